@@ -1,0 +1,15 @@
+import { balancerExchanges, configExchanges, shardExchanges } from './catalog.js'
+import { commandExchanges } from './commands.js'
+import type { Exchange } from './exchange.js'
+
+export * from './catalog.js'
+export * from './exchange.js'
+export * from './commands.js'
+
+/** Every message kind between members. Faults filter by these names. */
+export const catalogue = { ...commandExchanges, ...configExchanges, ...shardExchanges, ...balancerExchanges }
+
+export type Catalogue = typeof catalogue
+export type MessageKind = keyof Catalogue
+export type RequestOf<K extends MessageKind> = Catalogue[K] extends Exchange<infer Q, infer _> ? Q : never
+export type ReplyOf<K extends MessageKind> = Catalogue[K] extends Exchange<infer _, infer R> ? R : never

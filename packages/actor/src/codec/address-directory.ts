@@ -1,0 +1,52 @@
+import type { Address } from '../address.js'
+
+/**
+ * The numbers that stand for addresses in packets. The runtime gives them out, 0, 1, 2, …, and every host of a
+ * cluster holds the same directory. A number is never given to a second address.
+ */
+export class AddressDirectory {
+  readonly #addresses: (Address | undefined)[] = []
+  readonly #indexes = new Map<Address, number>()
+
+  /** One more than the largest number given out. */
+  get size(): number {
+    return this.#addresses.length
+  }
+
+  /** The number of an address; a new one when it has none yet. */
+  add(address: Address): number {
+    const known = this.#indexes.get(address)
+    if (known !== undefined) return known
+    const index = this.#addresses.length
+    this.set(index, address)
+    return index
+  }
+
+  /** Takes over a number that another directory gave out. @throws Error when the number or the address has another partner. */
+  set(index: number, address: Address): void {
+    const holder = this.#addresses[index]
+    const known = this.#indexes.get(address)
+    if ((holder !== undefined && holder !== address) || (known !== undefined && known !== index)) {
+      throw new Error(`address ${address} cannot have the number ${index}: ${holder ?? address} has ${known ?? 'it'}`)
+    }
+    this.#addresses[index] = address
+    this.#indexes.set(address, index)
+  }
+
+  indexOf(address: Address): number | undefined {
+    return this.#indexes.get(address)
+  }
+
+  addressOf(index: number): Address | undefined {
+    return this.#addresses[index]
+  }
+
+  /** All pairs, in the order of the numbers. */
+  entries(): [index: number, address: Address][] {
+    const entries: [number, Address][] = []
+    this.#addresses.forEach((address, index) => {
+      if (address !== undefined) entries.push([index, address])
+    })
+    return entries
+  }
+}

@@ -1,0 +1,103 @@
+import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
+import { kindShape, type KindShape } from './kinds.js'
+import { packetTypes, UnpackableValueError, type FailurePayload, type PacketType } from './packet.js'
+import { ValueWriter } from './value-writer.js'
+
+const headerRoomBytes = 5
+const largestKeptBytes = 1024 * 1024
+
+/** How strictly a {@link PacketWriter} looks at what it packs. */
+export interface PacketWriterOptions {
+  /** Also refuses a field that the exchange does not have, which would be lost on the way. Default false. */
+  readonly checked?: boolean
+}
+
+/**
+ * Collects messages into one packet: a msgpack array of {@link MessageTuple}s, each packed as soon as it is added, so
+ * that what the sender does to its objects later does not reach the receiver. No state outlives a packet.
+ *
+ * Every method that adds a message throws {@link UnpackableValueError} for a value that may not travel (undefined, a
+ * function, a bigint, a number that is no safe integer, any object but arrays and byte arrays); the packet is then
+ * as it was before. A negative zero arrives as zero.
+ */
+export class PacketWriter {
+  readonly #writer = new ValueWriter()
+  readonly #checked: boolean
+  #messageCount = 0
+
+  constructor(options: PacketWriterOptions = {}) {
+    this.#checked = options.checked ?? false
+    this.#writer.skip(headerRoomBytes)
+  }
+
+  get messageCount(): number {
+    return this.#messageCount
+  }
+
+  /** Bytes collected so far. */
+  get sizeBytes(): number {
+    return this.#writer.length - headerRoomBytes
+  }
+
+  addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
+    const shape = kindShape(kind)
+    this.#addRecord(packetTypes.request, id, to, from, shape, shape.requestFields, request)
+  }
+
+  addNotice<K extends MessageKind>(to: number, from: number, kind: K, request: RequestOf<K>): void {
+    const shape = kindShape(kind)
+    this.#addRecord(packetTypes.notice, 0, to, from, shape, shape.requestFields, request)
+  }
+
+  addReply<K extends MessageKind>(id: number, to: number, from: number, kind: K, reply: ReplyOf<K>): void {
+    const shape = kindShape(kind)
+    this.#addRecord(packetTypes.reply, id, to, from, shape, shape.replyFields, reply)
+  }
+
+  addFailure(id: number, to: number, from: number, kind: MessageKind, payload: FailurePayload): void {
+    this.#addHead(packetTypes.failure, id, to, from, kindShape(kind).index)
+    this.#writer.value(payload)
+    this.#messageCount++
+  }
+
+  /** The packet in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
+  take(): Uint8Array<ArrayBuffer> {
+    const start = this.#writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
+    const packet = this.#writer.copy(start)
+    this.#messageCount = 0
+    this.#writer.reset(largestKeptBytes)
+    this.#writer.skip(headerRoomBytes)
+    return packet
+  }
+
+  #addHead(type: PacketType, id: number, to: number, from: number, kindIndex: number): void {
+    const writer = this.#writer
+    writer.arrayHeader(6)
+    writer.uint32(type)
+    writer.value(id)
+    writer.uint32(to)
+    writer.uint32(from)
+    writer.uint32(kindIndex)
+  }
+
+  #addRecord(type: PacketType, id: number, to: number, from: number, shape: KindShape, fields: readonly string[], record: unknown): void {
+    const start = this.#writer.length
+    this.#addHead(type, id, to, from, shape.index)
+    this.#writer.arrayHeader(fields.length)
+    for (let i = 0; i < fields.length; i++) {
+      const field = fields[i]!
+      const refusal = this.#writer.value((record as Record<string, unknown>)[field])
+      if (refusal !== null) this.#refuse(start, type, shape, field, refusal)
+    }
+    if (this.#checked && Object.keys(record as object).length !== fields.length) {
+      const stranger = Object.keys(record as object).find((key) => !fields.includes(key))
+      this.#refuse(start, type, shape, stranger ?? '', 'a field that the exchange does not have')
+    }
+    this.#messageCount++
+  }
+
+  #refuse(start: number, type: PacketType, shape: KindShape, field: string, refusal: string): never {
+    this.#writer.truncate(start)
+    throw new UnpackableValueError(`${shape.kind} ${type === packetTypes.reply ? 'reply' : 'request'}.${field}`, refusal)
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * A command's arguments, checked as the server's generated parsers check them: unknown fields, wrong types and
+ * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
+ */
+import { BsonType, CommandError, documentsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+
+/**
+ * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `any`: not checked;
+ * `string|object`: either of the two; a trailing `!` marks a required one.
+ */
+export type FieldType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'any' | 'binary' | 'timestamp' | 'int64' | 'string|object' | 'array|object'
+export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
+
+/** Arguments that every command takes. */
+const genericArguments: FieldSpecs = {
+  $db: 'string',
+  lsid: 'object',
+  txnNumber: 'int64',
+  autocommit: 'bool',
+  startTransaction: 'bool',
+  $clusterTime: 'object',
+  $readPreference: 'object',
+  $queryOptions: 'object',
+  readConcern: 'object',
+  writeConcern: 'object',
+  maxTimeMS: 'number',
+  comment: 'any',
+  apiVersion: 'string',
+  apiStrict: 'bool',
+  apiDeprecationErrors: 'bool',
+  $audit: 'any',
+  $client: 'any',
+  $configServerState: 'any',
+  $configTime: 'any',
+  $topologyTime: 'any',
+  $replData: 'any',
+  $oplogQueryData: 'any',
+  $impersonatedUsers: 'any',
+  $tenant: 'any',
+  help: 'any',
+  allowImplicitCollectionCreation: 'bool',
+  databaseVersion: 'object',
+  shardVersion: 'any',
+  maxTimeMSOpOnly: 'number',
+  mayBypassWriteBlocking: 'bool',
+  coordinator: 'bool',
+  rawData: 'bool',
+  serialization_context: 'any',
+}
+
+/** The parsed arguments of one command. Values are views on its body. */
+export class CommandArguments {
+  readonly command: string
+  /** The value of the command's own field: the collection's name, 1, … */
+  readonly target: RawValue
+  readonly #values: Map<string, RawValue>
+
+  private constructor(command: string, target: RawValue, values: Map<string, RawValue>) {
+    this.command = command
+    this.target = target
+    this.#values = values
+  }
+
+  /**
+   * @param specs null: unknown fields are accepted and no type is checked but those of generic arguments
+   * @param sequences names of arguments that came as document sequences: they count as given
+   * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 40413 duplicate field
+   */
+  static parse(body: Uint8Array, specs: FieldSpecs | null, sequences: readonly string[] = []): CommandArguments {
+    const it = new FieldIterator(body)
+    if (!it.next()) throw new CommandError('FailedToParse', 'an empty document is no command')
+    const command = it.name()
+    const target = it.value()
+    const values = new Map<string, RawValue>()
+    while (it.next()) {
+      const name = it.name()
+      const spec = (specs !== null && Object.hasOwn(specs, name) ? specs[name] : undefined) ?? (Object.hasOwn(genericArguments, name) ? genericArguments[name] : undefined)
+      if (spec === undefined && specs !== null) {
+        throw new CommandError(40415, `BSON field '${command}.${name}' is an unknown field.`)
+      }
+      if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
+      const value = it.value()
+      // Null stands for absent wherever the generated parsers see it.
+      if (spec !== undefined && value.type !== BsonType.null) checkType(command, name, spec, value)
+      if (value.type === BsonType.null && spec !== 'any' && spec !== 'any!') continue
+      values.set(name, value)
+    }
+    if (specs !== null) {
+      for (const name in specs) {
+        if (specs[name]!.endsWith('!') && !values.has(name) && !sequences.includes(name)) {
+          throw new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)
+        }
+      }
+    }
+    return new CommandArguments(command, target, values)
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name)
+  }
+
+  value(name: string): RawValue | undefined {
+    return this.#values.get(name)
+  }
+
+  /** A document argument as a view. */
+  document(name: string): Uint8Array | undefined {
+    return this.#values.get(name)?.slice()
+  }
+
+  /** The documents of an array argument. @throws CommandError 14 when an element is no document. */
+  documents(name: string): Uint8Array[] | undefined {
+    const value = this.#values.get(name)
+    if (value === undefined) return undefined
+    for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) {
+      if (it.type !== BsonType.object) throw wrongType(this.command, `${name}.${it.name()}`, it.type, 'object')
+    }
+    return documentsOf(value)
+  }
+
+  string(name: string): string | undefined {
+    return this.#values.get(name)?.asString()
+  }
+
+  number(name: string): number | undefined {
+    return this.#values.get(name)?.asNumber()
+  }
+
+  bool(name: string): boolean | undefined {
+    return this.#values.get(name)?.isTruthy()
+  }
+
+  /**
+   * The command's own field as the name of a collection.
+   * @throws CommandError 73 InvalidNamespace
+   */
+  collectionName(db: string): string {
+    if (this.target.type !== BsonType.string) {
+      throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(this.target.type)}`)
+    }
+    const name = this.target.asString()
+    checkCollectionName(db, name)
+    return name
+  }
+}
+
+/** @throws CommandError 73 InvalidNamespace for names that no collection can have. */
+export function checkCollectionName(db: string, name: string): void {
+  if (name === '' || name.includes('\0') || name.startsWith('.')) {
+    throw new CommandError('InvalidNamespace', `Invalid namespace specified '${db}.${name}'`)
+  }
+}
+
+/** @throws CommandError 73 InvalidNamespace for names that no database can have. */
+export function checkDatabaseName(db: string): void {
+  if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "$]/.test(db)) {
+    throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
+  }
+}
+
+function checkType(command: string, name: string, spec: string, value: RawValue): void {
+  const wanted = spec.endsWith('!') ? spec.slice(0, -1) : spec
+  switch (wanted) {
+    case 'any':
+      return
+    case 'object':
+      if (value.type === BsonType.object) return
+      break
+    case 'array':
+      if (value.type === BsonType.array) return
+      break
+    case 'string':
+      if (value.type === BsonType.string) return
+      break
+    case 'number':
+      if (value.isNumber()) return
+      throw wrongType(command, name, value.type, "'long, int, decimal, double'", true)
+    case 'bool':
+      if (value.type === BsonType.bool || value.isNumber()) return
+      throw wrongType(command, name, value.type, "'bool, long, int, decimal, double'", true)
+    case 'binary':
+      if (value.type === BsonType.binary) return
+      throw wrongType(command, name, value.type, 'binData')
+    case 'timestamp':
+      if (value.type === BsonType.timestamp) return
+      break
+    case 'int64':
+      if (value.type === BsonType.int64) return
+      throw wrongType(command, name, value.type, 'long')
+    case 'string|object':
+      if (value.type === BsonType.string || value.type === BsonType.object) return
+      throw wrongType(command, name, value.type, "'string, object'", true)
+    case 'array|object':
+      if (value.type === BsonType.array || value.type === BsonType.object) return
+      throw wrongType(command, name, value.type, "'array, object'", true)
+    default:
+      throw new Error(`no such argument type: ${wanted}`)
+  }
+  throw wrongType(command, name, value.type, wanted)
+}
+
+function wrongType(command: string, name: string, actual: number, wanted: string, list = false): CommandError {
+  return new CommandError(
+    'TypeMismatch',
+    list
+      ? `BSON field '${command}.${name}' is the wrong type '${typeName(actual)}', expected types '[${wanted.slice(1, -1)}]'`
+      : `BSON field '${command}.${name}' is the wrong type '${typeName(actual)}', expected type '${wanted}'`,
+  )
+}

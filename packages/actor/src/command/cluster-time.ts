@@ -1,0 +1,67 @@
+import type { DocumentWriter, RawValue } from '@shardlab/bson'
+import { BsonType, findField, readUint32 } from '@shardlab/bson'
+import type { TimestampPair } from '../catalogue/exchange.js'
+
+/** -1, 0 or 1. */
+export function compareTimestamps(a: TimestampPair, b: TimestampPair): number {
+  return a[0] !== b[0] ? (a[0] < b[0] ? -1 : 1) : a[1] === b[1] ? 0 : a[1] < b[1] ? -1 : 1
+}
+
+/** A BSON timestamp value as a pair. */
+export function timestampPair(value: RawValue): TimestampPair {
+  return [readUint32(value.bytes, value.start + 4), readUint32(value.bytes, value.start)]
+}
+
+/**
+ * The cluster's logical clock as one member sees it: hybrid time that follows the member's clock in seconds, never
+ * goes back, and takes over every newer time it hears of. Server: vector clock, LogicalTime.
+ */
+export class ClusterClock {
+  #time: TimestampPair = [0, 0]
+  readonly #now: () => number
+
+  /** `now`: milliseconds of the member's clock. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** The newest time known. */
+  get time(): TimestampPair {
+    return this.#time
+  }
+
+  /** A new time, later than all known ones: for one change of data or metadata. */
+  tick(): TimestampPair {
+    const seconds = Math.floor(this.#now() / 1000)
+    this.#time = seconds > this.#time[0] ? [seconds, 1] : [this.#time[0], this.#time[1] + 1]
+    return this.#time
+  }
+
+  /** Takes over a time that somebody else has seen. */
+  advance(time: TimestampPair): void {
+    if (compareTimestamps(time, this.#time) > 0) this.#time = time
+  }
+
+  /** Takes over the `$clusterTime` that a client sends, if it sends one. */
+  advanceFrom(body: Uint8Array): void {
+    const sent = findField(body, '$clusterTime')
+    if (sent?.type !== BsonType.object) return
+    const time = findField(sent.bytes, 'clusterTime', sent.start)
+    if (time?.type === BsonType.timestamp) this.advance(timestampPair(time))
+  }
+}
+
+const noSignature = new Uint8Array(20)
+
+/** Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without authentication. */
+export function writeTimes(writer: DocumentWriter, clusterTime: TimestampPair, operationTime: TimestampPair): DocumentWriter {
+  return writer
+    .startDocument('$clusterTime')
+    .timestamp('clusterTime', clusterTime[0], clusterTime[1])
+    .startDocument('signature')
+    .binary('hash', 0, noSignature)
+    .int64('keyId', 0n)
+    .end()
+    .end()
+    .timestamp('operationTime', operationTime[0], operationTime[1])
+}

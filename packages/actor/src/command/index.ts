@@ -1,0 +1,3 @@
+export * from './arguments.js'
+export * from './cluster-time.js'
+export * from './row.js'

@@ -1,0 +1,68 @@
+import type { DocumentWriter } from '@shardlab/bson'
+import type { FieldSpecs } from './arguments.js'
+
+/** Where a router sends a command. */
+export type CommandRouting =
+  /** Answered by the member itself. */
+  | 'local'
+  /** To the shards that the shard key of its documents or filter points at; the primary shard for unsharded collections. */
+  | 'shard-key'
+  /** To the primary shard of the database. */
+  | 'primary-shard'
+  /** To every shard that owns chunks, or to every shard. */
+  | 'all-shards'
+  /** To the config server, or by way of it. */
+  | 'config-server'
+  /** To the members that the cursor reads from. */
+  | 'cursor'
+
+/**
+ * One command of one role: its place in the command table. Each lives in a file of its own under `commands/`;
+ * the compatibility page is generated from the rows (law 7).
+ */
+export interface CommandRow<Invocation> {
+  readonly name: string
+  /** Other names under which the server registers it, the lower-case ones of old clients among them. */
+  readonly aliases?: readonly string[]
+  readonly routing: CommandRouting
+  readonly access: 'read' | 'write' | 'admin' | 'none'
+  /** Only on the `admin` database; elsewhere Unauthorized 13 as the server says it. */
+  readonly adminOnly?: boolean
+  /** Page of the manual, without host and extension: `reference/command/find`. */
+  readonly manual: string
+  readonly status: 'full' | 'partial'
+  /** For `partial`: what is missing, one sentence. */
+  readonly missing?: string
+  /** What it does, one sentence. */
+  readonly summary: string
+  /** The arguments beside the generic ones; an unknown one is refused. Absent: any argument is accepted, as the server does for this command. */
+  readonly fields?: FieldSpecs
+  /** Whether a retryable write (`txnNumber`) may name it. */
+  readonly retryable?: boolean
+  /**
+   * Answers with the reply's fields but `ok` and the times, which the dispatcher adds.
+   * @throws CommandError for everything a client did wrong.
+   */
+  run(invocation: Invocation): Promise<DocumentWriter> | DocumentWriter
+}
+
+/** A command table: every name and alias to its row. */
+export class CommandTable<Invocation> {
+  readonly rows: readonly CommandRow<Invocation>[]
+  readonly #byName = new Map<string, CommandRow<Invocation>>()
+
+  constructor(rows: readonly CommandRow<Invocation>[]) {
+    this.rows = rows
+    for (const row of rows) {
+      for (const name of [row.name, ...(row.aliases ?? [])]) {
+        if (this.#byName.has(name)) throw new Error(`two rows of the command table are named ${name}`)
+        this.#byName.set(name, row)
+      }
+    }
+  }
+
+  /** Names are case-sensitive, as on the server. */
+  find(name: string): CommandRow<Invocation> | undefined {
+    return this.#byName.get(name)
+  }
+}

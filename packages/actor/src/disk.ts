@@ -1,0 +1,35 @@
+/** What a disk holds, in bytes. */
+export interface DiskUsage {
+  readonly logBytes: number
+  readonly checkpointBytes: number
+  readonly limitBytes: number
+}
+
+/** What a restarted actor finds. */
+export interface DiskContents {
+  /** The last complete checkpoint, or null. */
+  readonly checkpoint: Uint8Array | null
+  /** Every record appended since, in order. A record that was being written when the actor crashed is absent. */
+  readonly records: Iterable<Uint8Array>
+}
+
+/**
+ * A member's disk. It belongs to the runtime's supervisor and outlives the actor: a crash keeps it,
+ * destroying the member drops it.
+ */
+export interface Disk {
+  /**
+   * Adds one record. Records are ordered as `append` was called. The promise resolves once the record is
+   * on the disk: only then may the write be acknowledged. The bytes are copied before `append` returns.
+   * @throws {@link DiskFullError} (rejects) and nothing is written.
+   */
+  append(record: Uint8Array): Promise<void>
+  /**
+   * Replaces the checkpoint and drops the records that it covers: all appended before this call. Atomic:
+   * after a crash the disk holds either the old checkpoint with all records, or the new one.
+   */
+  writeCheckpoint(checkpoint: Uint8Array): Promise<void>
+  /** Reads everything; used once, at start. */
+  read(): DiskContents
+  usage(): DiskUsage
+}

@@ -1,0 +1,197 @@
+import { deepStrictEqual } from 'node:assert'
+import t from 'tap'
+import fc from 'fast-check'
+import { Packr, Unpackr } from 'msgpackr'
+import { AddressDirectory, catalogue, kindShape, kindShapeAt, packetTypes, PacketWriter, readPacket, UnpackableValueError, type Exchange, type MessageKind, type MessageTuple } from '../src/index.js'
+
+const kinds = Object.keys(catalogue) as MessageKind[]
+const exchangeOf = (kind: MessageKind) => catalogue[kind] as unknown as Exchange<never, never>
+const nodeExample = catalogue['node.command'].example
+
+/** A plain decoder without any setting of ours but the one that the format needs. */
+const plain = new Unpackr({ useRecords: false })
+
+/** A request whose body is anything at all, to try what is refused. */
+function addBody(writer: PacketWriter, body: unknown): void {
+  writer.addRequest(1, 0, 1, 'node.command', { ...nodeExample.request, body: body as Uint8Array })
+}
+
+function bodyOf(packet: Uint8Array, at = 0): unknown {
+  const message = readPacket(packet)[at]!
+  return (kindShapeAt(message[4]).toRequest(message[5]) as { body: unknown }).body
+}
+
+t.test('every kind of message arrives as it was sent', async (test) => {
+  for (const kind of kinds) {
+    const { request, reply } = exchangeOf(kind).example
+    const writer = new PacketWriter({ checked: true })
+    writer.addRequest(7, 1, 2, kind, request)
+    writer.addNotice(1, 2, kind, request)
+    writer.addReply(7, 2, 1, kind, reply)
+    const messages = readPacket(writer.take())
+    const { index, toRequest, toReply } = kindShape(kind)
+    test.same(
+      messages.map(([type, id, to, from, number]) => [type, id, to, from, number]),
+      [
+        [packetTypes.request, 7, 1, 2, index],
+        [packetTypes.notice, 0, 1, 2, index],
+        [packetTypes.reply, 7, 2, 1, index],
+      ],
+      kind,
+    )
+    test.same(toRequest(messages[0]![5]), request, `${kind} request`)
+    test.same(toRequest(messages[1]![5]), request, `${kind} notice`)
+    test.same(toReply(messages[2]![5]), reply, `${kind} reply`)
+  }
+})
+
+t.test('a packet is plain msgpack', async (test) => {
+  const writer = new PacketWriter()
+  const { request } = catalogue['client.command'].example
+  writer.addRequest(5, 300, 70_000, 'client.command', request)
+  writer.addFailure(6, 1, 2, 'client.command', ['unreachable', true, 'nobody is there'])
+  const { index } = kindShape('client.command')
+  test.same(plain.unpack(writer.take()), [
+    [0, 5, 300, 70_000, index, catalogue['client.command'].requestFields.map((field) => request[field])],
+    [3, 6, 1, 2, index, ['unreachable', true, 'nobody is there']],
+  ])
+})
+
+const scalar = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.integer(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(0, -1, -32, -33, 127, 128, -128, -129, 255, 256, 65_535, 65_536, -32_769, 2 ** 31, 2 ** 32 - 1, 2 ** 32, -(2 ** 31) - 1),
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+  fc.string({ maxLength: 300 }),
+  fc.uint8Array({ maxLength: 300 }),
+)
+const value = fc.letrec((tie) => ({ value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value'), { maxLength: 20 })) })).value
+
+t.test('values take the bytes that msgpackr gives them', async (test) => {
+  const packr = new Packr({ useRecords: false })
+  fc.assert(
+    fc.property(value, (body) => {
+      const writer = new PacketWriter()
+      addBody(writer, body)
+      const packet = writer.take()
+      deepStrictEqual(bodyOf(packet), body)
+      const payload = catalogue['node.command'].requestFields.map((field) => (field === 'body' ? body : nodeExample.request[field]))
+      const bytes = packr.pack([[0, 1, 0, 1, kindShape('node.command').index, payload]])
+      if (!containsLongText(body)) deepStrictEqual(Buffer.from(packet).toString('hex'), bytes.toString('hex'))
+    }),
+  )
+  test.pass()
+})
+
+/** msgpackr takes a longer header than it needs for texts whose length in bytes it guessed wrongly. */
+function containsLongText(body: unknown): boolean {
+  if (typeof body === 'string') return body.length >= 10
+  return Array.isArray(body) && body.some(containsLongText)
+}
+
+t.test('long texts, byte arrays and arrays', async (test) => {
+  for (const body of ['x'.repeat(70_000), 'é'.repeat(40), 'é'.repeat(200), 'é'.repeat(40_000), 'x'.repeat(31) + 'é', new Uint8Array(70_000).fill(7), Array.from({ length: 70_000 }, (_, i) => i)]) {
+    const writer = new PacketWriter()
+    addBody(writer, 'first')
+    addBody(writer, body)
+    addBody(writer, 'last')
+    const packet = writer.take()
+    test.same(bodyOf(packet, 1), body)
+    test.equal(bodyOf(packet, 2), 'last')
+    test.same(plain.unpack(packet)[1][5][1], body)
+  }
+})
+
+t.test('what may not travel is refused, and the packet stays whole', async (test) => {
+  const refused: [unknown, RegExp][] = [
+    [() => 1, /node.command request.body: a value of type function/],
+    [undefined, /request.body: a value of type undefined/],
+    [1n, /a value of type bigint/],
+    [Symbol.iterator, /a value of type symbol/],
+    [0.5, /the number 0.5/],
+    [Number.NaN, /the number NaN/],
+    [2 ** 53, /the number 9007199254740992/],
+    [new Date(0), /an object \(Date\)/],
+    [new Map(), /an object \(Map\)/],
+    [{ a: 1 }, /an object \(Object\)/],
+    [Object.create(null), /an object \(without prototype\)/],
+    [new Float64Array(1), /an object \(Float64Array\)/],
+    [[1, [2, [undefined]]], /a value of type undefined/],
+  ]
+  const writer = new PacketWriter()
+  addBody(writer, 'before')
+  for (const [body, message] of refused) {
+    test.throws(() => addBody(writer, body), UnpackableValueError)
+    test.throws(() => addBody(writer, body), message)
+  }
+  addBody(writer, 'after')
+  test.equal(writer.messageCount, 2)
+  const packet = writer.take()
+  test.equal(readPacket(packet).length, 2)
+  test.equal(bodyOf(packet, 1), 'after')
+  const stranger = { ...nodeExample.reply, extra: 1 }
+  writer.addReply(1, 1, 1, 'node.command', stranger)
+  test.throws(() => new PacketWriter({ checked: true }).addReply(1, 1, 1, 'node.command', stranger), /node.command reply.extra: a field that the exchange does not have/)
+})
+
+t.test('a message is a snapshot, a packet has the size of its content, and a writer starts afresh', async (test) => {
+  const writer = new PacketWriter()
+  const body = new Uint8Array([1, 2, 3])
+  addBody(writer, body)
+  body.fill(9)
+  const packet = writer.take()
+  test.same(bodyOf(packet), new Uint8Array([1, 2, 3]))
+  test.equal(packet.buffer.byteLength, packet.length)
+  test.equal((bodyOf(packet) as Uint8Array).buffer, packet.buffer, 'a view on the packet')
+  test.equal(writer.messageCount, 0)
+  test.equal(writer.sizeBytes, 0)
+  addBody(writer, 'again')
+  test.equal(bodyOf(writer.take()), 'again')
+  for (const count of [0, 15, 16, 70_000]) {
+    for (let i = 0; i < count; i++) writer.addNotice(0, 1, 'client.disconnected', { connectionId: i })
+    test.equal(readPacket(writer.take()).length, count)
+  }
+})
+
+t.test('kinds have numbers', async (test) => {
+  kinds.forEach((kind, index) => test.equal(kindShape(kind).index, index))
+  test.equal(kindShapeAt(0).kind, kinds[0])
+  test.throws(() => kindShape('no.such'), /no message kind no.such/)
+  test.throws(() => kindShapeAt(10_000), /no message kind number 10000/)
+})
+
+t.test('messages keep their order in a packet', async (test) => {
+  const tuples: MessageTuple[] = []
+  const writer = new PacketWriter()
+  for (let i = 0; i < 100; i++) writer.addRequest(i, 1, 2, 'client.disconnected', { connectionId: i })
+  tuples.push(...readPacket(writer.take()))
+  test.same(
+    tuples.map(([, id]) => id),
+    Array.from({ length: 100 }, (_, i) => i),
+  )
+})
+
+t.test('an address directory', async (test) => {
+  const directory = new AddressDirectory()
+  test.equal(directory.add('cluster'), 0)
+  test.equal(directory.add('shard01'), 1)
+  test.equal(directory.add('cluster'), 0)
+  test.equal(directory.indexOf('shard01'), 1)
+  test.equal(directory.indexOf('shard02'), undefined)
+  test.equal(directory.addressOf(1), 'shard01')
+  test.equal(directory.addressOf(7), undefined)
+  test.same(directory.entries(), [
+    [0, 'cluster'],
+    [1, 'shard01'],
+  ])
+  const copy = new AddressDirectory()
+  copy.set(1, 'shard01')
+  copy.set(1, 'shard01')
+  test.equal(copy.size, 2)
+  test.throws(() => copy.set(1, 'shard02'), /shard02 cannot have the number 1/)
+  test.throws(() => copy.set(2, 'shard01'), /shard01 cannot have the number 2/)
+  copy.set(0, 'cluster')
+  test.same(copy.entries(), directory.entries())
+})

@@ -1,0 +1,1 @@
+export { createBalancer, type BalancerOptions } from './balancer.js'

@@ -1,0 +1,89 @@
+/**
+ * Whole documents to and from JavaScript values, through the `bson` package: for command arguments, metadata and
+ * tests. Users' documents never pass here on their way.
+ */
+import { BSON, type Document } from 'bson'
+import { RawValue } from './raw-value.js'
+import { documentValue, findField } from './scan.js'
+import { BsonType } from './types.js'
+
+export { Binary, Code, DBRef, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID, BSONRegExp, BSONSymbol, EJSON, type Document } from 'bson'
+
+/** Serialises a plain object; `undefined` properties are left out. */
+export function encode(document: Document): Uint8Array {
+  return BSON.serialize(document, { ignoreUndefined: true })
+}
+
+/**
+ * Reads a document into plain JavaScript: int32 and double become numbers, int64 becomes `Long` or, with
+ * `promoteLongs`, a number; everything else the classes of the `bson` package.
+ */
+export function decode(bytes: Uint8Array, options: { promoteLongs?: boolean } = {}): Document {
+  return BSON.deserialize(bytes, { promoteLongs: options.promoteLongs ?? false, promoteBuffers: false, promoteValues: true, bsonRegExp: true })
+}
+
+/** Any JavaScript or `bson` value as a raw value with bytes of its own. */
+export function toRawValue(value: unknown): RawValue {
+  if (value === undefined) return undefinedValue
+  const bytes = BSON.serialize({ v: value })
+  return findField(bytes, 'v')!
+}
+
+/** A raw value as JavaScript, by the rules of {@link decode}. */
+export function fromRawValue(value: RawValue, options: { promoteLongs?: boolean } = {}): unknown {
+  const wrapped = Buffer.alloc(value.end - value.start + 8)
+  wrapped.writeInt32LE(wrapped.length, 0)
+  wrapped[4] = value.type
+  wrapped[5] = 0x76
+  wrapped.set(value.slice(), 7)
+  return decode(wrapped, options).v
+}
+
+/** Relaxed or canonical Extended JSON text of a document. */
+export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean } = {}): string {
+  return BSON.EJSON.stringify(BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true }), { relaxed: !options.canonical })
+}
+
+const noBytes = new Uint8Array(0)
+export const nullValue = new RawValue(BsonType.null, noBytes, 0, 0)
+export const undefinedValue = new RawValue(BsonType.undefined, noBytes, 0, 0)
+export const minKeyValue = new RawValue(BsonType.minKey, noBytes, 0, 0)
+export const maxKeyValue = new RawValue(BsonType.maxKey, noBytes, 0, 0)
+export const emptyDocument: Uint8Array = new Uint8Array([5, 0, 0, 0, 0])
+export const emptyDocumentValue = documentValue(emptyDocument)
+
+/** An int32 as a raw value. */
+export function int32Value(value: number): RawValue {
+  const bytes = new Uint8Array([value, value >> 8, value >> 16, value >> 24])
+  return new RawValue(BsonType.int32, bytes, 0, 4)
+}
+
+/** An int64 as a raw value. */
+export function int64Value(value: bigint): RawValue {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64LE(BigInt.asIntN(64, value))
+  return new RawValue(BsonType.int64, bytes, 0, 8)
+}
+
+/** A double as a raw value. */
+export function doubleValue(value: number): RawValue {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(value)
+  return new RawValue(BsonType.double, bytes, 0, 8)
+}
+
+/** A string as a raw value. */
+export function stringValue(value: string): RawValue {
+  const length = Buffer.byteLength(value)
+  const bytes = Buffer.alloc(length + 5)
+  bytes.writeInt32LE(length + 1)
+  bytes.write(value, 4)
+  return new RawValue(BsonType.string, bytes, 0, bytes.length)
+}
+
+const trueBytes = new Uint8Array([1])
+const falseBytes = new Uint8Array([0])
+
+export function boolValue(value: boolean): RawValue {
+  return new RawValue(BsonType.bool, value ? trueBytes : falseBytes, 0, 1)
+}

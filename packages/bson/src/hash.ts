@@ -1,0 +1,132 @@
+/**
+ * The hash of hashed indexes and hashed shard keys, bit for bit the server's (`BSONElementHasher::hash64`, seed 0;
+ * manual: hashed indexes, `$toHashedIndexKey`). MD5 over the seed, then per value its canonical type as an int32, for
+ * nested values the field name, and the value's bytes; the first 8 bytes of the digest are the hash.
+ *
+ * Numbers of all types are first squashed to an int64: doubles are cut off towards zero (2^63 itself wraps to -2^63),
+ * decimals rounded half to even, both clamped to the range; NaN is 0.
+ */
+import { md5 } from '@noble/hashes/legacy.js'
+import { readDecimal128, type Decimal } from './decimal128.js'
+import { asBuffer, RawValue } from './raw-value.js'
+import { readDouble, readInt32, readInt64, writeInt32, writeInt64 } from './read.js'
+import { cstringEnd, valueEnd } from './scan.js'
+import { BsonType, canonicalType } from './types.js'
+
+const seedBytes = 4
+const maxInt64 = 2n ** 63n - 1n
+const minInt64 = -(2n ** 63n)
+
+let buffer = Buffer.alloc(1024)
+let at = 0
+
+/** The hash of a value, a signed int64. A missing value hashes as null. */
+export function hashValue(value: RawValue | undefined): bigint {
+  return readInt64(digest(value), 0)
+}
+
+/** The hash of a value as an int64 value: what a hashed index or chunk bound stores. */
+export function hashedKeyValue(value: RawValue | undefined): RawValue {
+  return new RawValue(BsonType.int64, digest(value), 0, 8)
+}
+
+function digest(value: RawValue | undefined): Uint8Array {
+  // The seed, zero, stands at the front of the buffer for good.
+  at = seedBytes
+  if (value === undefined) writeType(BsonType.null)
+  else {
+    writeType(value.type)
+    writeValue(value.type, value.bytes, value.start, value.end)
+  }
+  return md5(buffer.subarray(0, at))
+}
+
+function reserve(bytes: number): void {
+  const needed = at + bytes
+  if (needed <= buffer.length) return
+  const grown = Buffer.alloc(Math.max(needed, buffer.length * 2))
+  buffer.copy(grown, 0, 0, at)
+  buffer = grown
+}
+
+function writeType(type: number): void {
+  reserve(4)
+  writeInt32(buffer, at, canonicalType(type))
+  at += 4
+}
+
+function writeBytes(bytes: Uint8Array, start: number, end: number): void {
+  reserve(end - start)
+  asBuffer(bytes).copy(buffer, at, start, end)
+  at += end - start
+}
+
+function writeValue(type: number, bytes: Uint8Array, start: number, end: number): void {
+  switch (type) {
+    case BsonType.int32:
+    case BsonType.double:
+    case BsonType.int64:
+    case BsonType.decimal128:
+      reserve(8)
+      writeInt64(buffer, at, squash(type, bytes, start))
+      at += 8
+      return
+    case BsonType.object:
+    case BsonType.array:
+      return writeFields(bytes, start)
+    case BsonType.codeWithScope: {
+      const scope = start + 8 + readInt32(bytes, start + 4)
+      writeBytes(bytes, start + 8, scope)
+      return writeFields(bytes, scope)
+    }
+    default:
+      return writeBytes(bytes, start, end)
+  }
+}
+
+function writeFields(bytes: Uint8Array, documentStart: number): void {
+  let from = documentStart + 4
+  for (;;) {
+    const type = bytes[from]!
+    if (type === 0) break
+    const start = cstringEnd(bytes, from + 1)
+    const end = valueEnd(type, bytes, start)
+    writeType(type)
+    writeBytes(bytes, from + 1, start)
+    writeValue(type, bytes, start, end)
+    from = end
+  }
+  reserve(4)
+  writeInt32(buffer, at, 0)
+  at += 4
+}
+
+function squash(type: number, bytes: Uint8Array, start: number): bigint {
+  if (type === BsonType.int32) return BigInt(readInt32(bytes, start))
+  if (type === BsonType.int64) return readInt64(bytes, start)
+  if (type === BsonType.decimal128) return squashDecimal(readDecimal128(bytes, start))
+  const double = readDouble(bytes, start)
+  if (Number.isNaN(double)) return 0n
+  if (double > 2 ** 63) return maxInt64
+  if (double < -(2 ** 63)) return minInt64
+  return BigInt.asIntN(64, BigInt(Math.trunc(double)))
+}
+
+function squashDecimal(decimal: Decimal): bigint {
+  if (decimal.kind === 'nan') return 0n
+  if (decimal.kind === 'infinity') return decimal.negative ? minInt64 : maxInt64
+  const value = roundHalfEven(decimal.coefficient, decimal.exponent)
+  if (decimal.negative) return -value < minInt64 ? minInt64 : -value
+  return value > maxInt64 ? maxInt64 : value
+}
+
+/** `coefficient * 10 ** exponent` as a whole number; more than an int64 can hold may come out smaller than it is. */
+function roundHalfEven(coefficient: bigint, exponent: number): bigint {
+  // Any coefficient but zero with 20 digits more is beyond an int64 already; 34 digits less leave at most a half.
+  if (exponent >= 0) return coefficient * 10n ** BigInt(Math.min(exponent, 20))
+  if (exponent < -35) return 0n
+  const unit = 10n ** BigInt(-exponent)
+  const whole = coefficient / unit
+  const twice = (coefficient % unit) * 2n
+  return twice > unit || (twice === unit && whole % 2n === 1n) ? whole + 1n : whole
+}

@@ -1,0 +1,133 @@
+/**
+ * A BSON value where it lies: a type and a range of bytes in somebody's array. Nothing is copied and nothing
+ * decoded until asked. A RawValue is immutable; it keeps its whole array alive.
+ */
+import { readDecimal128 } from './decimal128.js'
+import { BsonType } from './types.js'
+import { readDouble, readInt32, readInt64, readInt64Number } from './read.js'
+
+export class RawValue {
+  readonly type: number
+  readonly bytes: Uint8Array
+  /** First byte of the value: after type byte and field name. */
+  readonly start: number
+  /** One past its last byte. */
+  readonly end: number
+
+  constructor(type: number, bytes: Uint8Array, start: number, end: number) {
+    this.type = type
+    this.bytes = bytes
+    this.start = start
+    this.end = end
+  }
+
+  /** The value's bytes, a view. For objects and arrays that is a whole document. */
+  slice(): Uint8Array {
+    return this.start === 0 && this.end === this.bytes.length ? this.bytes : this.bytes.subarray(this.start, this.end)
+  }
+
+  /** A copy that shares no bytes with its source. */
+  detached(): RawValue {
+    // Not slice: a Buffer's slice is a view.
+    const copy = new Uint8Array(this.bytes.subarray(this.start, this.end))
+    return new RawValue(this.type, copy, 0, copy.length)
+  }
+
+  isNumber(): boolean {
+    const type = this.type
+    return type === BsonType.int32 || type === BsonType.double || type === BsonType.int64 || type === BsonType.decimal128
+  }
+
+  isNullish(): boolean {
+    return this.type === BsonType.null || this.type === BsonType.undefined
+  }
+
+  /** int32, int64 (to the nearest double) or double as a number; NaN for anything else, decimal128 included. */
+  asNumber(): number {
+    switch (this.type) {
+      case BsonType.int32:
+        return readInt32(this.bytes, this.start)
+      case BsonType.double:
+        return readDouble(this.bytes, this.start)
+      case BsonType.int64:
+        return readInt64Number(this.bytes, this.start)
+      default:
+        return Number.NaN
+    }
+  }
+
+  /** The 64 bits of an int64, date or timestamp, signed; an int32 widened. Throws on other types. */
+  asBigInt(): bigint {
+    switch (this.type) {
+      case BsonType.int64:
+      case BsonType.date:
+      case BsonType.timestamp:
+        return readInt64(this.bytes, this.start)
+      case BsonType.int32:
+        return BigInt(readInt32(this.bytes, this.start))
+      default:
+        throw new TypeError(`not an integer: type ${this.type}`)
+    }
+  }
+
+  /** The text of a string, symbol or code value. Throws on other types. */
+  asString(): string {
+    if (this.type !== BsonType.string && this.type !== BsonType.symbol && this.type !== BsonType.code) {
+      throw new TypeError(`not a string: type ${this.type}`)
+    }
+    return readUtf8(this.bytes, this.start + 4, this.end - 1)
+  }
+
+  asBool(): boolean {
+    return this.bytes[this.start] !== 0
+  }
+
+  /** As the server's `trueValue`: false for missing, null, undefined, false and numeric zero. */
+  isTruthy(): boolean {
+    switch (this.type) {
+      case BsonType.bool:
+        return this.asBool()
+      case BsonType.null:
+      case BsonType.undefined:
+        return false
+      case BsonType.int32:
+      case BsonType.int64:
+      case BsonType.double:
+        return this.asNumber() !== 0
+      case BsonType.decimal128:
+        return !isDecimalZero(this.bytes, this.start)
+      default:
+        return true
+    }
+  }
+}
+
+function isDecimalZero(bytes: Uint8Array, start: number): boolean {
+  const decimal = readDecimal128(bytes, start)
+  return decimal.kind === 'finite' && decimal.coefficient === 0n
+}
+
+/** Reads UTF-8 text; invalid sequences become U+FFFD. */
+export function readUtf8(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start < 24) {
+    let text = ''
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i]!
+      if (byte > 0x7f) return asBuffer(bytes).utf8Slice(start, end)
+      text += String.fromCharCode(byte)
+    }
+    return text
+  }
+  return asBuffer(bytes).utf8Slice(start, end)
+}
+
+export interface SlicingBuffer extends Buffer {
+  utf8Slice(start: number, end: number): string
+  latin1Slice(start: number, end: number): string
+  latin1Write(text: string, offset: number, length: number): number
+}
+
+/** The same memory as a Buffer: its slicing to strings is the fastest there is. */
+export function asBuffer(bytes: Uint8Array): SlicingBuffer {
+  return (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) as SlicingBuffer
+}

@@ -1,0 +1,43 @@
+/** Little-endian reads at an offset; the caller has checked that the bytes are there. */
+const scratch = new ArrayBuffer(8)
+const scratchBytes = new Uint8Array(scratch)
+const scratchDouble = new Float64Array(scratch)
+
+export function readInt32(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+}
+
+export function readUint32(bytes: Uint8Array, at: number): number {
+  return readInt32(bytes, at) >>> 0
+}
+
+export function readDouble(bytes: Uint8Array, at: number): number {
+  for (let i = 0; i < 8; i++) scratchBytes[i] = bytes[at + i]!
+  return scratchDouble[0]!
+}
+
+export function readInt64(bytes: Uint8Array, at: number): bigint {
+  return (BigInt(readInt32(bytes, at + 4)) << 32n) | BigInt(readUint32(bytes, at))
+}
+
+/** An int64 as the nearest double: exact up to 2^53. Both summands are exact, so that only the sum is rounded. */
+export function readInt64Number(bytes: Uint8Array, at: number): number {
+  return readInt32(bytes, at + 4) * 0x1_0000_0000 + readUint32(bytes, at)
+}
+
+export function writeInt32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value
+  bytes[at + 1] = value >> 8
+  bytes[at + 2] = value >> 16
+  bytes[at + 3] = value >> 24
+}
+
+export function writeDouble(bytes: Uint8Array, at: number, value: number): void {
+  scratchDouble[0] = value
+  for (let i = 0; i < 8; i++) bytes[at + i] = scratchBytes[i]!
+}
+
+export function writeInt64(bytes: Uint8Array, at: number, value: bigint): void {
+  writeInt32(bytes, at, Number(value & 0xffff_ffffn))
+  writeInt32(bytes, at + 4, Number((value >> 32n) & 0xffff_ffffn))
+}

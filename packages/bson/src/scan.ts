@@ -1,0 +1,182 @@
+/**
+ * Walking documents where they lie. A document is given by its array and the offset of its length prefix, so
+ * that embedded documents need no views. These functions trust the structure: bytes from outside pass
+ * `validateBson` once, at the border.
+ */
+import { RawValue, readUtf8 } from './raw-value.js'
+import { readInt32 } from './read.js'
+import { BsonType } from './types.js'
+
+/** One past the last byte of the value of this type that starts here. */
+export function valueEnd(type: number, bytes: Uint8Array, start: number): number {
+  switch (type) {
+    case BsonType.int32:
+      return start + 4
+    case BsonType.double:
+    case BsonType.int64:
+    case BsonType.date:
+    case BsonType.timestamp:
+      return start + 8
+    case BsonType.string:
+    case BsonType.code:
+    case BsonType.symbol:
+      return start + 4 + readInt32(bytes, start)
+    case BsonType.object:
+    case BsonType.array:
+    case BsonType.codeWithScope:
+      return start + readInt32(bytes, start)
+    case BsonType.objectId:
+      return start + 12
+    case BsonType.bool:
+      return start + 1
+    case BsonType.null:
+    case BsonType.undefined:
+    case BsonType.minKey:
+    case BsonType.maxKey:
+      return start
+    case BsonType.binary:
+      return start + 5 + readInt32(bytes, start)
+    case BsonType.decimal128:
+      return start + 16
+    case BsonType.regex:
+      return cstringEnd(bytes, cstringEnd(bytes, start))
+    case BsonType.dbPointer:
+      return start + 4 + readInt32(bytes, start) + 12
+    default:
+      throw new Error(`not a BSON type: ${type}`)
+  }
+}
+
+/** One past the NUL of the cstring that starts here. */
+export function cstringEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (bytes[at] !== 0) {
+    if (at >= bytes.length) throw new Error('unterminated cstring')
+    at++
+  }
+  return at + 1
+}
+
+/** The top-level field of this name, or undefined. The first one wins when names repeat. */
+export function findField(bytes: Uint8Array, name: string, documentStart = 0): RawValue | undefined {
+  let at = documentStart + 4
+  const length = name.length
+  for (;;) {
+    const type = bytes[at]!
+    if (type === 0 || type === undefined) return undefined
+    const nameStart = at + 1
+    let i = 0
+    for (; i < length; i++) {
+      const code = name.charCodeAt(i)
+      // A NUL in the wanted name must not match the end of a stored one.
+      if (code > 0x7f || bytes[nameStart + i] !== code || code === 0) break
+    }
+    const matches = i === length ? bytes[nameStart + i] === 0 : bytes[nameStart + i]! > 0x7f && namesEqual(bytes, nameStart, name)
+    const start = matches && i === length ? nameStart + length + 1 : cstringEnd(bytes, nameStart)
+    const end = valueEnd(type, bytes, start)
+    if (matches) return new RawValue(type, bytes, start, end)
+    at = end
+  }
+}
+
+/** Compares a stored name with one that may have characters beyond ASCII. */
+function namesEqual(bytes: Uint8Array, nameStart: number, name: string): boolean {
+  return readUtf8(bytes, nameStart, cstringEnd(bytes, nameStart) - 1) === name
+}
+
+/**
+ * The value at a dotted path through embedded documents only: arrays are not entered. `undefined` when a part
+ * is missing or not a document. Query code that must look into arrays walks by itself.
+ */
+export function findPath(bytes: Uint8Array, path: string, documentStart = 0): RawValue | undefined {
+  let start = documentStart
+  let from = 0
+  for (;;) {
+    const dot = path.indexOf('.', from)
+    const value = findField(bytes, dot < 0 ? (from === 0 ? path : path.slice(from)) : path.slice(from, dot), start)
+    if (dot < 0 || value === undefined) return value
+    if (value.type !== BsonType.object) return undefined
+    start = value.start
+    from = dot + 1
+  }
+}
+
+/**
+ * A cursor over the fields of one document:
+ * `for (const it = new FieldIterator(doc); it.next(); ) it.name(), it.value()`.
+ */
+export class FieldIterator {
+  readonly bytes: Uint8Array
+  type = 0
+  nameStart = 0
+  valueStart = 0
+  valueEnd: number
+
+  constructor(bytes: Uint8Array, documentStart = 0) {
+    this.bytes = bytes
+    this.valueEnd = documentStart + 4
+  }
+
+  next(): boolean {
+    const at = this.valueEnd
+    const type = this.bytes[at]!
+    if (type === 0 || type === undefined) return false
+    this.type = type
+    this.nameStart = at + 1
+    this.valueStart = cstringEnd(this.bytes, at + 1)
+    this.valueEnd = valueEnd(type, this.bytes, this.valueStart)
+    return true
+  }
+
+  name(): string {
+    return readUtf8(this.bytes, this.nameStart, this.valueStart - 1)
+  }
+
+  value(): RawValue {
+    return new RawValue(this.type, this.bytes, this.valueStart, this.valueEnd)
+  }
+}
+
+/** All fields in order, names decoded. */
+export function fieldsOf(bytes: Uint8Array, documentStart = 0): [name: string, value: RawValue][] {
+  const fields: [string, RawValue][] = []
+  for (const it = new FieldIterator(bytes, documentStart); it.next(); ) fields.push([it.name(), it.value()])
+  return fields
+}
+
+/** The elements of an array value (or the values of a document), in order. */
+export function elementsOf(array: RawValue): RawValue[] {
+  const values: RawValue[] = []
+  for (const it = new FieldIterator(array.bytes, array.start); it.next(); ) values.push(it.value())
+  return values
+}
+
+/** The documents in an array, each a view; elements that are no documents are passed over. */
+export function documentsOf(array: RawValue): Uint8Array[] {
+  const documents: Uint8Array[] = []
+  for (const it = new FieldIterator(array.bytes, array.start); it.next(); ) {
+    if (it.type === BsonType.object) documents.push(it.bytes.subarray(it.valueStart, it.valueEnd))
+  }
+  return documents
+}
+
+/** The name of the first field, which names a command; undefined for an empty document. */
+export function firstFieldName(bytes: Uint8Array): string | undefined {
+  const it = new FieldIterator(bytes)
+  return it.next() ? it.name() : undefined
+}
+
+/** Has the document no fields? */
+export function isEmptyDocument(bytes: Uint8Array, documentStart = 0): boolean {
+  return bytes[documentStart + 4] === 0
+}
+
+/** The whole document at this offset, as a view. */
+export function documentAt(bytes: Uint8Array, start: number): Uint8Array {
+  return bytes.subarray(start, start + readInt32(bytes, start))
+}
+
+/** A document as a value. */
+export function documentValue(bytes: Uint8Array): RawValue {
+  return new RawValue(BsonType.object, bytes, 0, bytes.length)
+}

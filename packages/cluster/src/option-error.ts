@@ -1,0 +1,7 @@
+/** A wrong option of the API or the command line. The message is one sentence for the person who gave it. */
+export class OptionError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'OptionError'
+  }
+}

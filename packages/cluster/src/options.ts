@@ -1,0 +1,116 @@
+/** Options of a cluster: what a caller may say, and what is made of it. */
+import { defaultVersion, emulatedVersions, parseEmulatedVersion, type EmulatedVersion } from '@shardlab/sharding'
+import { OptionError } from './option-error.js'
+import { parseSize } from './size.js'
+
+/** What {@link ShardedCluster.start} takes; everything has a default. */
+export interface ClusterOptions {
+  /** Number of shards, 1 to 1000. Default 3. */
+  readonly shards?: number
+  /** Number of mongoses, 1 to 100. Default 1. */
+  readonly mongos?: number
+  /** Port of the first mongos, the others take the next ones; 0 (default): any free ports. */
+  readonly port?: number
+  /** Address to listen on. Default 127.0.0.1. */
+  readonly host?: string
+  /** Server version to behave as. Default `7.0`. */
+  readonly emulate?: EmulatedVersion
+  /** Chunk size: bytes, or a text like `64KB`, `128MB`. At least 1KB. Default: the version's own. */
+  readonly chunkSize?: number | string
+  /** `threads` (default): actors on worker threads; `inline`: all in the caller's thread. */
+  readonly runtime?: 'threads' | 'inline'
+  /** For `threads`: how many worker threads share the members. Default: one for each up to 12 members, above that at most 4. */
+  readonly hosts?: number
+  /** Root of every random decision. Default: drawn at start, see {@link ShardedCluster.seed}. */
+  readonly seed?: number
+  /** Pause between balancer rounds in ms. Default 1000, with `serverTimings` the server's 10000. */
+  readonly balancerRoundIntervalMs?: number
+  /** The server's timings instead of quick ones. Default false. */
+  readonly serverTimings?: boolean
+  /** How long a mongos looks for a shard's primary before it gives up with FailedToSatisfyReadPreference, in ms. Default 15000, as the server. */
+  readonly findReplicaSetHostTimeoutMs?: number
+  /** hello announces the version's real wire versions, with which old profiles no longer talk to today's drivers. Default false. */
+  readonly nativeWire?: boolean
+  /** Largest disk of a shard or config server: bytes, or a text like `1GB`. Default 2GB. */
+  readonly diskSize?: number | string
+}
+
+/** Options with every default filled in. */
+export interface ResolvedOptions {
+  readonly shards: number
+  readonly mongos: number
+  readonly port: number
+  readonly host: string
+  readonly emulate: EmulatedVersion
+  /** 0: the version's own. */
+  readonly chunkSizeBytes: number
+  readonly runtime: 'threads' | 'inline'
+  readonly hosts: number | undefined
+  readonly seed: number
+  readonly balancerRoundIntervalMs: number
+  readonly findReplicaSetHostTimeoutMs: number
+  readonly nativeWire: boolean
+  readonly diskSizeBytes: number
+}
+
+const known: Record<keyof ClusterOptions, true> = {
+  shards: true,
+  mongos: true,
+  port: true,
+  host: true,
+  emulate: true,
+  chunkSize: true,
+  runtime: true,
+  hosts: true,
+  seed: true,
+  balancerRoundIntervalMs: true,
+  serverTimings: true,
+  findReplicaSetHostTimeoutMs: true,
+  nativeWire: true,
+  diskSize: true,
+}
+
+/**
+ * Checks options and fills in defaults.
+ * @throws OptionError one sentence: what, where, what to do
+ */
+export function resolveOptions(options: ClusterOptions): ResolvedOptions {
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(known, name)) throw new OptionError(`${name} is not an option of a cluster; the options are ${Object.keys(known).join(', ')}.`)
+  }
+  const mongos = integer('mongos', options.mongos, 1, 1, 100)
+  const port = integer('port', options.port, 0, 0, 65_535)
+  if (port > 0 && port + mongos - 1 > 65_535) throw new OptionError(`port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`)
+  const emulate = options.emulate ?? defaultVersion
+  if (parseEmulatedVersion(emulate) === undefined) throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
+  const runtime = options.runtime ?? 'threads'
+  if (runtime !== 'threads' && runtime !== 'inline') throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
+  if (options.hosts !== undefined && runtime !== 'threads') throw new OptionError('hosts goes only with runtime threads: leave it out.')
+  const host = options.host ?? '127.0.0.1'
+  if (typeof host !== 'string' || host === '') throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
+  const chunkSizeBytes = options.chunkSize === undefined ? 0 : parseSize('chunkSize', options.chunkSize)
+  if (options.chunkSize !== undefined && (chunkSizeBytes < 1024 || chunkSizeBytes > 1024 ** 3)) throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
+  const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
+  if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
+  return {
+    shards: integer('shards', options.shards, 3, 1, 1000),
+    mongos,
+    port,
+    host,
+    emulate,
+    chunkSizeBytes,
+    runtime,
+    hosts: options.hosts === undefined ? undefined : integer('hosts', options.hosts, 1, 1, 64),
+    seed: integer('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1),
+    balancerRoundIntervalMs: integer('balancerRoundIntervalMs', options.balancerRoundIntervalMs, options.serverTimings === true ? 10_000 : 1_000, 1, 2 ** 31 - 1),
+    findReplicaSetHostTimeoutMs: integer('findReplicaSetHostTimeoutMs', options.findReplicaSetHostTimeoutMs, 15_000, 0, 2 ** 31 - 1),
+    nativeWire: options.nativeWire ?? false,
+    diskSizeBytes,
+  }
+}
+
+function integer(name: string, value: number | undefined, otherwise: number, min: number, max: number): number {
+  if (value === undefined) return otherwise
+  if (!Number.isInteger(value) || value < min || value > max) throw new OptionError(`${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}.`)
+  return value
+}

@@ -1,0 +1,17 @@
+import type { ActorFactory } from '@shardlab/actor'
+import type { RoleLoader } from '@shardlab/runtime'
+
+/** Roles by the names that member specifications use, each loaded when a member of it starts. */
+export const lazyRoles: Record<string, RoleLoader> = {
+  shard: async () => (await import('@shardlab/shard')).createShard as ActorFactory,
+  'config-server': async () => (await import('@shardlab/config-server')).createConfigServer as ActorFactory,
+  mongos: async () => (await import('@shardlab/mongos')).createMongos as ActorFactory,
+  balancer: async () => (await import('@shardlab/balancer')).createBalancer as ActorFactory,
+}
+
+/** The same roles, loaded. */
+export async function loadRoles(): Promise<Record<string, ActorFactory>> {
+  const roles: Record<string, ActorFactory> = {}
+  for (const [name, load] of Object.entries(lazyRoles)) roles[name] = (await load()) as ActorFactory
+  return roles
+}

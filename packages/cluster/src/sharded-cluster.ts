@@ -1,0 +1,190 @@
+/** The API: a sharded cluster that starts, listens, breaks on demand and stops. */
+import { configAddress, createObjectIdFactory, createRandom, type Address, type ClusterEvent, type MemberEvent, type RoutedEvent, type LimitEvent, type CatalogEvent, type LogEvent } from '@shardlab/actor'
+import { createInlineRuntime, createThreadsRuntime, type MemberInfo, type Runtime } from '@shardlab/runtime'
+import { EventEmitter } from 'eventemitter3'
+import { OptionError } from './option-error.js'
+import { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
+import { loadRoles } from './roles.js'
+import { describeTopology, type Topology } from './topology.js'
+
+/** Events of a cluster and what their listeners get. */
+export interface ClusterEvents {
+  routed: [event: RoutedEvent]
+  member: [event: MemberEvent]
+  limit: [event: LimitEvent]
+  catalog: [event: CatalogEvent]
+  log: [event: LogEvent]
+}
+
+export interface ShardInfo {
+  readonly id: string
+  /** Leads to this shard alone, as a one-member replica set: it shows what the shard holds, orphans included. */
+  readonly uri: string
+}
+
+/**
+ * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of the block.
+ *
+ * Events: `routed` (which shards an operation went to, and why), `member` (started, stopped, crashed), `catalog`, `limit`, `log`.
+ */
+export class ShardedCluster extends EventEmitter<ClusterEvents> {
+  /** `mongodb://host:port,…/`, every mongos in it. */
+  readonly uri: string
+  readonly shards: readonly ShardInfo[]
+  /** `host:port` of every mongos. */
+  readonly mongos: readonly string[]
+  /** Root of every random decision of this cluster. */
+  readonly seed: number
+  readonly #runtime: Runtime
+  #stopping: Promise<void> | null = null
+
+  private constructor(runtime: Runtime, options: ResolvedOptions, topology: Topology, members: readonly MemberInfo[]) {
+    super()
+    this.#runtime = runtime
+    this.seed = options.seed
+    const endpoint = (address: Address) => members.find(member => member.address === address)!.endpoint
+    this.mongos = topology.mongos.map(endpoint)
+    this.uri = `mongodb://${this.mongos.join(',')}/`
+    this.shards = topology.shards.map(id => ({ id, uri: `mongodb://${endpoint(id)}/?directConnection=true` }))
+    runtime.onEvent(event => this.#relay(event))
+    this.#watch()
+  }
+
+  /**
+   * Starts a cluster and resolves when it answers clients.
+   * @throws OptionError for a wrong option or a port that is taken: one sentence
+   */
+  static async start(options: ClusterOptions = {}): Promise<ShardedCluster> {
+    const resolved = resolveOptions(options)
+    const topology = describeTopology(resolved)
+    const runtime = await createRuntime(resolved)
+    try {
+      // The catalog is introduced to the shards as soon as they listen; mongoses wait for that by themselves.
+      const others = runtime.start(topology.others)
+      others.catch(() => {})
+      const storage = await runtime.start(topology.storage)
+      await initialise(runtime, resolved, storage)
+      const members = [...storage, ...(await others)]
+      return new ShardedCluster(runtime, resolved, topology, members)
+    } catch (error) {
+      await runtime.stop()
+      throw readable(error, resolved)
+    }
+  }
+
+  /** Every member with its state, endpoint and thread. */
+  members(): MemberInfo[] {
+    return this.#runtime.members()
+  }
+
+  /** Plain data that a member tells of itself: counts, versions, stages. */
+  describe(member: string): Promise<Record<string, unknown>> {
+    return this.#runtime.describe(this.#known(member))
+  }
+
+  /** Stops a member at once and without warning. What it had acknowledged is on its disk. */
+  async crash(member: string): Promise<void> {
+    await this.#runtime.crash(this.#known(member))
+  }
+
+  /** Starts a crashed member on its disk and its port. */
+  async restart(member: string): Promise<void> {
+    await this.#runtime.restart(this.#known(member))
+  }
+
+  /** Ends all members in order. Calling it again waits for the same end. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#runtime.stop()
+    return this.#stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  override on<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
+    super.on(event, listener as never, context)
+    this.#watch()
+    return this
+  }
+
+  override addListener<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
+    return this.on(event, listener, context)
+  }
+
+  override once<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
+    super.once(event, listener as never, context)
+    this.#watch()
+    return this
+  }
+
+  override removeListener<E extends keyof ClusterEvents>(event: E, listener?: (...args: ClusterEvents[E]) => void, context?: unknown, once?: boolean): this {
+    super.removeListener(event, listener as never, context, once)
+    this.#watch()
+    return this
+  }
+
+  override off<E extends keyof ClusterEvents>(event: E, listener?: (...args: ClusterEvents[E]) => void, context?: unknown, once?: boolean): this {
+    return this.removeListener(event, listener, context, once)
+  }
+
+  override removeAllListeners(event?: keyof ClusterEvents): this {
+    super.removeAllListeners(event)
+    this.#watch()
+    return this
+  }
+
+  #relay(event: ClusterEvent): void {
+    this.emit(event.type, event as never)
+    if (event.type === 'routed') this.#watch()
+  }
+
+  /** Members build an event only when somebody listens. */
+  #watch(): void {
+    const types: ClusterEvent['type'][] = ['member', 'limit', 'catalog', 'log']
+    this.#runtime.watch(this.listenerCount('routed') > 0 ? [...types, 'routed'] : types)
+  }
+
+  #known(member: string): Address {
+    const addresses = this.#runtime.members().map(({ address }) => address)
+    if (!addresses.includes(member)) throw new OptionError(`${member} is not a member of this cluster; its members are ${addresses.join(', ')}.`)
+    return member
+  }
+}
+
+async function createRuntime(options: ResolvedOptions): Promise<Runtime> {
+  if (options.runtime === 'inline') return createInlineRuntime({ roles: await loadRoles(), seed: options.seed })
+  return createThreadsRuntime({
+    workerEntry: new URL('./workers/member.worker.js', import.meta.url),
+    seed: options.seed,
+    ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
+  })
+}
+
+/** Tells the config server of the shards, and the shards who they are. */
+async function initialise(runtime: Runtime, options: ResolvedOptions, storage: readonly MemberInfo[]): Promise<void> {
+  const clusterId = createObjectIdFactory(createRandom(options.seed).fork('cluster-id'))(Date.now())
+  const hostOf = ({ address, endpoint }: MemberInfo) => `${address}/${endpoint}`
+  const config = storage.find(({ address }) => address === configAddress)!
+  const shards = storage.filter(member => member !== config)
+  await Promise.all([
+    runtime.request(configAddress, 'config.initialise', { clusterId, shards: shards.map(shard => [shard.address, hostOf(shard)] as const), chunkSizeBytes: options.chunkSizeBytes }),
+    ...shards.map(shard => runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) })),
+  ])
+}
+
+/** The system's errors about addresses and ports as a sentence. */
+function readable(error: unknown, options: ResolvedOptions): unknown {
+  const { code, port } = error as { code?: string; port?: number }
+  switch (code) {
+    case 'EADDRINUSE':
+      return new OptionError(`port ${port ?? options.port} on ${options.host} is taken: stop what listens there or choose another port.`)
+    case 'EACCES':
+      return new OptionError(`port ${port ?? options.port} on ${options.host} may not be opened by this user: choose a port above 1023.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new OptionError(`${options.host} is no address of this machine: choose one to listen on, such as 127.0.0.1.`)
+    default:
+      return error
+  }
+}

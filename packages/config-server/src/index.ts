@@ -1,0 +1,1 @@
+export { createConfigServer, type ConfigServerOptions } from './config-server.js'

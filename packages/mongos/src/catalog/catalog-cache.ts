@@ -1,0 +1,120 @@
+/**
+ * What this router knows of databases and collections. Learned from the config server when it is needed, incrementally,
+ * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
+ */
+import { configAddress, type ActorContext } from '@shardlab/actor'
+import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
+import type { Operation } from '../command/operation.js'
+import type { MongosLimits } from '../options.js'
+import { raise } from '../remote/command-reply.js'
+import type { Remote } from '../remote/remote.js'
+import { withDeadline } from '../remote/with-deadline.js'
+import { parseDatabase, type DatabaseEntry } from './database-entry.js'
+import { RefreshingMap } from './refreshing-map.js'
+
+export class CatalogCache {
+  readonly #context: ActorContext
+  readonly #remote: Remote
+  readonly #reach: ActorContext['reach']
+  readonly #databases: RefreshingMap<DatabaseEntry | null>
+  readonly #collections: RefreshingMap<CollectionPlacement | null>
+  /** How often routing turned out stale, for serverStatus. */
+  staleConfigCount = 0
+
+  /** `reach`: see {@link ActorContext.reach}, with a client's error for a step that is made to fail. */
+  constructor(context: ActorContext, remote: Remote, limits: MongosLimits, reach: ActorContext['reach']) {
+    this.#context = context
+    this.#reach = reach
+    this.#remote = remote
+    const onLimit = (limit: string, value: number) => () => context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
+    this.#databases = new RefreshingMap({
+      fetch: name => this.#fetchDatabase(name),
+      entriesMax: limits.cachedDatabasesMax,
+      onLimit: onLimit('cachedDatabasesMax', limits.cachedDatabasesMax),
+    })
+    this.#collections = new RefreshingMap({
+      fetch: (ns, known) => this.#fetchCollection(ns, known ?? null),
+      entriesMax: limits.cachedCollectionsMax,
+      onLimit: onLimit('cachedCollectionsMax', limits.cachedCollectionsMax),
+    })
+  }
+
+  get databaseCount(): number {
+    return this.#databases.size
+  }
+
+  get collectionCount(): number {
+    return this.#collections.size
+  }
+
+  get refreshCount(): number {
+    return this.#collections.fetchCount
+  }
+
+  /** What is known of a database without asking; undefined: ask. */
+  peekDatabase(name: string): DatabaseEntry | undefined {
+    return this.#databases.peek(name) ?? undefined
+  }
+
+  /** Null: there is no such database (which is asked anew each time). @throws CommandError 133, 6, 50 */
+  async database(name: string, operation: Operation | null): Promise<DatabaseEntry | null> {
+    const known = this.#databases.peek(name)
+    if (known === null) this.#databases.markStale(name, null)
+    return withDeadline(this.#context, operation, this.#databases.get(name))
+  }
+
+  /** The database, made when there is none. @throws CommandError what the config server says of it; 133, 6, 50 */
+  async createDatabase(name: string, primaryShard: string | null, operation: Operation | null): Promise<DatabaseEntry> {
+    const { database, error } = await this.#remote.request(configAddress, 'config.create-database', { db: name, primaryShard }, operation)
+    raise(error)
+    const entry = parseDatabase(database!)
+    this.#databases.set(name, entry)
+    return entry
+  }
+
+  /** Null: not sharded, or not there. Undefined: ask. */
+  peekCollection(ns: string): CollectionPlacement | null | undefined {
+    return this.#collections.peek(ns)
+  }
+
+  /** @throws CommandError 133, 6, 50 */
+  collection(ns: string, operation: Operation | null): Promise<CollectionPlacement | null> {
+    return withDeadline(this.#context, operation, this.#collections.get(ns))
+  }
+
+  markDatabaseStale(name: string, used: DatabaseEntry | null): void {
+    this.#databases.markStale(name, used)
+  }
+
+  markCollectionStale(ns: string, used: CollectionPlacement | null | undefined): void {
+    this.#collections.markStale(ns, used)
+  }
+
+  /** Forgets a collection, whatever is known of it. */
+  forgetCollection(ns: string): void {
+    this.#collections.forget(ns)
+  }
+
+  /** Forgets a database and its collections. */
+  forgetDatabase(name: string): void {
+    this.#databases.forget(name)
+    const prefix = `${name}.`
+    for (const ns of this.#collections.names()) if (ns.startsWith(prefix)) this.#collections.forget(ns)
+  }
+
+  forgetAll(): void {
+    this.#databases.forgetAll()
+    this.#collections.forgetAll()
+  }
+
+  async #fetchDatabase(name: string): Promise<DatabaseEntry | null> {
+    const { database } = await this.#remote.request(configAddress, 'config.get-database', { db: name }, null)
+    return database === null ? null : parseDatabase(database)
+  }
+
+  async #fetchCollection(ns: string, known: CollectionPlacement | null): Promise<CollectionPlacement | null> {
+    await this.#reach('mongos.catalog.before-refresh', { ns })
+    const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, null)
+    return applyPlacementAnswer(ns, known, answer)
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Values by name that are fetched when they are asked for, kept until somebody finds them stale, and fetched once
+ * however many wait. A fetch that began before a value was found stale does not count: it may have read the old state.
+ */
+interface Slot<T> {
+  value: T | undefined
+  fresh: boolean
+  /** Grows with each finding that the value is stale. */
+  staleCount: number
+  fetching: Promise<void> | null
+}
+
+export interface RefreshingMapOptions<T> {
+  /** Gets the value anew; `known` is what was known, to build on. */
+  fetch(name: string, known: T | undefined): Promise<T>
+  readonly entriesMax: number
+  /** Called when an entry had to go for a new one. */
+  onLimit(): void
+}
+
+export class RefreshingMap<T> {
+  readonly #slots = new Map<string, Slot<T>>()
+  readonly #options: RefreshingMapOptions<T>
+  /** Fetches so far. */
+  fetchCount = 0
+
+  constructor(options: RefreshingMapOptions<T>) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#slots.size
+  }
+
+  /** The value if it is known and not stale. */
+  peek(name: string): T | undefined {
+    const slot = this.#slots.get(name)
+    return slot?.fresh === true ? slot.value : undefined
+  }
+
+  /** @throws whatever the fetch throws; the next caller fetches again. */
+  async get(name: string): Promise<T> {
+    for (;;) {
+      const slot = this.#slot(name)
+      if (slot.fresh) return slot.value as T
+      slot.fetching ??= this.#fetch(name, slot)
+      await slot.fetching
+    }
+  }
+
+  /** Says that `used` led astray. Nothing happens when a newer value is known already. */
+  markStale(name: string, used: T | undefined): void {
+    const slot = this.#slots.get(name)
+    if (slot === undefined || (slot.fresh && slot.value !== used)) return
+    slot.fresh = false
+    slot.staleCount++
+  }
+
+  /** Takes over a value that came by another way. */
+  set(name: string, value: T): void {
+    const slot = this.#slot(name)
+    slot.value = value
+    slot.fresh = true
+    slot.staleCount++
+  }
+
+  /** Forgets a value, so that the next fetch builds on nothing. */
+  forget(name: string): void {
+    const slot = this.#slots.get(name)
+    if (slot === undefined) return
+    slot.value = undefined
+    slot.fresh = false
+    slot.staleCount++
+  }
+
+  forgetAll(): void {
+    for (const name of this.#slots.keys()) this.forget(name)
+  }
+
+  names(): IterableIterator<string> {
+    return this.#slots.keys()
+  }
+
+  #slot(name: string): Slot<T> {
+    let slot = this.#slots.get(name)
+    if (slot === undefined) {
+      if (this.#slots.size >= this.#options.entriesMax) {
+        this.#slots.delete(this.#slots.keys().next().value!)
+        this.#options.onLimit()
+      }
+      slot = { value: undefined, fresh: false, staleCount: 0, fetching: null }
+      this.#slots.set(name, slot)
+    }
+    return slot
+  }
+
+  async #fetch(name: string, slot: Slot<T>): Promise<void> {
+    const { staleCount } = slot
+    this.fetchCount++
+    try {
+      const value = await this.#options.fetch(name, slot.value)
+      slot.value = value
+      slot.fresh = slot.staleCount === staleCount
+    } finally {
+      slot.fetching = null
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** The shards of the cluster as the config server lists them. Server: shard_registry.cpp. */
+import { configAddress, type Address, type ClusterClock } from '@shardlab/actor'
+import { findField } from '@shardlab/bson'
+import type { Operation } from '../command/operation.js'
+import type { Remote } from '../remote/remote.js'
+
+export class ShardRegistry {
+  readonly #remote: Remote
+  readonly #clock: ClusterClock
+  #hosts: ReadonlyMap<Address, string> = new Map()
+
+  constructor(remote: Remote, clock: ClusterClock) {
+    this.#remote = remote
+    this.#clock = clock
+  }
+
+  /** Reads the list anew. @returns the config.shards documents. @throws CommandError 133, 6, 50 */
+  async refresh(operation: Operation | null): Promise<readonly Uint8Array[]> {
+    const { shards, clusterTime } = await this.#remote.request(configAddress, 'config.get-shards', {}, operation)
+    this.#clock.advance(clusterTime)
+    this.#hosts = new Map(shards.map(shard => [findField(shard, '_id')!.asString(), findField(shard, 'host')!.asString()]))
+    return shards
+  }
+
+  /** Ids of all shards, sorted; asks as long as none is known. */
+  async ids(operation: Operation | null): Promise<string[]> {
+    if (this.#hosts.size === 0) await this.refresh(operation)
+    return [...this.#hosts.keys()].sort()
+  }
+
+  /** `set/host:port` of a shard; its id while it is unknown. */
+  connectionString(shard: Address): string {
+    return this.#hosts.get(shard) ?? shard
+  }
+
+  /** `host:port` of a shard; its id while it is unknown. */
+  hostOf(shard: Address): string {
+    return this.connectionString(shard).split('/').at(-1)!
+  }
+
+  entries(): IterableIterator<[string, string]> {
+    return this.#hosts.entries()
+  }
+}

@@ -1,0 +1,15 @@
+import type { CommonInvocation, SessionId } from '@shardlab/node'
+import type { CommandArguments } from '@shardlab/actor'
+import type { Mongos } from '../mongos.js'
+import type { Operation } from './operation.js'
+
+/** One run of a command on a router. */
+export interface MongosInvocation extends CommonInvocation {
+  readonly host: Mongos
+  readonly args: CommandArguments
+  readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
+  readonly session: SessionId | null
+  /** Of a retryable write; null: the command is none. */
+  readonly txnNumber: bigint | null
+  readonly operation: Operation
+}

@@ -1,0 +1,15 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MongosInvocation } from '../command/invocation.js'
+import { setBalancerMode } from './balancer-mode.js'
+
+export const balancerStart: CommandRow<MongosInvocation> = {
+  name: 'balancerStart',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/balancerStart',
+  status: 'full',
+  summary: 'Turns the balancer on.',
+  fields: {},
+  run: invocation => setBalancerMode(invocation, 'full'),
+}

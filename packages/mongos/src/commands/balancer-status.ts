@@ -1,0 +1,19 @@
+import { balancerAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+
+export const balancerStatus: CommandRow<MongosInvocation> = {
+  name: 'balancerStatus',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/balancerStatus',
+  status: 'full',
+  summary: 'Tells whether the balancer is on and what it is doing.',
+  fields: {},
+  async run({ host, operation }) {
+    host.statistics.opcounters.command++
+    const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
+    return new DocumentWriter(256).string('mode', mode).bool('inBalancerRound', inBalancerRound).int64('numBalancerRounds', numBalancerRounds)
+  },
+}

@@ -1,0 +1,29 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+import { withDatabase } from '../routing/primary.js'
+import { isConfigDatabase } from '../routing/route.js'
+
+export const dropDatabase: CommandRow<MongosInvocation> = {
+  name: 'dropDatabase',
+  routing: 'primary-shard',
+  access: 'write',
+  manual: 'reference/command/dropDatabase',
+  status: 'full',
+  summary: 'Drops a database with all its collections on all shards.',
+  fields: {},
+  run(invocation) {
+    const { args, db, host } = invocation
+    host.statistics.opcounters.command++
+    if (isConfigDatabase(db)) throw new CommandError('IllegalOperation', `Cannot drop '${db}' database`)
+    if (!args.target.isNumber() || args.target.asNumber() !== 1) throw new CommandError(5255100, "Have to pass 1 as 'dropDatabase' parameter")
+    return withDatabase(invocation, db, false, async database => {
+      if (database === null) return new DocumentWriter(256).string('info', 'database does not exist')
+      const { error } = await host.remote.request(database.primaryShard, 'shard.drop-database', { db, databaseVersion: database.version }, invocation.operation)
+      raise(error)
+      host.catalog.forgetDatabase(db)
+      return new DocumentWriter(256).string('dropped', db)
+    })
+  },
+}

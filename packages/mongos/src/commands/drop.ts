@@ -1,0 +1,33 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+import { configCommand, configMemberOf, passThrough, withDatabase } from '../routing/primary.js'
+
+export const drop: CommandRow<MongosInvocation> = {
+  name: 'drop',
+  routing: 'primary-shard',
+  access: 'write',
+  manual: 'reference/command/drop',
+  status: 'full',
+  summary: 'Drops a collection on all shards and from the catalog.',
+  fields: { collectionUUID: 'binary' },
+  run(invocation) {
+    const { args, db, host } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    host.statistics.opcounters.command++
+    const member = configMemberOf(db)
+    if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
+    return withDatabase(invocation, db, false, async database => {
+      const reply =
+        database === null ? null : await host.remote.request(database.primaryShard, 'shard.drop-collection', { ns, databaseVersion: database.version }, invocation.operation)
+      if (reply !== null) raise(reply.error)
+      host.catalog.forgetCollection(ns)
+      if (reply === null || !reply.existed) {
+        if (host.behaviours.droppingMissingCollectionFails) throw new CommandError('NamespaceNotFound', 'ns not found')
+        return new DocumentWriter(192)
+      }
+      return new DocumentWriter(256).int32('nIndexesWas', reply.indexCount).string('ns', ns)
+    })
+  },
+}

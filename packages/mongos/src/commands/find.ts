@@ -1,0 +1,94 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, FieldIterator, isEmptyDocument } from '@shardlab/bson'
+import { findFields, nonNegative } from '@shardlab/node'
+import { parseSort, type SortPattern } from '@shardlab/query'
+import type { Targeting } from '@shardlab/sharding'
+import type { MongosInvocation } from '../command/invocation.js'
+import { writeEmptyCursor } from '../cursors/cursor-reply.js'
+import { ResultsMerger } from '../cursors/results-merger.js'
+import { SkipLimitStream } from '../cursors/skip-limit-stream.js'
+import { sortKeyField, sortKeyOrder } from '../cursors/sort-key-order.js'
+import { establishCursors, openMerged, openOnOne } from '../reads/open-cursor.js'
+import { routedCommand, soleMember, type Route } from '../routing/route.js'
+import { withRoute } from '../routing/stale-loop.js'
+import { targetRead } from '../routing/target-read.js'
+import { noteRouted, routedToPrimary } from '../statistics/routed.js'
+
+export const find: CommandRow<MongosInvocation> = {
+  name: 'find',
+  routing: 'shard-key',
+  access: 'read',
+  manual: 'reference/command/find',
+  status: 'partial',
+  missing: 'tailable cursors, sorting under a collation',
+  summary: 'Selects documents on the shards that can have them, and merges what they send.',
+  fields: findFields,
+  run(invocation) {
+    const { args, db, host } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    for (const name of ['skip', 'limit', 'batchSize'] as const) nonNegative(args, name)
+    host.statistics.opcounters.query++
+    return withRoute(invocation, ns, false, route => findOn(invocation, ns, route))
+  },
+}
+
+async function findOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
+  const { args, body, host } = invocation
+  const traits = { noTimeout: args.bool('noCursorTimeout') ?? false, batchSize: nonNegative(args, 'batchSize') }
+  if (route.kind === 'missing') return writeEmptyCursor(ns)
+  if (route.kind !== 'sharded') {
+    const member = soleMember(route)
+    const reply = await openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits)
+    noteRouted(invocation, 'find', routedToPrimary(ns, route, member))
+    return reply
+  }
+  if (args.bool('tailable') === true) throw new CommandError('BadValue', 'tailable cursors are not supported on sharded collections')
+  const targeting = targetRead(invocation, route.placement, args.document('filter'), args.document('collation'))
+  await host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
+  const reply =
+    targeting.shards.length === 1
+      ? await openOnOne(invocation, targeting.shards[0]!, routedCommand(invocation, route, targeting.shards[0]!, body), traits)
+      : await findOnSeveral(invocation, ns, route, targeting, traits)
+  noteRouted(invocation, 'find', { ns, route, ...targeting })
+  return reply
+}
+
+async function findOnSeveral(invocation: MongosInvocation, ns: string, route: Route, { shards }: Targeting, traits: { noTimeout: boolean; batchSize: number | undefined }): Promise<DocumentWriter> {
+  const { args } = invocation
+  const sort = mergeSortOf(args.document('sort'))
+  const skip = nonNegative(args, 'skip') ?? 0
+  const limit = nonNegative(args, 'limit') ?? 0
+  const body = bodyForShards(invocation, sort !== null, skip, limit)
+  const { remotes, partial } = await establishCursors(invocation, shards, shard => routedCommand(invocation, route, shard, body), args.bool('allowPartialResults') ?? false)
+  const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort), traits.batchSize ?? 0)
+  const stream = skip === 0 && limit === 0 ? merger : new SkipLimitStream(merger, skip, limit)
+  return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false, partial })
+}
+
+/** The sort to merge by; null: none, or the natural order, in which no merging is possible. */
+function mergeSortOf(sort: Uint8Array | undefined): SortPattern | null {
+  if (sort === undefined || isEmptyDocument(sort)) return null
+  const pattern = parseSort(sort)
+  return pattern.natural === null ? pattern : null
+}
+
+/** What shards are asked: as many documents as may be needed of any one of them, with their sort keys. */
+function bodyForShards({ args, body }: MongosInvocation, sorted: boolean, skip: number, limit: number): Uint8Array {
+  if (skip + limit >= 2 ** 63) {
+    throw new CommandError('Overflow', `sum of limit and skip cannot be represented as a 64-bit integer, limit: ${limit}, skip: ${skip}`)
+  }
+  const writer = new DocumentWriter(body.length + 128)
+  for (const it = new FieldIterator(body); it.next(); ) {
+    const name = it.name()
+    if (name === 'skip' || name === 'limit' || name === 'singleBatch' || (name === 'projection' && sorted)) continue
+    writer.value(name, it.value())
+  }
+  if (limit > 0) writer.int64('limit', BigInt(limit) + BigInt(skip))
+  if (sorted) {
+    writer.startDocument('projection')
+    const projection = args.document('projection')
+    if (projection !== undefined) writer.fields(projection)
+    writer.startDocument(sortKeyField).string('$meta', 'sortKey').end().end()
+  }
+  return writer.finish()
+}

@@ -1,0 +1,22 @@
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+
+export const flushRouterConfig: CommandRow<MongosInvocation> = {
+  name: 'flushRouterConfig',
+  aliases: ['flushrouterconfig'],
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/flushRouterConfig',
+  status: 'full',
+  summary: 'Makes the router forget what it knows of a collection, a database, or everything.',
+  run({ args, host }) {
+    host.statistics.opcounters.command++
+    const { target } = args
+    if (target.type !== BsonType.string) host.catalog.forgetAll()
+    else if (target.asString().includes('.')) host.catalog.forgetCollection(target.asString())
+    else host.catalog.forgetDatabase(target.asString())
+    return new DocumentWriter(192).bool('flushed', true)
+  },
+}

@@ -1,0 +1,13 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MongosInvocation } from '../command/invocation.js'
+import { writeHello } from './hello-reply.js'
+
+export const hello: CommandRow<MongosInvocation> = {
+  name: 'hello',
+  routing: 'local',
+  access: 'none',
+  manual: 'reference/command/hello',
+  status: 'full',
+  summary: 'Introduces the router: limits, wire versions, and `msg: "isdbgrid"`, by which clients know one.',
+  run: invocation => writeHello(invocation, 'isWritablePrimary'),
+}

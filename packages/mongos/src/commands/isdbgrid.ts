@@ -1,0 +1,17 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+
+export const isdbgrid: CommandRow<MongosInvocation> = {
+  name: 'isdbgrid',
+  aliases: ['isdbGrid'],
+  routing: 'local',
+  access: 'none',
+  manual: 'reference/command/isdbgrid',
+  status: 'full',
+  summary: 'Tells that this is a router.',
+  run({ host }) {
+    host.statistics.opcounters.command++
+    return new DocumentWriter(256).int32('isdbgrid', 1).string('hostname', host.context.endpoint)
+  },
+}

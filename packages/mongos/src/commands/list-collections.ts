@@ -1,0 +1,26 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { batchSizeOf } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { writeEmptyCursor } from '../cursors/cursor-reply.js'
+import { openOnOne } from '../reads/open-cursor.js'
+import { configCommand, primaryCommand, withDatabase } from '../routing/primary.js'
+import { isConfigDatabase } from '../routing/route.js'
+
+export const listCollections: CommandRow<MongosInvocation> = {
+  name: 'listCollections',
+  routing: 'primary-shard',
+  access: 'read',
+  manual: 'reference/command/listCollections',
+  status: 'full',
+  summary: 'Lists the collections of a database as its primary shard has them.',
+  fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
+  run(invocation) {
+    const { args, db, host } = invocation
+    const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
+    host.statistics.opcounters.command++
+    if (isConfigDatabase(db)) return openOnOne(invocation, configAddress, configCommand(invocation), traits)
+    return withDatabase(invocation, db, false, async database =>
+      database === null ? writeEmptyCursor(`${db}.$cmd.listCollections`) : openOnOne(invocation, database.primaryShard, primaryCommand(invocation, database), traits),
+    )
+  },
+}

@@ -1,0 +1,61 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter, findField } from '@shardlab/bson'
+import { listDatabasesFields } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { documentsIn } from '../remote/command-reply.js'
+import { configCommand } from '../routing/primary.js'
+import { isConfigDatabase } from '../routing/route.js'
+import { scatter } from '../routing/scatter.js'
+
+const bytesPerMb = 1024 * 1024
+
+export const listDatabases: CommandRow<MongosInvocation> = {
+  name: 'listDatabases',
+  routing: 'all-shards',
+  access: 'read',
+  adminOnly: true,
+  manual: 'reference/command/listDatabases',
+  status: 'full',
+  summary: 'Lists the databases of all shards with their sizes, and those of the config server.',
+  fields: listDatabasesFields,
+  async run(invocation) {
+    const { args, host, operation } = invocation
+    host.statistics.opcounters.command++
+    const members = [...(await host.shards.ids(operation)), configAddress]
+    const answers = await scatter(invocation, members, () => configCommand(invocation), true)
+    /** By database: bytes on each shard. */
+    const sizes = new Map<string, Map<string, number>>()
+    for (const { member, body, error } of answers) {
+      if (error !== null) throw error
+      for (const entry of documentsIn(body, 'databases')) {
+        const name = findField(entry, 'name')!.asString()
+        // Every member has its own `local`, shards their own `config` and `admin`: none of them is the cluster's.
+        if (name === 'local' || isConfigDatabase(name) !== (member === configAddress)) continue
+        let onMembers = sizes.get(name)
+        if (onMembers === undefined) sizes.set(name, (onMembers = new Map()))
+        onMembers.set(member, findField(entry, 'sizeOnDisk')?.asNumber() ?? 0)
+      }
+    }
+    return writeDatabases(sizes, args.bool('nameOnly') ?? false)
+  },
+}
+
+function writeDatabases(sizes: ReadonlyMap<string, ReadonlyMap<string, number>>, nameOnly: boolean): DocumentWriter {
+  const writer = new DocumentWriter(1024).startArray('databases')
+  let totalBytes = 0
+  const names = [...sizes.keys()].sort()
+  names.forEach((name, i) => {
+    writer.startDocument(String(i)).string('name', name)
+    if (!nameOnly) {
+      const onMembers = sizes.get(name)!
+      const sizeBytes = [...onMembers.values()].reduce((sum, size) => sum + size, 0)
+      totalBytes += sizeBytes
+      writer.int64('sizeOnDisk', sizeBytes).bool('empty', sizeBytes === 0).startDocument('shards')
+      for (const [member, size] of onMembers) writer.int64(member, size)
+      writer.end()
+    }
+    writer.end()
+  })
+  writer.end()
+  return nameOnly ? writer : writer.int64('totalSize', totalBytes).int64('totalSizeMb', Math.floor(totalBytes / bytesPerMb))
+}

@@ -1,0 +1,28 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { batchSizeOf } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { openOnOne } from '../reads/open-cursor.js'
+import { routedCommand, soleMember } from '../routing/route.js'
+import { withRoute } from '../routing/stale-loop.js'
+
+export const listIndexes: CommandRow<MongosInvocation> = {
+  name: 'listIndexes',
+  routing: 'primary-shard',
+  access: 'read',
+  manual: 'reference/command/listIndexes',
+  status: 'full',
+  summary: 'Lists indexes as the shard with the lowest chunk has them; the primary shard for unsharded collections.',
+  fields: { cursor: 'object', includeBuildUUIDs: 'bool', includeIndexBuildInfo: 'bool' },
+  run(invocation) {
+    const { args, db, body, host } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
+    host.statistics.opcounters.command++
+    return withRoute(invocation, ns, false, route => {
+      if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
+      const member = route.kind === 'sharded' ? route.placement.table.lowestShard() : soleMember(route)
+      return openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits)
+    })
+  },
+}

@@ -1,0 +1,19 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+
+export const listShards: CommandRow<MongosInvocation> = {
+  name: 'listShards',
+  aliases: ['listshards'],
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/listShards',
+  status: 'full',
+  summary: 'Lists the shards as config.shards has them.',
+  fields: {},
+  async run({ host, operation }) {
+    host.statistics.opcounters.command++
+    return new DocumentWriter(1024).documents('shards', await host.shards.refresh(operation))
+  },
+}

@@ -1,0 +1,21 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MongosInvocation } from '../command/invocation.js'
+import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
+import { parseWriteCommand } from '../writes/write-command.js'
+
+export const update: CommandRow<MongosInvocation> = {
+  name: 'update',
+  routing: 'shard-key',
+  access: 'write',
+  manual: 'reference/command/update',
+  status: 'partial',
+  missing: 'documents whose shard key value changes do not move to another shard',
+  summary: 'Updates, replaces or upserts documents where they are.',
+  retryable: true,
+  fields: { updates: 'array!', ordered: 'bool', bypassDocumentValidation: 'bool', bypassEmptyTsReplacement: 'bool', let: 'object' },
+  run(invocation) {
+    const command = parseWriteCommand(invocation, 'update')
+    invocation.host.statistics.opcounters.update += command.statements.length
+    return new BatchWriteExecutor(invocation, command).run()
+  },
+}

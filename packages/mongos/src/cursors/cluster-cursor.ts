@@ -1,0 +1,111 @@
+/** What a client's cursor on a router stands for. */
+import { DocumentWriter } from '@shardlab/bson'
+import { batchBytesMax, defaultFirstBatch } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { replyWriterFor } from '../remote/command-reply.js'
+import type { DocumentStream } from './document-stream.js'
+import type { RemoteCursor } from './remote-cursor.js'
+
+export interface ClusterCursor {
+  readonly ns: string
+  /** Reads from more than one shard. */
+  readonly multiTarget: boolean
+  /**
+   * Answers a getMore.
+   * @param batchSize 0: no limit but bytes
+   * @param ownId the id to go into the reply while more may come
+   * @throws CommandError of a shard or of the way to it
+   */
+  next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter>
+  /** Nothing is left to be asked for. */
+  readonly exhausted: boolean
+  /** Called before it waits for another command. */
+  detach(): void
+  /** Closes what is open on the shards. */
+  kill(host: MongosInvocation['host']): void
+}
+
+/** A cursor on one member: its batches go on as they come. */
+export class SingleMemberCursor implements ClusterCursor {
+  readonly ns: string
+  readonly multiTarget = false
+  readonly #remote: RemoteCursor
+
+  constructor(remote: RemoteCursor) {
+    this.ns = remote.ns
+    this.#remote = remote
+  }
+
+  get exhausted(): boolean {
+    return this.#remote.id === 0n
+  }
+
+  async next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter> {
+    const { body, batch } = await this.#remote.getMore(invocation, batchSize)
+    return replyWriterFor(body).startDocument('cursor').value('nextBatch', batch).int64('id', this.exhausted ? 0n : ownId).string('ns', this.ns).end()
+  }
+
+  detach(): void {}
+
+  kill(host: MongosInvocation['host']): void {
+    this.#remote.kill(host)
+  }
+}
+
+/** A cursor on several shards. */
+export class MergedCursor implements ClusterCursor {
+  readonly ns: string
+  readonly multiTarget = true
+  readonly #stream: DocumentStream
+  /** Taken from the stream, but too large for the batch. */
+  #pending: Uint8Array | null = null
+
+  constructor(ns: string, stream: DocumentStream) {
+    this.ns = ns
+    this.#stream = stream
+  }
+
+  get exhausted(): boolean {
+    return this.#pending === null && this.#stream.done
+  }
+
+  async next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter> {
+    const writer = new DocumentWriter(4096).startDocument('cursor').startArray('nextBatch')
+    await this.#write(writer, invocation, batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize)
+    return writer.end().int64('id', this.exhausted ? 0n : ownId).string('ns', this.ns).end()
+  }
+
+  /**
+   * Writes `firstBatch`, the array alone.
+   * @param batchSize undefined: the server's default
+   */
+  async writeFirstBatch(writer: DocumentWriter, invocation: MongosInvocation, batchSize: number | undefined): Promise<void> {
+    writer.startArray('firstBatch')
+    await this.#write(writer, invocation, batchSize ?? defaultFirstBatch)
+    writer.end()
+  }
+
+  detach(): void {
+    this.#stream.detach()
+    if (this.#pending !== null) this.#pending = this.#pending.slice()
+  }
+
+  kill(host: MongosInvocation['host']): void {
+    this.#stream.kill(host)
+  }
+
+  async #write(writer: DocumentWriter, invocation: MongosInvocation, countMax: number): Promise<void> {
+    const start = writer.length
+    for (let count = 0; count < countMax; ) {
+      const document = this.#pending ?? this.#stream.take()
+      this.#pending = null
+      if (document === null) {
+        if (this.#stream.done) break
+        await this.#stream.fill(invocation)
+      } else if (count > 0 && writer.length - start + document.length > batchBytesMax) {
+        this.#pending = document
+        break
+      } else writer.document(String(count++), document)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** A cursor on one shard, as the router that reads from it sees it. */
+import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { replyError } from '../remote/command-reply.js'
+import { readCursorReply } from './cursor-reply.js'
+
+export interface RemoteCursorOptions {
+  readonly shard: string
+  readonly db: string
+  /** Namespace as the shard names it: getMore has to repeat its collection. */
+  readonly ns: string
+  readonly id: bigint
+}
+
+export class RemoteCursor {
+  readonly shard: string
+  readonly db: string
+  readonly ns: string
+  /** 0n: exhausted on the shard. */
+  id: bigint
+
+  constructor({ shard, db, ns, id }: RemoteCursorOptions) {
+    this.shard = shard
+    this.db = db
+    this.ns = ns
+    this.id = id
+  }
+
+  /**
+   * Asks for the next batch.
+   * @param batchSize 0: as many as fit into a reply
+   * @returns the reply's body and its batch
+   * @throws CommandError of the shard or of the way to it; the cursor then counts as gone
+   */
+  async getMore(invocation: MongosInvocation, batchSize: number): Promise<{ body: Uint8Array; batch: RawValue }> {
+    const writer = new DocumentWriter(192).int64('getMore', this.id).string('collection', this.ns.slice(this.db.length + 1))
+    if (batchSize > 0) writer.int64('batchSize', batchSize)
+    if (invocation.session !== null) writer.document('lsid', invocation.session.document)
+    const command = { db: this.db, body: writer.string('$db', this.db).finish(), sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
+    const id = this.id
+    this.id = 0n
+    // Sent once: a getMore whose reply is lost has moved the shard's cursor on.
+    const { body } = await invocation.host.remote.command(this.shard, command, invocation.operation, false)
+    const error = replyError(body)
+    if (error !== null) throw error
+    const reply = readCursorReply(body, 'nextBatch')
+    this.id = reply.id === 0n ? 0n : id
+    return { body, batch: reply.batch }
+  }
+
+  /** Tells the shard to forget the cursor; nobody waits for it. */
+  kill(host: MongosInvocation['host']): void {
+    if (this.id === 0n) return
+    const body = new DocumentWriter(128)
+      .string('killCursors', this.ns.slice(this.db.length + 1))
+      .startArray('cursors')
+      .int64('0', this.id)
+      .end()
+      .string('$db', this.db)
+      .finish()
+    this.id = 0n
+    host.context.send(this.shard, 'node.command', { db: this.db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null, clusterTime: host.clock.time })
+  }
+}
+
+/** The documents that a remote cursor has sent and nobody has taken yet. */
+export class BufferedCursor {
+  readonly cursor: RemoteCursor
+  #unread: FieldIterator | null = null
+  #head: Uint8Array | null = null
+
+  constructor(cursor: RemoteCursor, batch: RawValue) {
+    this.cursor = cursor
+    this.#load(batch)
+  }
+
+  /** The next document, which stays; null: the buffer is empty. */
+  get head(): Uint8Array | null {
+    return this.#head
+  }
+
+  get exhausted(): boolean {
+    return this.#head === null && this.cursor.id === 0n
+  }
+
+  advance(): void {
+    const it = this.#unread!
+    if (it.next()) this.#head = it.bytes.subarray(it.valueStart, it.valueEnd)
+    else {
+      this.#head = null
+      this.#unread = null
+    }
+  }
+
+  async fill(invocation: MongosInvocation, batchSize: number): Promise<void> {
+    this.#load((await this.cursor.getMore(invocation, batchSize)).batch)
+  }
+
+  /** Copies what is unread, so that the message it came in can go. */
+  detach(): void {
+    if (this.#head === null) return
+    const writer = new DocumentWriter(1024)
+    let count = 0
+    for (; this.#head !== null; this.advance()) writer.document(String(count++), this.#head)
+    const copy = writer.finish()
+    this.#unread = new FieldIterator(copy)
+    this.advance()
+  }
+
+  #load(batch: RawValue): void {
+    this.#unread = new FieldIterator(batch.bytes, batch.start)
+    this.advance()
+  }
+}

@@ -1,0 +1,46 @@
+import type { MongosInvocation } from '../command/invocation.js'
+import type { DocumentStream } from './document-stream.js'
+
+/** Passes over the first documents and ends after so many. */
+export class SkipLimitStream implements DocumentStream {
+  readonly #input: DocumentStream
+  #skip: number
+  #left: number
+
+  /** `limit` 0: none. */
+  constructor(input: DocumentStream, skip: number, limit: number) {
+    this.#input = input
+    this.#skip = skip
+    this.#left = limit === 0 ? Number.POSITIVE_INFINITY : limit
+  }
+
+  get done(): boolean {
+    return this.#left === 0 || this.#input.done
+  }
+
+  take(): Uint8Array | null {
+    if (this.#left === 0) return null
+    for (;;) {
+      const document = this.#input.take()
+      if (document === null) return null
+      if (this.#skip > 0) {
+        this.#skip--
+        continue
+      }
+      this.#left--
+      return document
+    }
+  }
+
+  fill(invocation: MongosInvocation): Promise<void> {
+    return this.#input.fill(invocation)
+  }
+
+  detach(): void {
+    this.#input.detach()
+  }
+
+  kill(host: MongosInvocation['host']): void {
+    this.#input.kill(host)
+  }
+}

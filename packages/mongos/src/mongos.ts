@@ -1,0 +1,198 @@
+/**
+ * The router: takes commands of clients, finds out where they belong, and puts the answers of the shards together. It
+ * keeps nothing that is not elsewhere: a restarted router has lost its cursors and its caches, no data.
+ */
+import {
+  ClusterClock,
+  configAddress,
+  createDeferred,
+  createObjectIdFactory,
+  cursorId,
+  StepFailedError,
+  UnservedMessageError,
+  type Actor,
+  type ActorContext,
+  type Address,
+  type ClientCommand,
+  type Deferred,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { SessionCatalog, type CommonHost } from '@shardlab/node'
+import type { EvaluationContext } from '@shardlab/query'
+import { behavioursOf, type Behaviours } from '@shardlab/sharding'
+import { CatalogCache } from './catalog/catalog-cache.js'
+import { ShardRegistry } from './catalog/shard-registry.js'
+import { ConnectionTable } from './command/connection-table.js'
+import { dispatch } from './command/dispatcher.js'
+import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
+import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
+import { Remote } from './remote/remote.js'
+import { Statistics } from './statistics/statistics.js'
+
+const pingTimer = 'ping'
+const housekeepingTimer = 'housekeeping'
+const housekeepingIntervalMs = 60_000
+
+export class Mongos implements Actor, CommonHost {
+  readonly context: ActorContext
+  readonly options: MongosOptions
+  readonly limits: MongosLimits
+  readonly behaviours: Behaviours
+  readonly process = 'mongos'
+  readonly startedAtMs: number
+  readonly clock: ClusterClock
+  readonly sessions: SessionCatalog
+  readonly remote: Remote
+  readonly catalog: CatalogCache
+  readonly shards: ShardRegistry
+  readonly cursors: ClusterCursorManager
+  readonly connections = new ConnectionTable()
+  readonly statistics = new Statistics()
+  readonly newObjectId: () => Uint8Array
+  /** Process id part of hello's topologyVersion. */
+  readonly processId: Uint8Array
+  /** Aborted when the router shuts down: ends what only waits. */
+  readonly stopping = new AbortController()
+  #clusterId: Uint8Array | null = null
+  #operationCount = 0
+  #inFlight = 0
+  #idle: Deferred<void> | null = null
+
+  constructor(context: ActorContext, options: MongosOptions) {
+    this.context = context
+    this.options = options
+    this.limits = { ...defaultMongosLimits, ...options.limits }
+    this.behaviours = behavioursOf(options.emulate)
+    this.startedAtMs = context.now()
+    this.clock = new ClusterClock(() => context.now())
+    this.sessions = new SessionCatalog(undefined, key => this.cursors.killOfSession(key))
+    this.remote = new Remote(context, this.clock, {
+      findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
+      limits: this.limits,
+      hostOf: address => this.hostOf(address),
+    })
+    this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
+    this.shards = new ShardRegistry(this.remote, this.clock)
+    const cursorIds = context.random.fork('cursor-ids')
+    this.cursors = new ClusterCursorManager(this, () => cursorId(cursorIds))
+    const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
+    this.newObjectId = () => objectIds(context.now())
+    this.processId = this.newObjectId()
+  }
+
+  /** The cluster's id; null until the config server has answered for the first time. */
+  get clusterId(): Uint8Array | null {
+    return this.#clusterId
+  }
+
+  /** Never waits for the config server: a router without it still answers what it can. */
+  start(): void {
+    this.context.setTimer(pingTimer, 0)
+    this.context.setTimer(housekeepingTimer, housekeepingIntervalMs)
+  }
+
+  async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    switch (kind) {
+      case 'client.command':
+        return (await this.#clientCommand(request as RequestOf<'client.command'>)) as ReplyOf<K>
+      case 'client.disconnected':
+        this.connections.close((request as RequestOf<'client.disconnected'>).connectionId)
+        return {} as ReplyOf<K>
+      default:
+        throw new UnservedMessageError(this.context.address, kind)
+    }
+  }
+
+  async wake(timer: string): Promise<void> {
+    if (timer === pingTimer) await this.#ping()
+    else if (timer === housekeepingTimer) {
+      const now = this.context.now()
+      this.cursors.expire(now)
+      this.sessions.expire(now)
+      this.context.setTimer(housekeepingTimer, housekeepingIntervalMs)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.context.clearTimer(pingTimer)
+    this.context.clearTimer(housekeepingTimer)
+    this.stopping.abort()
+    if (this.#inFlight === 0) return
+    this.#idle = createDeferred()
+    await this.#idle.promise
+  }
+
+  describe(): Record<string, unknown> {
+    return {
+      connections: this.connections.current,
+      openCursors: this.cursors.size,
+      cachedCollections: this.catalog.collectionCount,
+      cachedDatabases: this.catalog.databaseCount,
+      inFlight: this.#inFlight,
+    }
+  }
+
+  nextOperationId(): number {
+    return ++this.#operationCount
+  }
+
+  /** What evaluating expressions may use. */
+  evaluation(): EvaluationContext {
+    const { random } = this.context
+    return { nowMs: this.context.now(), random: () => random.fraction(), newObjectId: this.newObjectId }
+  }
+
+  /** `host:port` of a member, as far as it is known. */
+  hostOf(member: Address): string {
+    return member === configAddress ? (this.options.configHost ?? configAddress).split('/').at(-1)! : this.shards.hostOf(member)
+  }
+
+  limitReached(limit: string, value: number): void {
+    this.context.emit({ type: 'limit', atMs: this.context.now(), member: this.context.address, limit, value })
+  }
+
+  /** {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the step fail */
+  async reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void> {
+    try {
+      await this.context.reach(step, detail)
+    } catch (error) {
+      throw error instanceof StepFailedError ? new CommandError('FailPointEnabled', error.message) : error
+    }
+  }
+
+  async #clientCommand(command: ClientCommand): Promise<ReplyOf<'client.command'>> {
+    this.#inFlight++
+    try {
+      return await dispatch(this, command)
+    } finally {
+      this.#inFlight--
+      if (this.#inFlight === 0) this.#idle?.resolve()
+    }
+  }
+
+  async #ping(): Promise<void> {
+    const now = this.context.now()
+    try {
+      const { clusterId } = await this.remote.request(
+        configAddress,
+        'config.mongos-ping',
+        { host: this.context.endpoint, version: this.behaviours.serverVersion, createdMs: this.startedAtMs, upSeconds: Math.floor((now - this.startedAtMs) / 1000) },
+        null,
+      )
+      this.#clusterId = clusterId.slice()
+      await this.shards.refresh(null)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      this.context.log('warn', 'the config server does not answer', { error: error.message })
+    }
+    if (!this.stopping.signal.aborted) this.context.setTimer(pingTimer, this.options.pingIntervalMs ?? defaultPingIntervalMs)
+  }
+}
+
+/** Makes a router. It serves `client.command` and `client.disconnected`. */
+export function createMongos(context: ActorContext, options: MongosOptions): Actor {
+  return new Mongos(context, options)
+}

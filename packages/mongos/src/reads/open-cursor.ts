@@ -1,0 +1,88 @@
+/** From the first replies of shards to the first reply to the client. Server: cluster_find.cpp, establish_cursors.cpp. */
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { isStaleCode, replyError } from '../remote/command-reply.js'
+import type { RemoteCommand } from '../remote/remote.js'
+import { isUnreachable, scatter, type MemberAnswer } from '../routing/scatter.js'
+import { MergedCursor, SingleMemberCursor } from '../cursors/cluster-cursor.js'
+import { readCursorReply, writeCursorReply } from '../cursors/cursor-reply.js'
+import type { DocumentStream } from '../cursors/document-stream.js'
+import { BufferedCursor, RemoteCursor } from '../cursors/remote-cursor.js'
+
+export interface CursorTraits {
+  readonly noTimeout: boolean
+  /** As the client named it; undefined: not at all. */
+  readonly batchSize: number | undefined
+}
+
+/**
+ * Runs a command that opens a cursor on one member; the batch goes to the client as it came.
+ * @throws CommandError of the member or of the way to it
+ */
+export async function openOnOne(invocation: MongosInvocation, member: string, command: RemoteCommand, traits: CursorTraits): Promise<DocumentWriter> {
+  const { host } = invocation
+  const { body } = await host.remote.command(member, command, invocation.operation, true)
+  const error = replyError(body)
+  if (error !== null) throw error
+  const reply = readCursorReply(body, 'firstBatch')
+  if (reply.id === 0n) return writeCursorReply(body, reply, 0n)
+  const cursor = new SingleMemberCursor(new RemoteCursor({ shard: member, db: command.db, ns: reply.ns, id: reply.id }))
+  const id = host.cursors.open({ cursor, session: invocation.session, noTimeout: traits.noTimeout, batchSize: traits.batchSize ?? 0 })
+  return writeCursorReply(body, reply, id)
+}
+
+/** Cursors on several shards. */
+export interface EstablishedCursors {
+  readonly remotes: readonly BufferedCursor[]
+  /** Shards were left out because they could not be reached. */
+  readonly partial: boolean
+}
+
+/**
+ * Opens a cursor on every shard, or on none.
+ * @param allowPartial passes over shards that cannot be reached
+ * @throws CommandError the first error, a stale one before others
+ */
+export async function establishCursors(invocation: MongosInvocation, shards: readonly string[], commandFor: (shard: string) => RemoteCommand, allowPartial: boolean): Promise<EstablishedCursors> {
+  const answers = await scatter(invocation, shards, commandFor, true)
+  const failure = worstFailure(answers, allowPartial)
+  const remotes: BufferedCursor[] = []
+  for (const answer of answers) {
+    if (answer.error !== null) continue
+    const reply = readCursorReply(answer.body, 'firstBatch')
+    remotes.push(new BufferedCursor(new RemoteCursor({ shard: answer.member, db: invocation.db, ns: reply.ns, id: reply.id }), reply.batch))
+  }
+  if (failure !== null) {
+    for (const remote of remotes) remote.cursor.kill(invocation.host)
+    throw failure
+  }
+  return { remotes, partial: remotes.length < shards.length }
+}
+
+/** The reply with the first batch of a stream; what is left stays behind a cursor. */
+export async function openMerged(invocation: MongosInvocation, ns: string, stream: DocumentStream, options: CursorTraits & { readonly singleBatch: boolean; readonly partial: boolean }): Promise<DocumentWriter> {
+  const { host } = invocation
+  const cursor = new MergedCursor(ns, stream)
+  const writer = new DocumentWriter(4096).startDocument('cursor')
+  try {
+    await cursor.writeFirstBatch(writer, invocation, options.batchSize)
+  } catch (error) {
+    cursor.kill(host)
+    throw error
+  }
+  let id = 0n
+  if (cursor.exhausted || options.singleBatch) cursor.kill(host)
+  else id = host.cursors.open({ cursor, session: invocation.session, noTimeout: options.noTimeout, batchSize: options.batchSize ?? 0 })
+  if (options.partial) writer.bool('partialResultsReturned', true)
+  return writer.int64('id', id).string('ns', ns).end()
+}
+
+function worstFailure(answers: readonly MemberAnswer[], allowPartial: boolean): CommandError | null {
+  let first: CommandError | null = null
+  for (const answer of answers) {
+    if (answer.error === null || (allowPartial && isUnreachable(answer))) continue
+    if (isStaleCode(answer.error.code)) return answer.error
+    first ??= answer.error
+  }
+  return first
+}

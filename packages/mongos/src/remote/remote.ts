@@ -1,0 +1,115 @@
+/**
+ * Requests of a router to other members: looking for one that does not answer, sending idempotent requests again, and
+ * the server's errors for what remains. Server: async_requests_sender.cpp, remote_command_targeter; manual: none.
+ */
+import { RequestFailedError, type ActorContext, type Address, type ClusterClock, type MessageKind, type NodeCommand, type NodeReply, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
+import { maxTimeExpired, type Operation } from '../command/operation.js'
+import type { MongosLimits } from '../options.js'
+import { isOk } from './command-reply.js'
+
+/** A command to a storage node but for the cluster time, which is added when it is sent. */
+export type RemoteCommand = Omit<NodeCommand, 'clusterTime'>
+
+export interface RemoteOptions {
+  readonly findReplicaSetHostTimeoutMs: number
+  readonly limits: MongosLimits
+  /** `host:port` of a member, for messages. */
+  hostOf(address: Address): string
+}
+
+/** A request of no operation: background work. */
+export type Requester = Operation | null
+
+export class Remote {
+  readonly #context: ActorContext
+  readonly #clock: ClusterClock
+  readonly #options: RemoteOptions
+
+  constructor(context: ActorContext, clock: ClusterClock, options: RemoteOptions) {
+    this.#context = context
+    this.#clock = clock
+    this.#options = options
+  }
+
+  /**
+   * Runs a command on a storage node. The reply may be an error of the command; cluster and operation time are taken over.
+   * @param idempotent sent again when the node went away while it ran, or answered with a retriable error
+   * @throws CommandError 133 FailedToSatisfyReadPreference: nobody answers there; 6 HostUnreachable: it went away while
+   *   it ran the command; 50 MaxTimeMSExpired
+   */
+  async command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean): Promise<NodeReply> {
+    for (let retries = 0; ; retries++) {
+      const request: NodeCommand = {
+        db: command.db,
+        body: command.body,
+        sequences: command.sequences,
+        shardVersion: command.shardVersion,
+        databaseVersion: command.databaseVersion,
+        stmtIds: command.stmtIds,
+        clusterTime: this.#clock.time,
+      }
+      const reply = await this.#exchange(to, 'node.command', request, requester, idempotent, () => firstFieldName(command.body)!)
+      this.#clock.advance(reply.clusterTime)
+      requester?.observe(reply.operationTime)
+      if (!idempotent || isOk(reply.body)) return reply
+      const code = findField(reply.body, 'code')?.asNumber()
+      if (code === undefined || !isRetriableErrorCode(code)) return reply
+      if (retries >= this.#options.limits.remoteRetriesMax) {
+        this.#limitReached('remoteRetriesMax', this.#options.limits.remoteRetriesMax)
+        return reply
+      }
+      await this.#pause(this.#options.limits.firstRetryPauseMs << retries, requester)
+    }
+  }
+
+  /** Any other request; all of them may be repeated. @throws as {@link command} */
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, requester: Requester): Promise<ReplyOf<K>> {
+    return this.#exchange(to, kind, request, requester, true, () => kind)
+  }
+
+  async #exchange<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, requester: Requester, idempotent: boolean, name: () => string): Promise<ReplyOf<K>> {
+    const { limits, findReplicaSetHostTimeoutMs } = this.#options
+    let broken = 0
+    let searchingUntilMs = 0
+    let pauseMs = limits.firstRetryPauseMs
+    for (;;) {
+      const timeoutMs = requester?.remainingMs(this.#context.now())
+      try {
+        return await this.#context.request(to, kind, request, timeoutMs === undefined ? {} : { timeoutMs })
+      } catch (error) {
+        if (!(error instanceof RequestFailedError)) throw error
+        if (error.reason === 'timed-out') throw maxTimeExpired()
+        if (!error.undelivered) {
+          if (!idempotent) throw this.#brokenError(to, name())
+          if (broken++ >= limits.remoteRetriesMax) {
+            this.#limitReached('remoteRetriesMax', limits.remoteRetriesMax)
+            throw this.#brokenError(to, name())
+          }
+          searchingUntilMs = 0
+          continue
+        }
+        const now = this.#context.now()
+        if (searchingUntilMs === 0) searchingUntilMs = now + findReplicaSetHostTimeoutMs
+        if (now >= searchingUntilMs) {
+          throw new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${to}`)
+        }
+        await this.#pause(Math.min(pauseMs, searchingUntilMs - now), requester)
+        pauseMs = Math.min(pauseMs * 2, limits.longestRetryPauseMs)
+      }
+    }
+  }
+
+  async #pause(durationMs: number, requester: Requester): Promise<void> {
+    const leftMs = requester?.remainingMs(this.#context.now())
+    await this.#context.sleep(leftMs === undefined ? durationMs : Math.min(durationMs, leftMs))
+  }
+
+  #brokenError(to: Address, name: string): CommandError {
+    return new CommandError('HostUnreachable', `network error while attempting to run command '${name}' on host '${this.#options.hostOf(to)}'`)
+  }
+
+  #limitReached(limit: string, value: number): void {
+    this.#context.emit({ type: 'limit', atMs: this.#context.now(), member: this.#context.address, limit, value })
+  }
+}

@@ -1,0 +1,18 @@
+import { createDeferred, type ActorContext } from '@shardlab/actor'
+import { maxTimeExpired, type Operation } from '../command/operation.js'
+
+/**
+ * Waits for something that is not this operation's alone, no longer than the operation may take.
+ * @throws CommandError 50 MaxTimeMSExpired; the shared work goes on
+ */
+export function withDeadline<T>(context: ActorContext, operation: Operation | null, shared: Promise<T>): Promise<T> {
+  if (operation === null || operation.deadlineMs === null) return shared
+  const waiting = createDeferred<T>()
+  const timer = new AbortController()
+  context.sleep(operation.remainingMs(context.now())!, timer.signal).then(
+    () => waiting.reject(maxTimeExpired()),
+    () => {},
+  )
+  shared.then(waiting.resolve, waiting.reject).finally(() => timer.abort())
+  return waiting.promise
+}

@@ -1,0 +1,54 @@
+/** Commands that run on the primary shard of a database. */
+import { configAddress } from '@shardlab/actor'
+import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import type { DatabaseEntry } from '../catalog/database-entry.js'
+import type { MongosInvocation } from '../command/invocation.js'
+import { copyReplyFields, isStaleCode, replyError, replyWriterFor } from '../remote/command-reply.js'
+import type { RemoteCommand } from '../remote/remote.js'
+import { isConfigDatabase } from './route.js'
+
+/**
+ * Runs `attempt` with a database until it does not fail for a stale version of it.
+ * @throws CommandError whatever else the attempt throws; the stale error after the last attempt
+ */
+export async function withDatabase<T>(invocation: MongosInvocation, db: string, create: boolean, attempt: (database: DatabaseEntry | null) => Promise<T>): Promise<T> {
+  const { host, operation } = invocation
+  for (let attempts = 1; ; attempts++) {
+    const known = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
+    const database = known === null && create ? await host.catalog.createDatabase(db, null, operation) : known
+    try {
+      return await attempt(database)
+    } catch (error) {
+      if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
+      host.catalog.staleConfigCount++
+      host.catalog.markDatabaseStale(db, database)
+      if (attempts >= host.limits.staleAttemptsMax) {
+        host.limitReached('staleAttemptsMax', attempts)
+        throw error
+      }
+    }
+  }
+}
+
+/** A command to the primary shard, with the version of the database that the router believes in. */
+export function primaryCommand({ db, body, sequences }: MongosInvocation, database: DatabaseEntry): RemoteCommand {
+  return { db, body, sequences, shardVersion: null, databaseVersion: database.version, stmtIds: null }
+}
+
+/** The client's command, untouched, to one member; its reply's fields. @throws CommandError of the member or of the way to it */
+export async function passThrough(invocation: MongosInvocation, member: string, command: RemoteCommand, idempotent: boolean): Promise<DocumentWriter> {
+  const { body } = await invocation.host.remote.command(member, command, invocation.operation, idempotent)
+  const error = replyError(body)
+  if (error !== null) throw error
+  return copyReplyFields(replyWriterFor(body), body)
+}
+
+/** The client's command to the config server. */
+export function configCommand({ db, body, sequences }: MongosInvocation): RemoteCommand {
+  return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
+}
+
+/** Where the collections of a database without placement are: the config server for `config` and `admin`. */
+export function configMemberOf(db: string): string | null {
+  return isConfigDatabase(db) ? configAddress : null
+}

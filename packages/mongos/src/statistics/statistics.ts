@@ -1,0 +1,30 @@
+/** Counters for serverStatus. Server: num_hosts_targeted_metrics.cpp, counters.cpp. */
+import type { DocumentWriter } from '@shardlab/bson'
+
+/** How many of the shards that own chunks a command went to. */
+export type TargetedHosts = 'allShards' | 'manyShards' | 'oneShard' | 'unsharded'
+const targetedHosts: readonly TargetedHosts[] = ['allShards', 'manyShards', 'oneShard', 'unsharded']
+
+/** Commands whose targeting is counted, in the order of the report. */
+const countedCommands = ['aggregate', 'delete', 'find', 'insert', 'update'] as const
+export type CountedCommand = (typeof countedCommands)[number]
+
+export class Statistics {
+  readonly opcounters = { insert: 0, query: 0, update: 0, delete: 0, getmore: 0, command: 0 }
+  readonly #targeted = new Map<string, number>()
+
+  countTargeted(command: CountedCommand, hosts: TargetedHosts): void {
+    const key = `${command}.${hosts}`
+    this.#targeted.set(key, (this.#targeted.get(key) ?? 0) + 1)
+  }
+
+  writeTargeted(writer: DocumentWriter): DocumentWriter {
+    writer.startDocument('numHostsTargeted')
+    for (const command of countedCommands) {
+      writer.startDocument(command)
+      for (const hosts of targetedHosts) writer.int64(hosts, this.#targeted.get(`${command}.${hosts}`) ?? 0)
+      writer.end()
+    }
+    return writer.end()
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Where updates and deletes go. Server: chunk_manager_targeter.cpp and its successors, targetUpdate and targetDelete;
+ * manual: reference/method/db.collection.updateOne, sharded collections.
+ */
+import { BsonType, CommandError, DocumentWriter, emptyDocument, findField, firstFieldName } from '@shardlab/bson'
+import { compileFilter, equalityValues, formatDocument, type EvaluationContext, type Filter } from '@shardlab/query'
+import { targetFilter, type Behaviours, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
+import { collatedTargeting, hasDefaultCollation } from '../routing/target-read.js'
+import type { StatementTarget } from './statement-target.js'
+
+export interface ModifyTargeter {
+  readonly placement: CollectionPlacement
+  readonly behaviours: Behaviours
+  readonly evaluation: EvaluationContext
+  /** Every shard of the cluster. */
+  readonly allShards: readonly string[]
+}
+
+/** What targeting needs to know of an update or delete statement. */
+interface Statement {
+  readonly filter: Filter
+  readonly targeting: Targeting
+  /** Equality on `_id` that finds one document at most on a shard. */
+  isExactId(): boolean
+}
+
+/** @throws CommandError for a filter that is none */
+export function targetUpdate(targeter: ModifyTargeter, document: Uint8Array): StatementTarget {
+  const { placement, behaviours } = targeter
+  const statement = readStatement(targeter, document)
+  const { targeting } = statement
+  if (targeting.exactKey !== null) return toOne(targeting)
+  const multi = findField(document, 'multi')?.isTruthy() === true
+  const upsert = findField(document, 'upsert')?.isTruthy() === true
+  const policy = behaviours.updateOneWithoutShardKey
+  if (upsert && (multi || policy !== 'any')) return failed(new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'))
+  if (multi) return toMany(targeter, targeting)
+  if (policy === 'any') {
+    if (targeting.shards.length === 1 && !upsert) return toOne(targeting)
+    return { kind: 'first-match', shards: targeting.shards, search: !statement.isExactId(), upsert, chunks: targeting.chunks, bounds: targeting.bounds }
+  }
+  if (policy === 'one-shard-or-72' && targeting.shards.length === 1) return toOne(targeting)
+  const replacement = replacementOf(document, statement.filter)
+  if (replacement !== null) return byReplacement(placement, behaviours, replacement)
+  if (statement.isExactId()) return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
+  const pattern = formatDocument(placement.shardKey.document)
+  if (policy === 'one-shard-or-72') {
+    return failed(
+      new CommandError(
+        'InvalidOptions',
+        `A {multi:false} update on a sharded collection must contain an exact match on _id (and have the collection default collation) or target a single shard (and have the simple collation), but this update targeted ${targeting.shards.length} shards. Update request: ${formatDocument(document)}, shard key pattern: ${pattern}`,
+      ),
+    )
+  }
+  return failed(
+    new CommandError(
+      'ShardKeyNotFound',
+      `A single update on a sharded collection must contain an exact match on _id (and have the collection default collation) or contain the shard key (and have the simple collation). Update request: ${formatDocument(document)}, shard key pattern: ${pattern}`,
+    ),
+  )
+}
+
+/** @throws CommandError for a filter that is none */
+export function targetDelete(targeter: ModifyTargeter, document: Uint8Array): StatementTarget {
+  const statement = readStatement(targeter, document)
+  const { targeting } = statement
+  if (targeting.exactKey !== null) return toOne(targeting)
+  if (findField(document, 'limit')?.asNumber() !== 1) return toMany(targeter, targeting)
+  switch (targeter.behaviours.updateOneWithoutShardKey) {
+    case 'any':
+      if (targeting.shards.length === 1) return toOne(targeting)
+      return { kind: 'first-match', shards: targeting.shards, search: !statement.isExactId(), upsert: false, chunks: targeting.chunks, bounds: targeting.bounds }
+    case 'one-shard-or-72':
+      if (targeting.shards.length === 1) return toOne(targeting)
+  }
+  if (statement.isExactId()) return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
+  return failed(
+    new CommandError(
+      'ShardKeyNotFound',
+      `A single delete on a sharded collection must contain an exact match on _id (and have the collection default collation) or contain the shard key (and have the simple collation). Delete request: ${formatDocument(document)}, shard key pattern: ${formatDocument(targeter.placement.shardKey.document)}`,
+    ),
+  )
+}
+
+function readStatement({ placement, evaluation }: ModifyTargeter, document: Uint8Array): Statement {
+  const q = findField(document, 'q')
+  const filter = compileFilter(q?.type === BsonType.object ? q.slice() : emptyDocument, evaluation)
+  const collation = findField(document, 'collation')
+  const collationDocument = collation?.type === BsonType.object ? collation.slice() : undefined
+  const targeting = targetFilter(placement, filter, collatedTargeting(placement, collationDocument))
+  return { filter, targeting, isExactId: () => equalityValues(filter.root, ['_id']) !== null && hasDefaultCollation(placement, collationDocument) }
+}
+
+function toOne(targeting: Targeting): StatementTarget {
+  return { kind: 'one', shard: targeting.shards[0]!, chunks: targeting.chunks, bounds: targeting.bounds }
+}
+
+/** Multi-writes beyond one shard go to every shard there is, so that a migration meanwhile cannot hide a document. */
+function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementTarget {
+  if (targeting.shards.length === 1) return toOne(targeting)
+  return { kind: 'all', shards: allShards, version: 'ignored', chunks: targeting.chunks, bounds: targeting.bounds }
+}
+
+/** The document that an update puts in place of the old one, with the filter's `_id`; null for modifiers and pipelines. */
+function replacementOf(document: Uint8Array, filter: Filter): Uint8Array | null {
+  const u = findField(document, 'u')
+  if (u?.type !== BsonType.object) return null
+  const replacement = u.slice()
+  if (firstFieldName(replacement)?.startsWith('$') === true) return null
+  if (findField(replacement, '_id') !== undefined) return replacement
+  const id = equalityValues(filter.root, ['_id'])?.get('_id')
+  return id === undefined ? replacement : new DocumentWriter(replacement.length + 32).value('_id', id).fields(replacement).finish()
+}
+
+function byReplacement({ shardKey, table }: CollectionPlacement, behaviours: Behaviours, replacement: Uint8Array): StatementTarget {
+  const key = shardKey.extract(replacement, { missingIsNull: behaviours.missingShardKeyFieldsAreNull })
+  if (typeof key === 'string') {
+    return failed(new CommandError('ShardKeyNotFound', 'Failed to target update by replacement document :: could not extract exact shard key'))
+  }
+  const bound = shardKey.boundDocument(key.values)
+  return { kind: 'one', shard: table.shardOf(key.keyString), chunks: 1, bounds: [[bound, bound]] }
+}
+
+function failed(error: CommandError): StatementTarget {
+  return { kind: 'failed', error }
+}

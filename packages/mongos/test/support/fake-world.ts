@@ -1,0 +1,138 @@
+/** A world for one router: members answer by script, time moves only while everybody waits. */
+import { setImmediate as turn } from 'node:timers/promises'
+import {
+  createRandom,
+  PacketWriter,
+  RequestFailedError,
+  type Actor,
+  type ActorContext,
+  type Address,
+  type ClusterEvent,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
+
+export type Handler = (kind: MessageKind, request: never) => unknown
+
+export interface SentMessage {
+  readonly to: Address
+  readonly kind: MessageKind
+  readonly request: never
+}
+
+interface Sleeper {
+  readonly atMs: number
+  readonly order: number
+  readonly wake: () => void
+}
+
+/** What a member throws to be gone while a request runs. */
+export class Gone extends Error {}
+
+export class FakeWorld {
+  nowMs = 1_700_000_000_000
+  readonly members = new Map<Address, Handler>()
+  readonly sent: SentMessage[] = []
+  readonly events: ClusterEvent[] = []
+  readonly timers = new Map<string, number>()
+  readonly reached: string[] = []
+  /** Called at each named step. */
+  atStep: (step: string) => void = () => {}
+  wantsRouted = true
+  #sleepers: Sleeper[] = []
+  #order = 0
+
+  context(address: Address = 'mongos01'): ActorContext {
+    return {
+      address,
+      endpoint: '127.0.0.1:27017',
+      random: createRandom(`test/${address}`),
+      disk: undefined as never,
+      now: () => this.nowMs,
+      request: (to, kind, request, options) => this.#request(to, kind, request, options?.timeoutMs),
+      send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
+      sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
+      all: values => Promise.all(values) as never,
+      setTimer: (name, delayMs) => void this.timers.set(name, this.nowMs + delayMs),
+      clearTimer: name => void this.timers.delete(name),
+      reach: async step => {
+        this.reached.push(step)
+        this.atStep(step)
+      },
+      emit: event => void this.events.push(event),
+      wants: type => type !== 'routed' || this.wantsRouted,
+      log: () => {},
+    }
+  }
+
+  /** Runs until the promise settles; time jumps to the next sleeper whenever nothing else can happen. */
+  async settle<T>(promise: Promise<T>): Promise<T> {
+    let settled = false
+    const watched = promise.finally(() => (settled = true))
+    watched.catch(() => {})
+    for (;;) {
+      for (let i = 0; i < 3 && !settled; i++) await turn()
+      if (settled) return watched
+      if (!this.#wakeNext()) throw new Error('everybody waits and nobody sleeps')
+    }
+  }
+
+  /** Lets everything happen that needs no time. */
+  async drain(): Promise<void> {
+    for (let i = 0; i < 5; i++) await turn()
+  }
+
+  async fire(actor: Actor, timer: string): Promise<void> {
+    this.nowMs = Math.max(this.nowMs, this.timers.get(timer) ?? this.nowMs)
+    this.timers.delete(timer)
+    await this.settle(Promise.resolve(actor.wake!(timer)))
+  }
+
+  #wakeNext(): boolean {
+    this.#sleepers.sort((a, b) => a.atMs - b.atMs || a.order - b.order)
+    const next = this.#sleepers.shift()
+    if (next === undefined) return false
+    this.nowMs = Math.max(this.nowMs, next.atMs)
+    next.wake()
+    return true
+  }
+
+  #sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sleeper = { atMs: this.nowMs + durationMs, order: this.#order++, wake: resolve }
+      this.#sleepers.push(sleeper)
+      signal?.addEventListener('abort', () => {
+        this.#sleepers = this.#sleepers.filter(other => other !== sleeper)
+        reject(new RequestFailedError('cancelled', '', 'cancelled'))
+      })
+    })
+  }
+
+  async #request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number | undefined): Promise<ReplyOf<K>> {
+    // Every message must be one that can travel.
+    const packer = new PacketWriter({ checked: true })
+    packer.addRequest(1, 0, 1, kind, request)
+    this.sent.push({ to, kind, request: request as never })
+    const handler = this.members.get(to)
+    await turn()
+    if (handler === undefined) throw new RequestFailedError('unreachable', to, `${to} does not answer`, true)
+    try {
+      const answering = Promise.resolve(handler(kind, request as never)) as Promise<ReplyOf<K>>
+      const reply = await (timeoutMs === undefined ? answering : this.#within(to, answering, timeoutMs))
+      packer.addReply(1, 1, 0, kind, reply)
+      return reply
+    } catch (error) {
+      throw error instanceof Gone ? new RequestFailedError('unreachable', to, `${to} went away`) : error
+    }
+  }
+
+  async #within<T>(to: Address, answering: Promise<T>, timeoutMs: number): Promise<T> {
+    const timer = new AbortController()
+    const late = this.#sleep(timeoutMs, timer.signal).then(() => {
+      throw new RequestFailedError('timed-out', to, 'timed out')
+    })
+    late.catch(() => {})
+    return Promise.race([answering, late]).finally(() => timer.abort())
+  }
+}

@@ -1,0 +1,74 @@
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { compilePipeline } from '@shardlab/query'
+import { defaultFirstBatch } from '../cursors/cursor-manager.js'
+import { writeFirstBatch } from '../cursors/cursor-reply.js'
+import { filteredSource, PipelineSource } from '../crud/read-source.js'
+import type { NodeInvocation } from '../invocation.js'
+import { hasCollation } from './find.js'
+
+export const aggregateFields = {
+  pipeline: 'array!',
+  cursor: 'object',
+  explain: 'bool',
+  allowDiskUse: 'bool',
+  bypassDocumentValidation: 'bool',
+  collation: 'object',
+  hint: 'string|object',
+  let: 'object',
+  needsMerge: 'bool',
+  fromMongos: 'bool',
+  fromRouter: 'bool',
+  isMapReduceCommand: 'bool',
+} as const
+
+export const aggregate: CommandRow<NodeInvocation> = {
+  name: 'aggregate',
+  routing: 'shard-key',
+  access: 'read',
+  manual: 'reference/command/aggregate',
+  status: 'partial',
+  missing: 'stages and expressions beyond those of the compatibility page; hint, collation, let, explain',
+  summary: 'Runs an aggregation pipeline.',
+  fields: aggregateFields,
+  async run(invocation) {
+    const { host, args, db } = invocation
+    checkCursorArgument(args.document('cursor'), args.bool('explain') === true)
+    for (const name of ['hint', 'let'] as const) if (args.has(name)) throw new CommandError('InvalidOptions', `${name} is not supported in aggregate`)
+    if (hasCollation(args)) throw new CommandError('InvalidOptions', 'collation is not supported in aggregate')
+    if (args.bool('explain') === true) throw new CommandError('InvalidOptions', 'explain is not supported in aggregate')
+    const pipeline = compilePipeline(args.documents('pipeline')!, host.evaluation(), {})
+    const collectionless = args.target.isNumber()
+    if (collectionless) throw new CommandError('InvalidNamespace', "{aggregate: 1} is not valid for '$match'; a collection is required.")
+    const ns = `${db}.${args.collectionName(db)}`
+    const entered = host.role.enter(ns, invocation)
+    const { ownership } = entered instanceof Promise ? await entered : entered
+    host.opcounters.command++
+    const input = filteredSource(host.collection(ns)?.snapshot(), pipeline.leadingFilter, ownership, host.evaluation())
+    const batchSize = batchSizeOf(args.document('cursor'))
+    return writeFirstBatch(invocation, ns, new PipelineSource(input, pipeline.open()), {
+      batchSize: batchSize ?? defaultFirstBatch,
+      singleBatch: false,
+      laterBatchSize: batchSize ?? 0,
+      noTimeout: false,
+    })
+  },
+}
+
+/** @throws CommandError 9 FailedToParse when there is no cursor argument */
+export function checkCursorArgument(cursor: Uint8Array | undefined, explain: boolean): void {
+  if (cursor === undefined && !explain) {
+    throw new CommandError('FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument")
+  }
+}
+
+/** `cursor.batchSize`. @throws CommandError 14 TypeMismatch, 2 BadValue */
+export function batchSizeOf(cursor: Uint8Array | undefined): number | undefined {
+  const size = cursor === undefined ? undefined : findField(cursor, 'batchSize')
+  if (size === undefined || size.type === BsonType.null) return undefined
+  if (!size.isNumber()) throw new CommandError('TypeMismatch', 'cursor.batchSize field must be a number')
+  const value = Math.trunc(size.asNumber())
+  if (value < 0) throw new CommandError('BadValue', 'cursor.batchSize must not be negative')
+  return value
+}
+

@@ -1,0 +1,51 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { prepareIndex } from '@shardlab/storage'
+import { buildIndex } from '../crud/index-specs.js'
+import { createCollection } from '../crud/namespace.js'
+import type { NodeInvocation } from '../invocation.js'
+
+export const createIndexesFields = { indexes: 'array!', ignoreUnknownIndexOptions: 'bool', commitQuorum: 'any', returnOnStart: 'bool' } as const
+
+export const createIndexes: CommandRow<NodeInvocation> = {
+  name: 'createIndexes',
+  routing: 'all-shards',
+  access: 'write',
+  manual: 'reference/command/createIndexes',
+  status: 'partial',
+  missing: 'text, geospatial and wildcard indexes; collation',
+  summary: 'Builds indexes.',
+  fields: createIndexesFields,
+  async run(invocation) {
+    const { host, args, db } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    const asked = args.documents('indexes')!
+    if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
+    const entered = host.role.enter(ns, invocation)
+    if (entered instanceof Promise) await entered
+    const before = host.collection(ns)
+    // All of them are checked before the first is built, and before the collection is made.
+    const specs: Uint8Array[] = []
+    for (const spec of asked) {
+      // A specification must get along with those before it in the same command, too.
+      const known = { ns, indexes: () => [...(before?.indexes() ?? []), ...specs.map(each => ({ spec: each }))] }
+      const prepared = prepareIndex(known, spec)
+      if (prepared !== null) specs.push(prepared)
+    }
+    let collection = before
+    if (collection === undefined) {
+      host.role.checkImplicitCreate(ns, invocation)
+      collection = createCollection(host, ns, new DocumentWriter(16).finish())
+    }
+    const countBefore = before === undefined ? 1 : before.indexes().length
+    for (const spec of specs) buildIndex(host, collection, spec)
+    await host.flush()
+    const countAfter = host.collection(ns)!.indexes().length
+    const writer = new DocumentWriter(256)
+      .int32('numIndexesBefore', countBefore)
+      .int32('numIndexesAfter', countAfter)
+      .bool('createdCollectionAutomatically', before === undefined)
+    if (countAfter === countBefore) writer.string('note', 'all indexes already exist')
+    return writer
+  },
+}

@@ -1,0 +1,23 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import { dropLocalDatabase } from '../crud/drop.js'
+import type { NodeInvocation } from '../invocation.js'
+
+export const dropDatabase: CommandRow<NodeInvocation> = {
+  name: 'dropDatabase',
+  routing: 'primary-shard',
+  access: 'write',
+  manual: 'reference/command/dropDatabase',
+  status: 'full',
+  summary: 'Drops a database.',
+  fields: {},
+  async run(invocation) {
+    const { host, db } = invocation
+    const entered = host.role.enter(db, invocation)
+    if (entered instanceof Promise) await entered
+    const existed = host.engine.databases().includes(db)
+    dropLocalDatabase(host, db)
+    await host.flush()
+    return existed ? new DocumentWriter(128).string('dropped', db) : new DocumentWriter(128)
+  },
+}

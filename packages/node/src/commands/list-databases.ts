@@ -1,0 +1,35 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter, emptyDocument } from '@shardlab/bson'
+import { compileFilter } from '@shardlab/query'
+import type { NodeInvocation } from '../invocation.js'
+
+export const listDatabasesFields = { filter: 'object', nameOnly: 'bool', authorizedDatabases: 'bool' } as const
+
+export const listDatabases: CommandRow<NodeInvocation> = {
+  name: 'listDatabases',
+  routing: 'all-shards',
+  access: 'read',
+  adminOnly: true,
+  manual: 'reference/command/listDatabases',
+  status: 'full',
+  summary: 'Lists the databases with their sizes.',
+  fields: listDatabasesFields,
+  run({ host, args }) {
+    const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
+    const nameOnly = args.bool('nameOnly') ?? false
+    const writer = new DocumentWriter(512).startArray('databases')
+    let total = 0
+    let count = 0
+    for (const name of host.engine.databases().sort()) {
+      const size = host.engine.collections(name).reduce((sum, collection) => sum + collection.dataSizeBytes, 0)
+      const entry = new DocumentWriter(128).string('name', name)
+      if (!nameOnly) entry.int64('sizeOnDisk', size).bool('empty', size === 0)
+      const document = entry.finish()
+      if (!filter.matches(document)) continue
+      total += size
+      writer.document(String(count++), document)
+    }
+    writer.end()
+    return nameOnly ? writer : writer.int64('totalSize', total).int64('totalSizeMb', Math.floor(total / 1024 / 1024))
+  },
+}

@@ -1,0 +1,14 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { CommonInvocation } from '../common-invocation.js'
+
+export const ping: CommandRow<CommonInvocation> = {
+  name: 'ping',
+  routing: 'local',
+  access: 'none',
+  manual: 'reference/command/ping',
+  status: 'full',
+  summary: 'Answers that the member is there.',
+  fields: {},
+  run: () => new DocumentWriter(128),
+}

@@ -1,0 +1,61 @@
+/** What the server does to a document before it is stored. Server: fixDocumentForInsert in insert.cpp. */
+import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, readUint32, type RawValue } from '@shardlab/bson'
+import type { StorageNode } from '../storage-node.js'
+
+/** Largest document a user may store. */
+export const documentBytesMax = 16 * 1024 * 1024
+
+/**
+ * The document as it is stored: `_id` first, made when it is missing; empty timestamps of the top level filled in.
+ * The bytes come back untouched when nothing is to be done.
+ * @throws CommandError 2 BadValue, 52 DollarPrefixedFieldName
+ */
+export function fixDocumentForInsert(node: StorageNode, document: Uint8Array): Uint8Array {
+  if (document.length > documentBytesMax) {
+    throw new CommandError('BadValue', `object to insert too large. size in bytes: ${document.length}, max size: ${documentBytesMax}`)
+  }
+  let idAt = -1
+  let position = 0
+  let hasEmptyTimestamp = false
+  for (const it = new FieldIterator(document); it.next(); position++) {
+    const isId = it.valueStart - it.nameStart === 4 && document[it.nameStart] === 0x5f && document[it.nameStart + 1] === 0x69 && document[it.nameStart + 2] === 0x64
+    if (isId) {
+      if (idAt >= 0) throw new CommandError('BadValue', "can't have multiple _id fields in one document")
+      idAt = position
+      checkId(it.value())
+    } else if (it.type === BsonType.timestamp && readUint32(document, it.valueStart) === 0 && readUint32(document, it.valueStart + 4) === 0) {
+      hasEmptyTimestamp = true
+    }
+  }
+  if (idAt === 0 && !hasEmptyTimestamp) return document
+  const writer = new DocumentWriter(document.length + 32)
+  if (idAt >= 0) writer.value('_id', findField(document, '_id')!)
+  else writer.objectId('_id', node.newObjectId())
+  for (const it = new FieldIterator(document); it.next(); ) {
+    const name = it.name()
+    if (name === '_id') continue
+    if (it.type === BsonType.timestamp && readUint32(document, it.valueStart) === 0 && readUint32(document, it.valueStart + 4) === 0) {
+      const [seconds, increment] = node.clock.tick()
+      writer.timestamp(name, seconds, increment)
+    } else writer.value(name, it.value())
+  }
+  return writer.finish()
+}
+
+/** @throws CommandError for values that no `_id` can have */
+export function checkId(id: RawValue): void {
+  switch (id.type) {
+    case BsonType.array:
+      throw new CommandError('BadValue', "can't use an array for _id")
+    case BsonType.undefined:
+      throw new CommandError('BadValue', "can't use a undefined for _id")
+    case BsonType.regex:
+      throw new CommandError('BadValue', "can't use a regex for _id")
+    case BsonType.object: {
+      const first = new FieldIterator(id.bytes, id.start)
+      if (first.next() && first.name().startsWith('$')) {
+        throw new CommandError('DollarPrefixedFieldName', `_id fields may not contain '$'-prefixed fields: ${first.name()} is not valid for storage.`)
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { BsonType, CommandError, elementsOf, FieldIterator, findField, DocumentWriter } from '@shardlab/bson'
+
+const standardFields = new Set(['ok', 'errmsg', 'code', 'codeName', 'errorLabels'])
+
+/** An error document, as replies between members carry it, back as an error. */
+export function toCommandError(document: Uint8Array): CommandError {
+  const labels = findField(document, 'errorLabels')
+  const extra = new DocumentWriter(128)
+  for (const it = new FieldIterator(document); it.next(); ) if (!standardFields.has(it.name())) extra.value(it.name(), it.value())
+  return new CommandError(findField(document, 'code')?.asNumber() ?? 8, findField(document, 'errmsg')?.asString() ?? '', {
+    extra: extra.length > 4 ? extra.finish() : null,
+    errorLabels: labels?.type === BsonType.array ? elementsOf(labels).map(label => label.asString()) : [],
+  })
+}
+
+/** Throws the error that the field holds, if it holds one. */
+export function raiseError(document: Uint8Array | null): void {
+  if (document !== null) throw toCommandError(document)
+}

@@ -1,0 +1,29 @@
+import type { CommandArguments, NodeCommand } from '@shardlab/actor'
+import type { CommonInvocation } from './common/common-invocation.js'
+import type { StorageNode } from './storage-node.js'
+import type { SessionId } from './sessions/session-catalog.js'
+
+/** The retryable write that a command belongs to. */
+export interface RetryableWrite {
+  readonly session: SessionId
+  readonly txnNumber: bigint
+  /** Statement id of each statement of the batch. */
+  stmtId(index: number): number
+}
+
+/** One run of a command on a storage node. */
+export interface NodeInvocation extends CommonInvocation {
+  readonly host: StorageNode
+  readonly args: CommandArguments
+  readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
+  /** What a router sent along; null when a client asked directly. */
+  readonly routed: NodeCommand | null
+  readonly session: SessionId | null
+  readonly retryable: RetryableWrite | null
+}
+
+/** Documents of an argument that may come in the body or as a document sequence. */
+export function documentsArgument(invocation: Pick<NodeInvocation, 'args' | 'sequences'>, name: string): readonly Uint8Array[] {
+  for (const [id, documents] of invocation.sequences) if (id === name) return documents
+  return invocation.args.documents(name) ?? []
+}

@@ -1,0 +1,112 @@
+/**
+ * The one log of a node: every change of documents and collections is an entry that is applied to the engine and
+ * written to the disk. Recovery is replay; whatever must know what changed reads entries.
+ */
+import type { ClusterClock, Disk } from '@shardlab/actor'
+import { readUint32, writeInt32, type RawValue } from '@shardlab/bson'
+import { decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '@shardlab/storage'
+import { RetryHistory } from '../sessions/retry-history.js'
+import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
+
+/** The parts of an entry that its writer chooses; time and wall clock are added. */
+export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'>
+
+export interface NodeLogOptions {
+  /** A checkpoint is written when the log on disk is larger than this and than twice the last checkpoint. */
+  readonly checkpointAfterBytes: number
+}
+
+export class NodeLog {
+  readonly #engine: StorageEngine
+  readonly #disk: Disk
+  readonly #clock: ClusterClock
+  readonly #now: () => number
+  readonly #retries: RetryHistory
+  readonly #options: NodeLogOptions
+  #unwritten: Uint8Array[] = []
+  #checkpointing: Promise<void> | null = null
+
+  constructor(parts: { engine: StorageEngine; disk: Disk; clock: ClusterClock; now: () => number; retries: RetryHistory; options: NodeLogOptions }) {
+    this.#engine = parts.engine
+    this.#disk = parts.disk
+    this.#clock = parts.clock
+    this.#now = parts.now
+    this.#retries = parts.retries
+    this.#options = parts.options
+  }
+
+  /** Rebuilds engine, retry history and clock from the disk. */
+  recover(): void {
+    const { checkpoint, records } = this.#disk.read()
+    if (checkpoint !== null) {
+      const engineLength = readUint32(checkpoint, 0)
+      this.#engine.restore(checkpoint.slice(16, 16 + engineLength))
+      this.#retries.import(decodeSessionsImage(checkpoint.slice(16 + engineLength)))
+      this.#clock.advance([readUint32(checkpoint, 4), readUint32(checkpoint, 8)])
+    }
+    for (const record of records) {
+      for (let at = 0; at < record.length; ) {
+        const length = readUint32(record, at)
+        const entry = decodeLogEntry(record.slice(at, at + length))
+        this.#engine.apply(entry)
+        this.#retries.record(entry, insertedId(entry))
+        this.#clock.advance(entry.ts)
+        at += length
+      }
+    }
+  }
+
+  /**
+   * Applies one change in memory and queues it for the disk: {@link flush} before acknowledging it.
+   * @throws CommandError what the engine refuses (duplicate keys …): nothing has changed then
+   */
+  apply(change: LogChange): LogEntry {
+    const entry: LogEntry = { ...change, ts: this.#clock.tick(), wallMs: this.#now() }
+    this.#engine.apply(entry)
+    this.#retries.record(entry, insertedId(entry))
+    this.#unwritten.push(encodeLogEntry(entry))
+    return entry
+  }
+
+  /** Resolves when everything applied so far is on the disk. */
+  async flush(): Promise<void> {
+    const entries = this.#unwritten
+    if (entries.length === 0) {
+      // A checkpoint that is being written may hold what the caller applied.
+      if (this.#checkpointing !== null) await this.#checkpointing
+      return
+    }
+    this.#unwritten = []
+    await this.#disk.append(entries.length === 1 ? entries[0]! : Buffer.concat(entries))
+    const { logBytes, checkpointBytes } = this.#disk.usage()
+    if (logBytes > Math.max(this.#options.checkpointAfterBytes, 2 * checkpointBytes)) await this.#checkpoint()
+  }
+
+  #checkpoint(): Promise<void> {
+    this.#checkpointing ??= this.#writeCheckpoint().finally(() => {
+      this.#checkpointing = null
+    })
+    return this.#checkpointing
+  }
+
+  async #writeCheckpoint(): Promise<void> {
+    const unwritten = this.#unwritten
+    // Entries that are applied but not yet appended are in the image: they need no record after it.
+    this.#unwritten = []
+    const engine = this.#engine.checkpoint()
+    const header = Buffer.alloc(16)
+    writeInt32(header, 0, engine.length)
+    writeInt32(header, 4, this.#clock.time[0])
+    writeInt32(header, 8, this.#clock.time[1])
+    try {
+      await this.#disk.writeCheckpoint(Buffer.concat([header, engine, encodeSessionsImage(this.#retries.export())]))
+    } catch (error) {
+      this.#unwritten = [...unwritten, ...this.#unwritten]
+      throw error
+    }
+  }
+}
+
+function insertedId(entry: LogEntry): RawValue | null {
+  return entry.op === 'i' ? entry.id : null
+}

@@ -1,0 +1,32 @@
+/** The retry history as bytes, for checkpoints. */
+import { DocumentWriter, elementsOf, findField, documentsOf } from '@shardlab/bson'
+import type { RetryHistoryImage, ExecutedStatement } from '../sessions/retry-history.js'
+
+export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
+  const writer = new DocumentWriter(1024).startArray('sessions')
+  image.forEach(({ key, txnNumber, statements }, i) => {
+    writer.startDocument(String(i)).binary('key', 0, Buffer.from(key, 'latin1')).int64('txnNumber', txnNumber).startArray('statements')
+    statements.forEach(({ stmtId, op, insertedId }, s) => {
+      writer.startDocument(String(s)).int32('stmtId', stmtId).string('op', op)
+      if (insertedId !== null) writer.value('insertedId', insertedId)
+      writer.end()
+    })
+    writer.end().end()
+  })
+  return writer.end().finish()
+}
+
+export function decodeSessionsImage(bytes: Uint8Array): RetryHistoryImage {
+  return documentsOf(findField(bytes, 'sessions')!).map(session => {
+    const key = findField(session, 'key')!
+    return {
+      key: Buffer.from(session.slice(key.start + 5, key.end)).toString('latin1'),
+      txnNumber: findField(session, 'txnNumber')!.asBigInt(),
+      statements: elementsOf(findField(session, 'statements')!).map(statement => ({
+        stmtId: findField(statement.bytes, 'stmtId', statement.start)!.asNumber(),
+        op: findField(statement.bytes, 'op', statement.start)!.asString() as ExecutedStatement['op'],
+        insertedId: findField(statement.bytes, 'insertedId', statement.start)?.detached() ?? null,
+      })),
+    }
+  })
+}

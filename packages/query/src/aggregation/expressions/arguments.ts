@@ -1,0 +1,74 @@
+/** How operators take their operands. */
+import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+import { computed, type Expression, type ExpressionCompiler, type ExpressionOperator, type Frame } from './expression.js'
+
+export type Evaluate = (operands: readonly (RawValue | undefined)[]) => RawValue | undefined
+
+/** Operands from an array, or a single one without brackets. */
+export function operandsOf(argument: RawValue, compiler: ExpressionCompiler): Expression[] {
+  return (argument.type === BsonType.array ? elementsOf(argument) : [argument]).map((operand) => compiler.compile(operand))
+}
+
+/** An operator with `min` to `max` operands, all evaluated before it computes. */
+export function operator(name: string, min: number, max: number, evaluate: Evaluate): ExpressionOperator {
+  return {
+    name,
+    manualPage: `aggregation/${name.slice(1)}`,
+    status: 'complete',
+    compile(argument, compiler) {
+      const operands = operandsOf(argument, compiler)
+      if (operands.length < min || operands.length > max) throw arityError(name, min, max, operands.length)
+      const one = operands[0]
+      const two = operands[1]
+      if (operands.length === 1 && one !== undefined) return computed(operands, (frame) => evaluate([one.evaluate(frame)]))
+      if (operands.length === 2 && one !== undefined && two !== undefined) return computed(operands, (frame) => evaluate([one.evaluate(frame), two.evaluate(frame)]))
+      return computed(operands, (frame) => evaluate(operands.map((operand) => operand.evaluate(frame))))
+    },
+  }
+}
+
+function arityError(name: string, min: number, max: number, given: number): CommandError {
+  if (min === max) return new CommandError(16020, `Expression ${name} takes exactly ${min} arguments. ${given} were passed in.`)
+  return new CommandError(28667, `Expression ${name} takes at least ${min} arguments, and at most ${max}, but ${given} were passed in.`)
+}
+
+/** An operator whose operands are evaluated only as far as needed. */
+export function lazyOperator(name: string, evaluate: (operands: readonly Expression[], frame: Frame) => RawValue | undefined, min = 0): ExpressionOperator {
+  return {
+    name,
+    manualPage: `aggregation/${name.slice(1)}`,
+    status: 'complete',
+    compile(argument, compiler) {
+      const operands = operandsOf(argument, compiler)
+      if (operands.length < min) throw new CommandError(1257300, `${name} needs at least ${min === 1 ? 'one argument' : `${min} arguments`}, had: ${operands.length}`)
+      return computed(operands, (frame) => evaluate(operands, frame))
+    },
+  }
+}
+
+/** An operator with one operand: `name: x` or `name: [x]`. */
+export function unary(name: string, evaluate: (value: RawValue | undefined) => RawValue | undefined): ExpressionOperator {
+  return operator(name, 1, 1, ([value]) => evaluate(value))
+}
+
+/** The fields of an operator that takes an object such as `{input: …, as: …}`. */
+export function namedArguments(name: string, argument: RawValue, known: readonly string[], codes: { notObject: number; unknown: number }): Map<string, RawValue> {
+  if (argument.type !== BsonType.object) throw new CommandError(codes.notObject, `${name} only supports an object as its argument`)
+  const fields = new Map<string, RawValue>()
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+    const field = it.name()
+    if (!known.includes(field)) throw new CommandError(codes.unknown, `Unrecognized parameter to ${name}: ${field}`)
+    fields.set(field, it.value())
+  }
+  return fields
+}
+
+/** Missing, null and undefined: what most operators answer with null. */
+export function isNullish(value: RawValue | undefined): boolean {
+  return value === undefined || value.isNullish()
+}
+
+/** The type's name in messages, `missing` for nothing. */
+export function typeOf(value: RawValue | undefined): string {
+  return typeName(value?.type)
+}

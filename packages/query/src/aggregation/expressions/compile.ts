@@ -1,0 +1,143 @@
+/** Aggregation expressions over raw values. Server: pipeline/expression.cpp. */
+import { BsonType, CommandError, DocumentWriter, documentValue, elementsOf, FieldIterator, firstFieldName, RawValue } from '@shardlab/bson'
+import type { EvaluationContext } from '../../context.js'
+import { dateValue, timestampValue } from '../../values/build.js'
+import { computed, constant, type Expression, type ExpressionCompiler, type Frame } from './expression.js'
+import { fieldPathExpression } from './field-path.js'
+import { expressionOperators } from './table.js'
+
+/** An expression that is evaluated on whole documents. */
+export interface DocumentExpression {
+  evaluateOn(document: Uint8Array): RawValue | undefined
+  readonly constant: Expression['constant']
+}
+
+/**
+ * @throws CommandError InvalidPipelineOperator (168) for an unknown operator, 15983 for an object with an operator and other fields, 17276 for an undefined variable
+ */
+export function compileExpression(value: RawValue, context: EvaluationContext): DocumentExpression {
+  const expression = compiler(context, new Map(), { count: 0 }).compile(value)
+  return {
+    evaluateOn: (document) => expression.evaluate({ root: document, slots: [] }),
+    constant: expression.constant,
+  }
+}
+
+function compiler(context: EvaluationContext, scope: ReadonlyMap<string, number>, used: { count: number }): ExpressionCompiler {
+  const self: ExpressionCompiler = {
+    context,
+    compile: (value) => compile(value, self, scope),
+    withVariables(names) {
+      const inner = new Map(scope)
+      const slots = names.map((name) => {
+        const slot = used.count++
+        inner.set(name, slot)
+        return slot
+      })
+      return { compiler: compiler(context, inner, used), slots }
+    },
+  }
+  return self
+}
+
+function compile(value: RawValue, self: ExpressionCompiler, scope: ReadonlyMap<string, number>): Expression {
+  switch (value.type) {
+    case BsonType.string: {
+      const text = value.asString()
+      if (text.startsWith('$$')) return variable(text.slice(2), self.context, scope)
+      return text.startsWith('$') ? fromCurrent(text.slice(1), scope) : constant(value)
+    }
+    case BsonType.object:
+      return compileObject(value, self)
+    case BsonType.array:
+      return compileArray(value, self)
+    default:
+      return constant(value)
+  }
+}
+
+function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
+  const document = value.slice()
+  const name = firstFieldName(document)
+  if (name?.startsWith('$')) {
+    const it = new FieldIterator(document)
+    it.next()
+    const argument = it.value()
+    if (it.next()) throw new CommandError(15983, `an object representing an expression must have exactly one field: ${name}`)
+    return compileOperator(name, argument, self)
+  }
+  const fields: { name: string; expression: Expression }[] = []
+  for (const it = new FieldIterator(document); it.next(); ) {
+    const field = it.name()
+    if (field.startsWith('$')) throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+    if (field.includes('.')) throw new CommandError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`)
+    fields.push({ name: field, expression: self.compile(it.value()) })
+  }
+  return computed(
+    fields.map((field) => field.expression),
+    (frame) => {
+      const writer = new DocumentWriter()
+      for (const field of fields) {
+        const result = field.expression.evaluate(frame)
+        if (result !== undefined) writer.value(field.name, result)
+      }
+      return documentValue(writer.finish())
+    },
+  )
+}
+
+/** `{$name: argument}` as a compiled expression. */
+export function compileOperator(name: string, argument: RawValue, self: ExpressionCompiler): Expression {
+  const operator = expressionOperators.get(name)
+  if (operator === undefined) throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
+  return operator.compile(argument, self)
+}
+
+function compileArray(value: RawValue, self: ExpressionCompiler): Expression {
+  const elements = elementsOf(value).map((element) => self.compile(element))
+  return computed(elements, (frame) => {
+    const writer = new DocumentWriter()
+    elements.forEach((element, index) => {
+      const result = element.evaluate(frame)
+      if (result === undefined) writer.null(String(index))
+      else writer.value(String(index), result)
+    })
+    const bytes = writer.finish()
+    return new RawValue(BsonType.array, bytes, 0, bytes.length)
+  })
+}
+
+function fromCurrent(path: string, scope: ReadonlyMap<string, number>): Expression {
+  const slot = scope.get('CURRENT')
+  return slot === undefined ? fieldPathExpression(rootOf, path) : fieldPathExpression(slotOf(slot), path)
+}
+
+const rootOf = (frame: Frame): RawValue => documentValue(frame.root)
+
+function slotOf(slot: number): (frame: Frame) => RawValue | undefined {
+  return (frame) => frame.slots[slot]
+}
+
+function variable(text: string, context: EvaluationContext, scope: ReadonlyMap<string, number>): Expression {
+  const dot = text.indexOf('.')
+  const name = dot < 0 ? text : text.slice(0, dot)
+  const path = dot < 0 ? '' : text.slice(dot + 1)
+  if (name === '') throw new CommandError('FailedToParse', 'empty variable names are not allowed')
+  const slot = scope.get(name)
+  if (slot !== undefined) return fieldPathExpression(slotOf(slot), path)
+  const given = context.variables?.get(name)
+  if (given !== undefined) return path === '' ? constant(given) : fieldPathExpression(() => given, path)
+  switch (name) {
+    case 'ROOT':
+    case 'CURRENT':
+      return fieldPathExpression(rootOf, path)
+    case 'REMOVE':
+      return constant(undefined)
+    case 'NOW':
+      return constant(dateValue(context.nowMs))
+    case 'CLUSTER_TIME':
+      return constant(timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.nowMs / 1000), 1])))
+    default:
+      throw new CommandError(17276, `Use of undefined variable: ${name}`)
+  }
+}

@@ -1,0 +1,120 @@
+/** $add, $subtract, $multiply, $divide, $mod, $abs, $ceil, $floor, $trunc. */
+import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
+import { addNumbers, fitsInt64, multiplyNumbers, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
+import { dateValue } from '../../../values/build.js'
+import { divideDecimals, negateDecimal, remainderOfDecimals } from '../../../values/decimal.js'
+import { operator, typeOf, unary } from '../arguments.js'
+import type { ExpressionOperator } from '../expression.js'
+
+const isDate = (value: RawValue | undefined) => value?.type === BsonType.date
+
+/** Milliseconds of a number beside a date: rounded as the server rounds doubles to int64. */
+function millis(value: RawValue): bigint {
+  const integer = truncateToInt64(value.type === BsonType.double ? doubleValue(Math.round(value.asNumber())) : value)
+  if (integer === null) throw new CommandError('Overflow', 'date overflow')
+  return integer
+}
+
+function shiftDate(date: RawValue, by: bigint): RawValue {
+  const shifted = date.asBigInt() + by
+  if (!fitsInt64(shifted)) throw new CommandError('Overflow', 'date overflow')
+  return dateValue(shifted)
+}
+
+function add(operands: readonly (RawValue | undefined)[]): RawValue {
+  let sum: RawValue = int32Value(0)
+  let date: RawValue | null = null
+  for (const operand of operands) {
+    if (operand === undefined || operand.isNullish()) return nullValue
+    if (isDate(operand)) {
+      if (date !== null) throw new CommandError(16612, 'only one date allowed in an $add expression')
+      date = operand
+    } else if (operand.isNumber()) sum = addNumbers(sum, operand, 'double')!
+    else throw new CommandError('TypeMismatch', `$add only supports numeric or date types, not ${typeOf(operand)}`)
+  }
+  return date === null ? sum : shiftDate(date, millis(sum))
+}
+
+function negate(value: RawValue): RawValue {
+  if (value.type === BsonType.decimal128) return negateDecimal(value)
+  if (value.type === BsonType.double) return doubleValue(-value.asNumber())
+  return multiplyNumbers(value, int32Value(-1), 'double')!
+}
+
+function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
+  if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
+  if (left.isNumber() && right.isNumber()) {
+    if (left.type === BsonType.int64 || right.type === BsonType.int64) {
+      // Negating the lowest int64 would overflow before the sum does.
+      if (left.type !== BsonType.double && right.type !== BsonType.double && left.type !== BsonType.decimal128 && right.type !== BsonType.decimal128) {
+        const difference = left.asBigInt() - right.asBigInt()
+        return fitsInt64(difference) ? int64Value(difference) : doubleValue(Number(difference))
+      }
+    }
+    return addNumbers(left, negate(right), 'double')!
+  }
+  if (isDate(left) && isDate(right)) return int64Value(left.asBigInt() - right.asBigInt())
+  if (isDate(left) && right.isNumber()) return shiftDate(left, -millis(right))
+  throw new CommandError('TypeMismatch', `can't $subtract ${typeOf(right)} from ${typeOf(left)}`)
+}
+
+function multiply(operands: readonly (RawValue | undefined)[]): RawValue {
+  let product: RawValue = int32Value(1)
+  for (const operand of operands) {
+    if (operand === undefined || operand.isNullish()) return nullValue
+    if (!operand.isNumber()) throw new CommandError('TypeMismatch', `$multiply only supports numeric types, not ${typeOf(operand)}`)
+    product = multiplyNumbers(product, operand, 'double')!
+  }
+  return product
+}
+
+function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
+  if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
+  if (!left.isNumber() || !right.isNumber()) throw new CommandError('TypeMismatch', `$divide only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
+  const byZero = () => new CommandError('BadValue', "can't $divide by zero")
+  if (left.type === BsonType.decimal128 || right.type === BsonType.decimal128) {
+    const quotient = divideDecimals(left, right)
+    if (quotient === null) throw byZero()
+    return quotient
+  }
+  if (right.asNumber() === 0) throw byZero()
+  return doubleValue(left.asNumber() / right.asNumber())
+}
+
+function mod([left, right]: readonly (RawValue | undefined)[]): RawValue {
+  if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
+  if (!left.isNumber() || !right.isNumber()) throw new CommandError(16611, `$mod only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
+  if (toNumber(right) === 0) throw new CommandError(16610, "can't $mod by zero")
+  if (left.type === BsonType.decimal128 || right.type === BsonType.decimal128) return remainderOfDecimals(left, right)!
+  if (left.type === BsonType.double || right.type === BsonType.double) return doubleValue(left.asNumber() % right.asNumber())
+  const remainder = left.asBigInt() % right.asBigInt()
+  return left.type === BsonType.int64 || right.type === BsonType.int64 ? int64Value(remainder) : int32Value(Number(remainder))
+}
+
+function abs(value: RawValue | undefined): RawValue {
+  if (value === undefined || value.isNullish()) return nullValue
+  if (!value.isNumber()) throw new CommandError(28765, `$abs only supports numeric types, not ${typeOf(value)}`)
+  if (value.type === BsonType.int64 && !fitsInt64(-value.asBigInt())) throw new CommandError(28680, "can't take $abs of long long min")
+  return toNumber(value) < 0 ? negate(value) : value
+}
+
+function rounding(name: string, round: (value: number) => number): ExpressionOperator {
+  return unary(name, (value) => {
+    if (value === undefined || value.isNullish()) return nullValue
+    if (!value.isNumber()) throw new CommandError(name === '$trunc' ? 51081 : 28765, `${name} only supports numeric types, not ${typeOf(value)}`)
+    return value.type === BsonType.double ? doubleValue(round(value.asNumber())) : value
+  })
+}
+
+export const arithmeticExpressions: readonly ExpressionOperator[] = [
+  operator('$add', 0, Infinity, add),
+  operator('$subtract', 2, 2, subtract),
+  operator('$multiply', 0, Infinity, multiply),
+  operator('$divide', 2, 2, divide),
+  operator('$mod', 2, 2, mod),
+  unary('$abs', abs),
+  { ...rounding('$ceil', Math.ceil), status: 'partial', note: 'decimal128 values are passed through' },
+  { ...rounding('$floor', Math.floor), status: 'partial', note: 'decimal128 values are passed through' },
+  { ...rounding('$trunc', Math.trunc), status: 'partial', note: 'no decimal places; decimal128 values are passed through' },
+]
+

@@ -1,0 +1,54 @@
+/** $type, $isNumber, $toHashedIndexKey, $rand, $mergeObjects, $objectToArray, $bsonSize. */
+import { BsonType, boolValue, CommandError, DocumentWriter, documentValue, doubleValue, FieldIterator, hashValue, int32Value, int64Value, isEmptyDocument, nullValue, stringValue, type RawValue } from '@shardlab/bson'
+import { arrayValue } from '../../../values/build.js'
+import { formatValue } from '../../../values/format.js'
+import { operator, typeOf, unary } from '../arguments.js'
+import type { ExpressionOperator } from '../expression.js'
+
+const rand: ExpressionOperator = {
+  name: '$rand',
+  manualPage: 'aggregation/rand',
+  status: 'complete',
+  compile(argument, compiler) {
+    const empty = (argument.type === BsonType.object || argument.type === BsonType.array) && isEmptyDocument(argument.bytes, argument.start)
+    if (!empty) throw new CommandError(3040501, `$rand does not currently accept arguments: ${formatValue(argument)}`)
+    return { constant: null, evaluate: () => doubleValue(compiler.context.random()) }
+  },
+}
+
+/** Later fields win and keep the place of the first. */
+function mergeObjects(operands: readonly (RawValue | undefined)[]): RawValue {
+  const fields = new Map<string, RawValue>()
+  for (const operand of operands) {
+    if (operand === undefined || operand.isNullish()) continue
+    if (operand.type !== BsonType.object) throw new CommandError(40400, `$mergeObjects requires object inputs, but input ${formatValue(operand)} is of type ${typeOf(operand)}`)
+    for (const it = new FieldIterator(operand.bytes, operand.start); it.next(); ) fields.set(it.name(), it.value())
+  }
+  const writer = new DocumentWriter()
+  for (const [name, value] of fields) writer.value(name, value)
+  return documentValue(writer.finish())
+}
+
+function objectToArray(value: RawValue | undefined): RawValue {
+  if (value === undefined || value.isNullish()) return nullValue
+  if (value.type !== BsonType.object) throw new CommandError(40390, `$objectToArray requires a document input, found: ${typeOf(value)}`)
+  const pairs: RawValue[] = []
+  for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) pairs.push(documentValue(new DocumentWriter().string('k', it.name()).value('v', it.value()).finish()))
+  return arrayValue(pairs)
+}
+
+function bsonSize(value: RawValue | undefined): RawValue {
+  if (value === undefined || value.isNullish()) return nullValue
+  if (value.type !== BsonType.object) throw new CommandError(31393, `$bsonSize requires a document input, found: ${typeOf(value)}`)
+  return int32Value(value.end - value.start)
+}
+
+export const otherExpressions: readonly ExpressionOperator[] = [
+  unary('$type', (value) => stringValue(typeOf(value))),
+  unary('$isNumber', (value) => boolValue(value?.isNumber() ?? false)),
+  unary('$toHashedIndexKey', (value) => int64Value(hashValue(value))),
+  unary('$bsonSize', bsonSize),
+  unary('$objectToArray', objectToArray),
+  operator('$mergeObjects', 0, Infinity, mergeObjects),
+  rand,
+]

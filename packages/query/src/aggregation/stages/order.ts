@@ -1,0 +1,108 @@
+/** $sort, $limit, $skip. */
+import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
+import { parseSort, sortKeyOf } from '../../sort/sort-pattern.js'
+import { exactInteger } from '../../values/arithmetic.js'
+import { formatField } from '../../values/format.js'
+import type { CompiledStage, StageContext, StageOperator, StageRun } from './stage.js'
+
+interface Entry {
+  readonly key: string
+  readonly document: Uint8Array
+}
+
+const byKey = (a: Entry, b: Entry) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+
+/** @param limit only so many documents of the result are wanted */
+export function compileSort(argument: RawValue, context: StageContext, limit = Infinity): CompiledStage {
+  if (argument.type !== BsonType.object) throw new CommandError(15973, 'the $sort key specification must be an object')
+  const sort = parseSort(argument.slice())
+  if (sort.parts.length === 0) throw new CommandError(15976, '$sort stage must have at least one sort key')
+  return {
+    name: '$sort',
+    open(next) {
+      let entries: Entry[] = []
+      let heldBytes = 0
+      return {
+        satisfied: false,
+        push(document) {
+          entries.push({ key: sortKeyOf(document, sort), document })
+          heldBytes += document.length
+          if (entries.length > limit * 2 + 64) {
+            entries = entries.sort(byKey).slice(0, limit)
+            heldBytes = entries.reduce((bytes, entry) => bytes + entry.document.length, 0)
+          }
+          if (heldBytes > context.memoryLimitBytes) {
+            throw new CommandError('QueryExceededMemoryLimitNoDiskUseAllowed', `Sort exceeded memory limit of ${context.memoryLimitBytes} bytes, but did not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.`)
+          }
+        },
+        end() {
+          entries.sort(byKey)
+          for (let i = 0; i < entries.length && i < limit && !next.satisfied; i++) next.push(entries[i]!.document)
+          entries = []
+          next.end()
+        },
+      }
+    },
+  }
+}
+
+/** The argument of $limit or $skip. */
+export function countArgument(name: '$limit' | '$skip', argument: RawValue): number {
+  const code = name === '$limit' ? 5107201 : 5107200
+  const fail = (why: string): never => {
+    throw new CommandError(code, `invalid argument to ${name} stage: ${why}`)
+  }
+  if (!argument.isNumber()) return fail(`Expected a number in: ${formatField(name, argument)}`)
+  const count = exactInteger(argument)
+  if (count === null) return fail(`Expected an integer: ${formatField(name, argument)}`)
+  if (count < 0n) return fail(`Expected a non-negative number in: ${formatField(name, argument)}`)
+  if (name === '$limit' && count === 0n) throw new CommandError(15958, 'the limit must be positive')
+  return Number(count)
+}
+
+function compileLimit(argument: RawValue): CompiledStage {
+  const limit = countArgument('$limit', argument)
+  return {
+    name: '$limit',
+    open(next): StageRun {
+      let left = limit
+      return {
+        push(document) {
+          if (left <= 0) return
+          left--
+          next.push(document)
+        },
+        end: () => next.end(),
+        get satisfied() {
+          return left <= 0 || next.satisfied
+        },
+      }
+    },
+  }
+}
+
+function compileSkip(argument: RawValue): CompiledStage {
+  const skip = countArgument('$skip', argument)
+  return {
+    name: '$skip',
+    open(next): StageRun {
+      let left = skip
+      return {
+        push(document) {
+          if (left > 0) left--
+          else next.push(document)
+        },
+        end: () => next.end(),
+        get satisfied() {
+          return next.satisfied
+        },
+      }
+    },
+  }
+}
+
+export const orderStages: readonly StageOperator[] = [
+  { name: '$sort', manualPage: 'aggregation/sort', status: 'partial', note: 'orders by bytes, without the collation', sharded: 'sort', compile: (argument, context) => compileSort(argument, context) },
+  { name: '$limit', manualPage: 'aggregation/limit', status: 'complete', sharded: 'limit', compile: compileLimit },
+  { name: '$skip', manualPage: 'aggregation/skip', status: 'complete', sharded: 'skip', compile: compileSkip },
+]

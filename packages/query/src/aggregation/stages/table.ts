@@ -1,0 +1,9 @@
+/** The pipeline stages: every one that runs on documents of a collection has its row here. */
+import { groupStage } from './group.js'
+import { orderStages } from './order.js'
+import { shorthandStages } from './shorthand.js'
+import { simpleStages } from './simple.js'
+import type { StageOperator } from './stage.js'
+import { unwindStage } from './unwind.js'
+
+export const stageOperators: ReadonlyMap<string, StageOperator> = new Map([...simpleStages, groupStage, ...orderStages, unwindStage, ...shorthandStages].map((row) => [row.name, row]))

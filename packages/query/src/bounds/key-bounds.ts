@@ -1,0 +1,185 @@
+/**
+ * From a predicate to bounds over a key pattern: what routers target by and what index scans run over.
+ * Intervals are ascending whatever the direction of the field; over a hashed field they are points of the hash.
+ */
+import { nullValue, type StringComparator } from '@shardlab/bson'
+import type { FilterNode } from '../filter/ast.js'
+import { complement, everything, intersection, isEverything, isPoint, point, union, type Interval } from './interval.js'
+import type { KeyPattern } from './key-pattern.js'
+import { boundsOfPredicate, unbounded, type BoundsRules, type FieldBounds } from './predicate-bounds.js'
+
+export interface KeyFieldBounds {
+  readonly path: string
+  /** Ascending and disjoint; none = nothing can match; MinKey to MaxKey = no restriction. */
+  readonly intervals: readonly Interval[]
+  /** The intervals alone decide everything that the predicate says about this path. */
+  readonly exact: boolean
+}
+
+export interface KeyBounds {
+  readonly fields: readonly KeyFieldBounds[]
+}
+
+export interface BoundsOptions {
+  /** The query's collation: strings, objects and arrays then give no bounds. */
+  readonly strings?: StringComparator | undefined
+  /**
+   * May the key field hold more than one value of a document? Then two predicates on it may be met by different
+   * values and are not intersected. All fields, or the paths of those that are. Default false: shard keys never are.
+   */
+  readonly multikey?: boolean | ReadonlySet<string>
+}
+
+/**
+ * Bounds for every field of the pattern. A `$or` gives, field by field, the union over its branches: together a
+ * superset when branches restrict several fields ({@link boundsForOr} keeps them apart).
+ * Worked cases: chunk_manager_query_test.cpp of the server.
+ */
+export function boundsFor(root: FilterNode, pattern: KeyPattern, options: BoundsOptions = {}): KeyBounds {
+  return {
+    fields: pattern.map(({ path, direction }) => {
+      const multikey = typeof options.multikey === 'object' ? options.multikey.has(path) : (options.multikey ?? false)
+      const builder = new FieldBuilder({ strings: options.strings, hashed: direction === 'hashed' }, multikey)
+      const { intervals, exact } = builder.of(root, path)
+      return { path, intervals, exact: exact && !mixesFields(root, path, pattern) }
+    }),
+  }
+}
+
+/**
+ * One KeyBounds per alternative: for a rooted `$or`, or for an `$and` with exactly one `$or` in it; else a list of
+ * one. Each contains the keys of every document that its alternative matches.
+ */
+export function boundsForOr(root: FilterNode, pattern: KeyPattern, options: BoundsOptions = {}): KeyBounds[] {
+  const alternatives = alternativesOf(root)
+  return alternatives.map((alternative) => boundsFor(alternative, pattern, options))
+}
+
+function alternativesOf(root: FilterNode): readonly FilterNode[] {
+  if (root.kind === 'or') return root.children
+  if (root.kind !== 'and') return [root]
+  const ors = root.children.filter((child) => child.kind === 'or')
+  const or = ors[0]
+  if (ors.length !== 1 || or === undefined) return [root]
+  const others = root.children.filter((child) => child !== or)
+  return or.children.map((branch) => ({ kind: 'and', children: [...others, branch] }))
+}
+
+/** Does a `$or` tie this path to another one? Then the field's union says less than the predicate. */
+function mixesFields(node: FilterNode, path: string, pattern: KeyPattern): boolean {
+  switch (node.kind) {
+    case 'or':
+    case 'nor':
+      return mentions(node, (other) => other === path) && mentions(node, (other) => other !== path)
+    case 'and':
+      return node.children.some((child) => mixesFields(child, path, pattern))
+    case 'not':
+      return mixesFields(node.child, path, pattern)
+    default:
+      return false
+  }
+}
+
+function mentions(node: FilterNode, test: (path: string) => boolean, prefix = ''): boolean {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+    case 'nor':
+      return node.children.some((child) => mentions(child, test, prefix))
+    case 'not':
+      return mentions(node.child, test, prefix)
+    case 'always':
+      return false
+    case 'expr':
+      return true
+    case 'elemMatchObject':
+      return mentions(node.child, test, `${prefix}${node.path}.`)
+    default:
+      return test(prefix + node.path)
+  }
+}
+
+/** May a predicate on `path` say something about the value at `key`? */
+function touches(path: string, key: string): boolean {
+  return path === key || key.startsWith(`${path}.`) || path.startsWith(`${key}.`)
+}
+
+const unconstrained: FieldBounds = { intervals: everything, exact: true, invertible: false }
+const nothing: FieldBounds = { intervals: [], exact: true, invertible: false }
+const missingKey: FieldBounds = { intervals: [point(nullValue)], exact: false, invertible: false }
+
+class FieldBuilder {
+  readonly #rules: BoundsRules
+  readonly #multikey: boolean
+
+  constructor(rules: BoundsRules, multikey: boolean) {
+    this.#rules = rules
+    this.#multikey = multikey
+  }
+
+  of(node: FilterNode, key: string): FieldBounds {
+    switch (node.kind) {
+      case 'and':
+        return this.#and(node.children.map((child) => this.of(child, key)))
+      case 'or':
+        return this.#or(node.children.map((child) => this.of(child, key)))
+      case 'nor':
+        // One that names no path at all still decides something ({$nor: [{}]} matches nothing).
+        return mentions(node, (path) => touches(path, key)) || !mentions(node, () => true) ? unbounded : unconstrained
+      case 'not':
+        return this.#not(node.child, key)
+      case 'always':
+        return node.value ? unconstrained : nothing
+      case 'expr':
+        return unbounded
+      case 'elemMatchObject': {
+        if (!key.startsWith(`${node.path}.`)) return touches(node.path, key) ? unbounded : unconstrained
+        return { ...this.of(node.child, key.slice(node.path.length + 1)), exact: false, invertible: false }
+      }
+      case 'elemMatchValue': {
+        if (node.path !== key) return touches(node.path, key) ? unbounded : unconstrained
+        // All of them speak of one element, so they intersect whatever the key is.
+        const element = new FieldBuilder(this.#rules, false).of({ kind: 'and', children: node.children }, '')
+        return { ...element, exact: false, invertible: false }
+      }
+      default:
+        if (node.path === key) return boundsOfPredicate(node, this.#rules)
+        return touches(node.path, key) ? unbounded : unconstrained
+    }
+  }
+
+  #and(children: readonly FieldBounds[]): FieldBounds {
+    const restricting = children.filter((child) => !isEverything(child.intervals))
+    const exact = children.every((child) => child.exact)
+    if (restricting.length === 0) return { intervals: everything, exact, invertible: false }
+    if (this.#multikey && restricting.length > 1) {
+      const empty = restricting.find((child) => child.intervals.length === 0)
+      return { intervals: (empty ?? narrowest(restricting)).intervals, exact: empty !== undefined, invertible: false }
+    }
+    const intervals = restricting.slice(1).reduce<readonly Interval[]>((left, right) => intersection(left, right.intervals), restricting[0]!.intervals)
+    return { intervals, exact, invertible: restricting.length === children.length && children.every((child) => child.invertible) }
+  }
+
+  #or(children: readonly FieldBounds[]): FieldBounds {
+    return {
+      intervals: union(children.flatMap((child) => child.intervals)),
+      exact: children.every((child) => child.exact),
+      invertible: children.every((child) => child.invertible),
+    }
+  }
+
+  #not(child: FilterNode, key: string): FieldBounds {
+    if (child.kind === 'exists' && child.path === key && !this.#rules.hashed) return missingKey
+    if (!mentions(child, (path) => touches(path, key))) return child.kind === 'expr' ? unbounded : unconstrained
+    if (this.#rules.hashed || this.#multikey) return unbounded
+    const positive = this.of(child, key)
+    if (!positive.invertible || mentions(child, (path) => path !== key)) return unbounded
+    return { intervals: complement(positive.intervals), exact: positive.exact, invertible: false }
+  }
+}
+
+/** Points before ranges, fewer intervals before more. */
+function narrowest(candidates: readonly FieldBounds[]): FieldBounds {
+  const weight = (candidate: FieldBounds) => (candidate.intervals.every(isPoint) ? 0 : 1_000_000) + candidate.intervals.length
+  return candidates.reduce((best, candidate) => (weight(candidate) < weight(best) ? candidate : best))
+}

@@ -1,0 +1,191 @@
+/** Parsed filters to closures over raw documents. */
+import { BsonType, type RawValue } from '@shardlab/bson'
+import { compileExpression } from '../aggregation/expressions/compile.js'
+import type { EvaluationContext } from '../context.js'
+import { fieldPath } from '../path/field-path.js'
+import { anyElement, anyValue, anyValueBelow, positionInOutermostArray, type ValueTest } from '../path/walk.js'
+import type { FilterNode } from './ast.js'
+import { compileFieldTable, maxTableEntries, type FieldEntry } from './field-table.js'
+import type { DocumentTest, FilterCompiler } from './operator.js'
+import { compileLeaf, isPathNode } from './operators/table.js'
+import { parseFilter } from './parse.js'
+
+/** A compiled filter. Documents are raw and must have passed validation. */
+export interface Filter {
+  matches(document: Uint8Array): boolean
+  /** The parsed predicate, for planners and routers. */
+  readonly root: FilterNode
+  /**
+   * Index of the array element that made the document match, for the positional operator `$`; the last predicate that
+   * goes through an array decides. -1 when none does.
+   */
+  matchedPosition(document: Uint8Array): number
+  /** Tests one value as the element of `$pull` or an array filter with an empty path. */
+  matchesValue(value: RawValue): boolean
+}
+
+/**
+ * @throws CommandError BadValue (2) and what the operators throw, with the server's messages
+ */
+export function compileFilter(filter: Uint8Array, context: EvaluationContext): Filter {
+  return compileFilterNode(parseFilter(filter), context)
+}
+
+/** The same from a parsed predicate. */
+export function compileFilterNode(root: FilterNode, context: EvaluationContext): Filter {
+  const compiler = compilerOf(context)
+  const test = compiler.compileDocument(root)
+  let valueTest: ValueTest | undefined
+  return {
+    root,
+    matches: (document) => test(document, 0),
+    matchedPosition: (document) => matchedPosition(root, document, compiler),
+    matchesValue(value) {
+      valueTest ??= compiler.compileValue(root)
+      return valueTest(value.type, value.bytes, value.start, value.end)
+    },
+  }
+}
+
+function compilerOf(context: EvaluationContext): FilterCompiler {
+  const compiler: FilterCompiler = {
+    strings: context.strings,
+    compileDocument: (node) => compileDocument(node, compiler, context),
+    compileValue: (node) => compileValue(node, compiler),
+  }
+  return compiler
+}
+
+function compileDocument(node: FilterNode, compiler: FilterCompiler, context: EvaluationContext): DocumentTest {
+  switch (node.kind) {
+    case 'and':
+      return compileAnd(node.children, compiler, context)
+    case 'or': {
+      const tests = node.children.map((child) => compileDocument(child, compiler, context))
+      return (bytes, start) => {
+        for (let i = 0; i < tests.length; i++) if (tests[i]!(bytes, start)) return true
+        return false
+      }
+    }
+    case 'nor': {
+      const tests = node.children.map((child) => compileDocument(child, compiler, context))
+      return (bytes, start) => {
+        for (let i = 0; i < tests.length; i++) if (tests[i]!(bytes, start)) return false
+        return true
+      }
+    }
+    case 'not': {
+      const test = compileDocument(node.child, compiler, context)
+      return (bytes, start) => !test(bytes, start)
+    }
+    case 'always':
+      return () => node.value
+    case 'expr': {
+      const expression = compileExpression(node.expression, context)
+      return (bytes, start) => expression.evaluateOn(start === 0 ? bytes : bytes.subarray(start))?.isTruthy() ?? false
+    }
+    default: {
+      const { parts } = fieldPath(node.path)
+      const { test, leafArrays } = compileLeaf(node, compiler)
+      return (bytes, start) => anyValue(bytes, start, parts, 0, leafArrays, test)
+    }
+  }
+}
+
+function compileAnd(children: readonly FilterNode[], compiler: FilterCompiler, context: EvaluationContext): DocumentTest {
+  const entries: FieldEntry[] = []
+  const tests: DocumentTest[] = []
+  for (const child of children) {
+    const entry = entries.length < maxTableEntries ? fieldEntry(child, compiler) : null
+    if (entry === null) tests.push(compileDocument(child, compiler, context))
+    else entries.push(entry)
+  }
+  if (entries.length > 0) tests.unshift(compileFieldTable(entries))
+  if (tests.length === 0) return () => true
+  if (tests.length === 1) return tests[0]!
+  return (bytes, start) => {
+    for (let i = 0; i < tests.length; i++) if (!tests[i]!(bytes, start)) return false
+    return true
+  }
+}
+
+/** A predicate, or its negation, on one path as an entry of the field table. */
+function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | null {
+  if (node.kind === 'not') {
+    const entry = fieldEntry(node.child, compiler)
+    if (entry === null) return null
+    const { test } = entry
+    return { name: entry.name, test: (type, bytes, start, end) => !test(type, bytes, start, end) }
+  }
+  if (!isPathNode(node)) return null
+  const { parts } = fieldPath(node.path)
+  const { test, leafArrays } = compileLeaf(node, compiler)
+  const name = parts[0]!.bytes
+  if (parts.length > 1) return { name, test: (type, bytes, start, end) => anyValueBelow(type, bytes, start, end, parts, 1, leafArrays, test) }
+  if (leafArrays === 'whole') return { name, test }
+  return { name, test: (type, bytes, start, end) => (type === BsonType.array ? anyElement(bytes, start, test) : test(type, bytes, start, end)) }
+}
+
+/** On one value: nothing is entered. */
+function compileValue(node: FilterNode, compiler: FilterCompiler): ValueTest {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+    case 'nor': {
+      const tests = node.children.map((child) => compileValue(child, compiler))
+      if (node.kind === 'and') return (type, bytes, start, end) => tests.every((test) => test(type, bytes, start, end))
+      const wanted = node.kind === 'or'
+      return (type, bytes, start, end) => tests.some((test) => test(type, bytes, start, end)) === wanted
+    }
+    case 'not': {
+      const test = compileValue(node.child, compiler)
+      return (type, bytes, start, end) => !test(type, bytes, start, end)
+    }
+    case 'always':
+      return () => node.value
+    case 'expr':
+      return () => false
+    default:
+      return compileLeaf(node, compiler).test
+  }
+}
+
+function matchedPosition(node: FilterNode, document: Uint8Array, compiler: FilterCompiler): number {
+  switch (node.kind) {
+    case 'and':
+    case 'or': {
+      let position = -1
+      for (const child of node.children) {
+        const found = matchedPosition(child, document, compiler)
+        if (found >= 0) position = found
+      }
+      return position
+    }
+    case 'elemMatchObject':
+    case 'elemMatchValue':
+      return elementPosition(node, document, compiler)
+    case 'nor':
+    case 'not':
+    case 'expr':
+    case 'always':
+      return -1
+    default: {
+      const { test, leafArrays } = compileLeaf(node, compiler)
+      return positionInOutermostArray(document, fieldPath(node.path).parts, leafArrays, test)
+    }
+  }
+}
+
+/** $elemMatch decides on the elements of the array itself. */
+function elementPosition(node: Extract<FilterNode, { kind: 'elemMatchObject' | 'elemMatchValue' }>, document: Uint8Array, compiler: FilterCompiler): number {
+  const { parts } = fieldPath(node.path)
+  let elementTest: ValueTest
+  if (node.kind === 'elemMatchObject') {
+    const child = compiler.compileDocument(node.child)
+    elementTest = (type, bytes, start) => (type === BsonType.object || type === BsonType.array) && child(bytes, start)
+  } else {
+    const tests = node.children.map((child) => compiler.compileValue(child))
+    elementTest = (type, bytes, start, end) => tests.every((test) => test(type, bytes, start, end))
+  }
+  return positionInOutermostArray(document, parts, 'elements', elementTest)
+}

@@ -1,0 +1,49 @@
+/** $exists and $type. */
+import { BsonType, CommandError, elementsOf, isBsonType, type RawValue } from '@shardlab/bson'
+import { exactInteger } from '../../values/arithmetic.js'
+import { numberTypes, typeOfAlias } from '../../values/type-alias.js'
+import type { ExistsNode, TypeNode } from '../ast.js'
+import type { LeafCompiler, PathOperator } from '../operator.js'
+
+function parseTypes(argument: RawValue): number[] {
+  const elements = argument.type === BsonType.array ? elementsOf(argument) : [argument]
+  const types = new Set<number>()
+  for (const element of elements) for (const type of parseType(element)) types.add(type)
+  if (types.size === 0) throw new CommandError('FailedToParse', '$type must match at least one type')
+  return [...types]
+}
+
+/** One element of $type: an alias or a number. */
+export function parseType(element: RawValue): readonly number[] {
+  if (element.type === BsonType.string) {
+    const alias = element.asString()
+    if (alias === 'number') return numberTypes
+    const type = typeOfAlias(alias)
+    if (type === undefined) throw new CommandError('BadValue', `Unknown type name alias: ${alias}`)
+    return [type]
+  }
+  if (!element.isNumber()) throw new CommandError('TypeMismatch', 'type must be represented as a number or a string')
+  const integer = exactInteger(element)
+  const type = integer === -1n ? BsonType.minKey : integer === null ? -1 : Number(integer)
+  if (type === 0) throw new CommandError('BadValue', 'Invalid numerical type code: 0. Instead use {$exists:false}.')
+  if (type < 0 || (type === 0xff && integer !== -1n) || !isBsonType(type)) throw new CommandError('BadValue', `Invalid numerical type code: ${integer ?? element.asNumber()}`)
+  return [type]
+}
+
+export const elementOperators: readonly PathOperator[] = [
+  {
+    name: '$exists',
+    manualPage: 'query/exists',
+    status: 'complete',
+    parse: (path, argument) => (argument.isTruthy() ? { kind: 'exists', path } : { kind: 'not', child: { kind: 'exists', path } }),
+  },
+  { name: '$type', manualPage: 'query/type', status: 'complete', parse: (path, argument) => ({ kind: 'type', path, types: parseTypes(argument) }) },
+]
+
+export const compileExists: LeafCompiler<ExistsNode> = () => ({ leafArrays: 'elements', test: (type) => type !== 0 })
+
+export const compileType: LeafCompiler<TypeNode> = (node) => {
+  const wanted = new Uint8Array(256)
+  for (const type of node.types) wanted[type] = 1
+  return { leafArrays: 'elements', test: (type) => type !== 0 && wanted[type] === 1 }
+}

@@ -1,0 +1,65 @@
+/** $regex with $options, and regex values in the place of an equality. */
+import { BsonType, CommandError, findField, readUtf8, type RawValue } from '@shardlab/bson'
+import { regexParts } from '../../values/format.js'
+import { compilePattern } from '../pattern.js'
+import type { RegexNode } from '../ast.js'
+import type { LeafCompiler, PathOperator } from '../operator.js'
+
+export function regexNode(path: string, pattern: string, flags: string): RegexNode {
+  return { kind: 'regex', path, pattern, flags }
+}
+
+function parseRegex(path: string, siblings: Uint8Array): RegexNode {
+  const regex = findField(siblings, '$regex')
+  const options = findField(siblings, '$options')
+  if (regex === undefined) throw new CommandError('BadValue', '$options needs a $regex')
+  let pattern: string
+  let flags = ''
+  if (regex.type === BsonType.string) pattern = regex.asString()
+  else if (regex.type === BsonType.regex) [pattern, flags] = regexParts(regex)
+  else throw new CommandError('BadValue', '$regex has to be a string')
+  if (options !== undefined) {
+    if (options.type !== BsonType.string) throw new CommandError('BadValue', '$options has to be a string')
+    if (flags !== '') throw new CommandError(51075, 'options set in both $regex and $options')
+    flags = options.asString()
+  }
+  const node = regexNode(path, pattern, flags)
+  compilePattern(pattern, flags)
+  return node
+}
+
+export const regexOperators: readonly PathOperator[] = [
+  {
+    name: '$regex',
+    manualPage: 'query/regex',
+    status: 'partial',
+    note: 'JavaScript regular expressions stand for PCRE: no possessive quantifiers, atomic groups, recursion, conditionals or \\K',
+    parse: (path, _argument, _parser, siblings) => parseRegex(path, siblings),
+  },
+  {
+    name: '$options',
+    manualPage: 'query/regex',
+    status: 'complete',
+    // $regex beside it does the work; alone it is an error.
+    parse: (path, _argument, _parser, siblings) => (findField(siblings, '$regex') === undefined ? parseRegex(path, siblings) : null),
+  },
+]
+
+export const compileRegex: LeafCompiler<RegexNode> = (node) => {
+  const expression = compilePattern(node.pattern, node.flags)
+  return {
+    leafArrays: 'elements',
+    test(type, bytes, start, end) {
+      if (type === BsonType.string || type === BsonType.symbol) return expression.test(readUtf8(bytes, start + 4, end - 1))
+      if (type !== BsonType.regex) return false
+      return readUtf8(bytes, start, end) === `${node.pattern}\0${node.flags}\0`
+    },
+  }
+}
+
+/** The node of a regex that stands in the place of an equality. */
+export function regexNodeOfValue(path: string, value: RawValue): RegexNode {
+  const node = regexNode(path, ...regexParts(value))
+  compilePattern(node.pattern, node.flags)
+  return node
+}

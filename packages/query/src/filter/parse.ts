@@ -1,0 +1,76 @@
+/**
+ * Filter documents to {@link FilterNode}. Server: matcher/expression_parser.cpp.
+ * All errors are CommandError BadValue unless an operator says otherwise.
+ */
+import { BsonType, CommandError, FieldIterator, firstFieldName, type RawValue } from '@shardlab/bson'
+import { andOf, type FilterNode } from './ast.js'
+import type { FilterParser } from './operator.js'
+import { comparisonNode } from './operators/comparison.js'
+import { regexNodeOfValue } from './operators/regex.js'
+import { pathOperators, rootOperators } from './operators/table.js'
+
+const maxDepth = 100
+
+export function parseFilter(document: Uint8Array): FilterNode {
+  return parseDocument(document, 0)
+}
+
+function parserAt(depth: number): FilterParser {
+  return {
+    parseDocument: (document) => parseDocument(document, depth + 1),
+    parseOperators: (path, operators) => parseOperators(path, operators, depth + 1),
+    isOperatorDocument,
+  }
+}
+
+function parseDocument(document: Uint8Array, depth: number): FilterNode {
+  if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
+  const children: FilterNode[] = []
+  for (const it = new FieldIterator(document); it.next(); ) {
+    const name = it.name()
+    const value = it.value()
+    if (name.startsWith('$')) {
+      // $ref, $id and $db are fields of a DBRef.
+      if (name === '$ref' || name === '$id' || name === '$db') {
+        children.push(comparisonNode(name, 'eq', value))
+        continue
+      }
+      const operator = rootOperators.get(name)
+      if (operator === undefined) {
+        throw new CommandError('BadValue', `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`)
+      }
+      const node = operator.parse(value, parserAt(depth), depth === 0)
+      if (node !== null) children.push(node)
+    } else if (isOperatorDocument(value)) {
+      children.push(...parseOperators(name, value.slice(), depth))
+    } else if (value.type === BsonType.regex) {
+      children.push(regexNodeOfValue(name, value))
+    } else {
+      children.push(comparisonNode(name, 'eq', value))
+    }
+  }
+  return andOf(children)
+}
+
+function parseOperators(path: string, operators: Uint8Array, depth: number): FilterNode[] {
+  if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
+  const nodes: FilterNode[] = []
+  for (const it = new FieldIterator(operators); it.next(); ) {
+    const name = it.name()
+    const operator = pathOperators.get(name)
+    if (operator === undefined) throw new CommandError('BadValue', `unknown operator: ${name}`)
+    const node = operator.parse(path, it.value(), parserAt(depth), operators)
+    if (node !== null) nodes.push(node)
+  }
+  return nodes
+}
+
+/** `{$op: …}`: an object whose first name starts with $ and that is no DBRef. */
+function isOperatorDocument(value: RawValue, incompleteDbRefs = false): boolean {
+  if (value.type !== BsonType.object) return false
+  const document = value.slice()
+  if (!firstFieldName(document)?.startsWith('$')) return false
+  const names = new Set<string>()
+  for (const it = new FieldIterator(document); it.next(); ) names.add(it.name())
+  return incompleteDbRefs ? !(names.has('$ref') || names.has('$id') || names.has('$db')) : !(names.has('$ref') && names.has('$id'))
+}

@@ -1,0 +1,54 @@
+/** Operators that only projections of find know: $slice, $elemMatch and the positional `path.$`. */
+import { BsonType, CommandError, DocumentWriter, elementsOf, findField, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+import type { EvaluationContext } from '../context.js'
+import { compileFilter, type Filter } from '../filter/compile.js'
+import { toNumber } from '../values/arithmetic.js'
+import { arrayValue } from '../values/build.js'
+import type { Compute, Transform } from './tree.js'
+
+/** @throws CommandError 31272, 31273, 31257 to 31259 */
+export function compileSlice(argument: RawValue): Transform {
+  if (argument.isNumber()) {
+    const count = Math.trunc(toNumber(argument))
+    return transformArray((elements) => (count >= 0 ? elements.slice(0, count) : elements.slice(count)))
+  }
+  if (argument.type !== BsonType.array) throw new CommandError(31273, '$slice only supports numbers and [skip, limit] arrays')
+  const [skip, limit, ...rest] = elementsOf(argument)
+  if (skip === undefined || limit === undefined || rest.length > 0) throw new CommandError(31272, '$slice array argument should be of form [skip, limit]')
+  if (!skip.isNumber()) throw new CommandError(31257, `$slice expects the skip argument to be a number, got ${typeName(skip.type)}`)
+  if (!limit.isNumber()) throw new CommandError(31258, `$slice expects the limit argument to be a number, got ${typeName(limit.type)}`)
+  const from = Math.trunc(toNumber(skip))
+  const count = Math.trunc(toNumber(limit))
+  if (count <= 0) throw new CommandError(31259, `$slice limit must be positive, got ${count}`)
+  return transformArray((elements) => {
+    const start = from < 0 ? Math.max(0, elements.length + from) : from
+    return elements.slice(start, start + count)
+  })
+}
+
+function transformArray(pick: (elements: RawValue[]) => RawValue[]): Transform {
+  return (value) => (value.type === BsonType.array ? arrayValue(pick(elementsOf(value))) : value)
+}
+
+/** The first element that matches, in an array of its own. */
+export function compileElemMatch(field: string, argument: RawValue, context: EvaluationContext): Compute {
+  if (argument.type !== BsonType.object) throw new CommandError(31274, `elemMatch: Invalid argument, object required, but got ${typeName(argument.type)}`)
+  const filter = compileFilter(new DocumentWriter().startDocument(field).value('$elemMatch', argument).end().finish(), context)
+  return (document) => {
+    const position = filter.matches(document) ? filter.matchedPosition(document) : -1
+    const array = findField(document, field)
+    return position < 0 || array === undefined ? undefined : arrayValue([elementsOf(array)[position]!])
+  }
+}
+
+/** `'a.$': 1`: of the array on the path, the element that the query matched. */
+export function positionalTransform(filter: Filter, position: () => number): Transform {
+  return (value) => {
+    if (value.type !== BsonType.array) return value
+    const index = position()
+    let at = 0
+    for (const it = new FieldIterator(value.bytes, value.start); it.next(); at++) if (at === index) return arrayValue([it.value()])
+    if (filter.root.kind === 'always') return value
+    throw new CommandError(51246, 'Executor error during find command :: caused by :: positional operator \'.$\' couldn\'t find a matching element in the array')
+  }
+}

@@ -1,0 +1,131 @@
+/** Updates: operators, replacements and pipelines. Server: update/update_driver.cpp and the nodes beside it. */
+import { BsonType, CommandError, compareValues, FieldIterator, findField, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
+import type { EvaluationContext } from '../context.js'
+import type { Filter } from '../filter/compile.js'
+import { formatValue } from '../values/format.js'
+import { applyLeaf, type ApplyContext } from './apply-leaf.js'
+import { compileArrayFilters } from './array-filters.js'
+import { TreeNode } from './document-tree.js'
+import { updateModifiers } from './modifiers/table.js'
+import { compilePipelineUpdate } from './pipeline-update.js'
+import { checkReplacement, immutableIdAltered, replaceDocument } from './replacement.js'
+import { applyTopLevel, type Step } from './top-level.js'
+import { checkConflicts, comparePaths, parseUpdatePath, type UpdatePath } from './update-path.js'
+
+export type UpdateSpecification = { readonly document: Uint8Array } | { readonly pipeline: readonly Uint8Array[] }
+
+export interface UpdateOptions {
+  readonly arrayFilters?: readonly Uint8Array[]
+  /** Constants of a pipeline update (`c`). */
+  readonly constants?: ReadonlyMap<string, RawValue>
+}
+
+export interface ApplyOptions {
+  /** The document is the start of an upsert: $setOnInsert applies, `_id` may be set. Default false. */
+  readonly isInsert?: boolean
+  /** The query, for the positional `$`. */
+  readonly filter?: Filter
+}
+
+export interface Update {
+  readonly isReplacement: boolean
+  /**
+   * The document after the update, or null when nothing changes.
+   * @throws CommandError ImmutableField (66) when `_id` would change, PathNotViable (28), TypeMismatch (14), BadValue (2) and what the operators throw
+   */
+  apply(document: Uint8Array, options?: ApplyOptions): Uint8Array | null
+}
+
+/**
+ * @throws CommandError FailedToParse (9) for unknown modifiers, ConflictingUpdateOperators (40), DollarPrefixedFieldName (52), InvalidOptions (72), and what the operators throw
+ */
+export function compileUpdate(update: UpdateSpecification, options: UpdateOptions, context: EvaluationContext): Update {
+  if ('pipeline' in update) {
+    if (options.arrayFilters !== undefined && options.arrayFilters.length > 0) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters for a pipeline-style update')
+    const run = compilePipelineUpdate(update.pipeline, context, options.constants)
+    return { isReplacement: false, apply: (document) => checkedResult(document, run(document)) }
+  }
+  if (firstFieldName(update.document)?.startsWith('$')) return compileModifiers(update.document, options, context)
+  checkReplacement(update.document)
+  if (options.arrayFilters !== undefined && options.arrayFilters.length > 0) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a replacement-style update')
+  return { isReplacement: true, apply: (document) => unlessSame(document, replaceDocument(document, update.document)) }
+}
+
+function compileModifiers(update: Uint8Array, options: UpdateOptions, context: EvaluationContext): Update {
+  const steps = stepsOf(update, context)
+  const paths = steps.map((step) => step.path)
+  checkConflicts(paths)
+  const arrayFilters = compileArrayFilters(options.arrayFilters ?? [], paths, context)
+  steps.sort((a, b) => comparePaths(a.path, b.path))
+  const touchesId = paths.some((path) => path.names[0] === '_id')
+  const topLevel = !touchesId && paths.every((path) => path.parts.length === 1)
+  return {
+    isReplacement: false,
+    apply(document, { isInsert = false, filter } = {}) {
+      const applying: ApplyContext = {
+        evaluation: context,
+        isInsert,
+        arrayFilters,
+        original: document,
+        describeDocument: () => describe(document),
+        matchedPosition() {
+          const position = filter?.matchedPosition(document) ?? -1
+          if (position < 0) throw new CommandError('BadValue', 'The positional operator did not find the match needed from the query.')
+          return position
+        },
+      }
+      if (topLevel) return applyTopLevel(document, steps, applying)
+      const root = TreeNode.ofDocument(document)
+      let changed = false
+      for (const { path, leaf } of steps) {
+        if (!applyLeaf(root, path, leaf, applying)) continue
+        changed = true
+        if (touchesId && path.names[0] === '_id' && !isInsert) checkId(document, root, path)
+      }
+      return changed ? root.toDocument() : null
+    },
+  }
+}
+
+function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
+  const steps: Step[] = []
+  for (const it = new FieldIterator(update); it.next(); ) {
+    const name = it.name()
+    const modifier = updateModifiers.get(name)
+    if (modifier === undefined) throw new CommandError('FailedToParse', `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`)
+    const fields = it.value()
+    if (fields.type !== BsonType.object) {
+      throw new CommandError('FailedToParse', `Modifiers operate on fields but we found type ${typeName(fields.type)} instead. For example: {$mod: {<field>: ...}} not {${name}: ${formatValue(fields)}}`)
+    }
+    for (const field = new FieldIterator(fields.bytes, fields.start); field.next(); ) {
+      for (const { path, leaf } of modifier.compile(field.name(), field.value(), context)) steps.push({ path: parseUpdatePath(path), leaf })
+    }
+  }
+  return steps
+}
+
+function describe(document: Uint8Array): string {
+  const id = findField(document, '_id')
+  return id === undefined ? '{}' : `{_id: ${formatValue(id)}}`
+}
+
+function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
+  const old = findField(before, '_id')
+  if (old === undefined) return
+  const now = after.get('_id')?.toRaw()
+  if (now === undefined || compareValues(old, now) !== 0) throw new CommandError('ImmutableField', `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`)
+}
+
+/** A pipeline may rebuild the whole document, but not its `_id`. */
+function checkedResult(before: Uint8Array, after: Uint8Array): Uint8Array | null {
+  const old = findField(before, '_id')
+  const now = findField(after, '_id')
+  if (old === undefined) return unlessSame(before, after)
+  if (now === undefined) return unlessSame(before, replaceDocument(before, after))
+  if (compareValues(old, now) !== 0) throw immutableIdAltered(now)
+  return unlessSame(before, after)
+}
+
+function unlessSame(before: Uint8Array, after: Uint8Array): Uint8Array | null {
+  return Buffer.compare(before, after) === 0 ? null : after
+}

@@ -1,0 +1,136 @@
+/**
+ * A document that can be changed: values stay raw bytes until somebody reaches into them, fields keep their order.
+ */
+import { BsonType, DocumentWriter, documentValue, FieldIterator, RawValue } from '@shardlab/bson'
+
+interface Entry {
+  readonly name: string
+  node: TreeNode
+}
+
+/** One value of the tree: raw, or opened into fields. */
+export class TreeNode {
+  readonly type: number
+  #raw: RawValue | null
+  #entries: Entry[] | null = null
+
+  private constructor(type: number, raw: RawValue | null, entries: Entry[] | null) {
+    this.type = type
+    this.#raw = raw
+    this.#entries = entries
+  }
+
+  static of(value: RawValue): TreeNode {
+    return new TreeNode(value.type, value, null)
+  }
+
+  static ofDocument(document: Uint8Array): TreeNode {
+    return TreeNode.of(documentValue(document))
+  }
+
+  static emptyObject(): TreeNode {
+    return new TreeNode(BsonType.object, null, [])
+  }
+
+  get isObject(): boolean {
+    return this.type === BsonType.object
+  }
+
+  get isArray(): boolean {
+    return this.type === BsonType.array
+  }
+
+  /** Fields of an object, elements of an array. */
+  get length(): number {
+    return this.#open().length
+  }
+
+  /** Of an object. */
+  get(name: string): TreeNode | undefined {
+    return this.#open().find((entry) => entry.name === name)?.node
+  }
+
+  /** Of an array. */
+  at(index: number): TreeNode | undefined {
+    return this.#open()[index]?.node
+  }
+
+  /** In place when the field is there, else at the end. */
+  set(name: string, node: TreeNode): void {
+    const entries = this.#changed()
+    const entry = entries.find((candidate) => candidate.name === name)
+    if (entry === undefined) entries.push({ name, node })
+    else entry.node = node
+  }
+
+  /** Before all other fields; the field must not be there. */
+  prepend(name: string, node: TreeNode): void {
+    this.#changed().unshift({ name, node })
+  }
+
+  /** An element of an array; nulls fill up to it. */
+  setAt(index: number, node: TreeNode, filler: TreeNode): void {
+    const entries = this.#changed()
+    while (entries.length < index) entries.push({ name: '', node: filler })
+    const entry = entries[index]
+    if (entry === undefined) entries.push({ name: '', node })
+    else entry.node = node
+  }
+
+  remove(name: string): void {
+    const entries = this.#changed()
+    const index = entries.findIndex((entry) => entry.name === name)
+    if (index >= 0) entries.splice(index, 1)
+  }
+
+  /** Something below has changed: the raw bytes no longer stand for this value. */
+  touch(): void {
+    this.#changed()
+  }
+
+  toRaw(): RawValue {
+    if (this.#raw !== null) return this.#raw
+    const document = this.#serialize()
+    return new RawValue(this.type, document, 0, document.length)
+  }
+
+  toDocument(): Uint8Array {
+    return this.toRaw().slice()
+  }
+
+  #serialize(): Uint8Array {
+    const writer = new DocumentWriter()
+    this.#writeFields(writer)
+    return writer.finish()
+  }
+
+  #writeFields(writer: DocumentWriter): void {
+    this.#entries!.forEach((entry, index) => {
+      const name = this.isArray ? String(index) : entry.name
+      const { node } = entry
+      if (node.#raw !== null) writer.value(name, node.#raw)
+      else {
+        if (node.isArray) writer.startArray(name)
+        else writer.startDocument(name)
+        node.#writeFields(writer)
+        writer.end()
+      }
+    })
+  }
+
+  #open(): Entry[] {
+    if (this.#entries === null) {
+      const entries: Entry[] = []
+      const raw = this.#raw!
+      for (const it = new FieldIterator(raw.bytes, raw.start); it.next(); ) entries.push({ name: it.name(), node: TreeNode.of(it.value()) })
+      this.#entries = entries
+    }
+    return this.#entries
+  }
+
+  #changed(): Entry[] {
+    const entries = this.#open()
+    this.#raw = null
+    return entries
+  }
+}

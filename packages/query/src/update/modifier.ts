@@ -1,0 +1,47 @@
+/** What a file in modifiers/ gives to the table. */
+import type { RawValue } from '@shardlab/bson'
+import type { EvaluationContext, OperatorRow } from '../context.js'
+
+/** Take the value away. */
+export const removeValue = Symbol('remove')
+/** Nothing changes. */
+export const keepValue = Symbol('keep')
+
+export type LeafResult = RawValue | typeof removeValue | typeof keepValue
+
+export interface LeafContext {
+  readonly evaluation: EvaluationContext
+  readonly isInsert: boolean
+  /** The path with places filled in, for messages. */
+  readonly path: string
+  /** `{_id: …}` of the document as messages print it. */
+  describeDocument(): string
+  /** A value elsewhere in the original document ($rename). */
+  readonly original: Uint8Array
+}
+
+/** A modifier on one path, arguments checked. */
+export interface Leaf {
+  /** Missing parts of the path are made. */
+  readonly createsPath: boolean
+  apply(existing: RawValue | undefined, context: LeafContext): LeafResult
+}
+
+export interface LeafAt {
+  readonly path: string
+  readonly leaf: Leaf
+}
+
+export interface Modifier extends OperatorRow {
+  /** One field of the modifier's document; most give one leaf at the path. */
+  compile(path: string, argument: RawValue, context: EvaluationContext): LeafAt[]
+}
+
+export function modifier(name: string, createsPath: boolean, compile: (path: string, argument: RawValue, context: EvaluationContext) => Leaf['apply']): Modifier {
+  return {
+    name,
+    manualPage: `update/${name.slice(1)}`,
+    status: 'complete',
+    compile: (path, argument, context) => [{ path, leaf: { createsPath, apply: compile(path, argument, context) } }],
+  }
+}

@@ -1,0 +1,8 @@
+/** The update operators: every one that is understood has its row here. */
+import type { Modifier } from '../modifier.js'
+import { arithmeticModifiers } from './arithmetic.js'
+import { arrayModifiers } from './arrays.js'
+import { fieldModifiers } from './fields.js'
+import { pushModifier } from './push.js'
+
+export const updateModifiers: ReadonlyMap<string, Modifier> = new Map([...fieldModifiers, ...arithmeticModifiers, ...arrayModifiers, pushModifier].map((row) => [row.name, row]))

@@ -1,0 +1,19 @@
+/** Updates that are pipelines. */
+import { CommandError, type RawValue } from '@shardlab/bson'
+import { compilePipeline, expandStages } from '../aggregation/pipeline.js'
+import type { EvaluationContext } from '../context.js'
+
+/** @throws CommandError InvalidOptions (72) for a stage that may not stand in an update, and what stages throw */
+export function compilePipelineUpdate(stages: readonly Uint8Array[], context: EvaluationContext, constants: ReadonlyMap<string, RawValue> | undefined): (document: Uint8Array) => Uint8Array {
+  for (const { operator } of expandStages(stages)) {
+    if (!operator.inUpdates) throw new CommandError('InvalidOptions', `${operator.name} is not allowed to be used within an update`)
+  }
+  const variables = constants === undefined ? context.variables : new Map([...(context.variables ?? []), ...constants])
+  const pipeline = compilePipeline(stages, variables === undefined ? context : { ...context, variables })
+  return (document) => {
+    const run = pipeline.open()
+    run.push(document)
+    run.end()
+    return run.output[0]!
+  }
+}

@@ -1,0 +1,33 @@
+/** Replacement documents: everything but `_id` is exchanged. */
+import { CommandError, compareValues, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { formatValue } from '../values/format.js'
+
+/** @throws CommandError DollarPrefixedFieldName (52) */
+export function checkReplacement(replacement: Uint8Array): void {
+  for (const it = new FieldIterator(replacement); it.next(); ) {
+    const name = it.name()
+    if (name.startsWith('$')) {
+      throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`)
+    }
+  }
+}
+
+/** The replacement with the document's `_id`, which comes first. */
+export function replaceDocument(document: Uint8Array, replacement: Uint8Array): Uint8Array {
+  const oldId = findField(document, '_id')
+  const newId = findField(replacement, '_id')
+  if (oldId !== undefined && newId !== undefined && compareValues(oldId, newId) !== 0) throw immutableIdAltered(newId)
+  const id = oldId ?? newId
+  if (id === undefined) return replacement
+  const writer = new DocumentWriter(replacement.length + 32)
+  writer.value('_id', id)
+  for (const it = new FieldIterator(replacement); it.next(); ) {
+    const name = it.name()
+    if (name !== '_id') writer.value(name, it.value())
+  }
+  return writer.finish()
+}
+
+export function immutableIdAltered(id: RawValue | undefined): CommandError {
+  return new CommandError('ImmutableField', `After applying the update, the (immutable) field '_id' was found to have been ${id === undefined ? 'removed' : `altered to _id: ${formatValue(id)}`}`)
+}

@@ -1,0 +1,63 @@
+/** Paths of update operators: order of application, conflicts, positional parts. */
+import { CommandError } from '@shardlab/bson'
+import { isArrayIndex } from '../path/field-path.js'
+
+export type UpdatePart =
+  | { readonly kind: 'field'; readonly name: string; readonly index: number | null }
+  /** `$`: the element that the query matched. */
+  | { readonly kind: 'matched' }
+  /** `$[]` and `$[id]`. */
+  | { readonly kind: 'elements'; readonly filter: string | null }
+
+export interface UpdatePath {
+  readonly dotted: string
+  readonly names: readonly string[]
+  /** The whole path in UTF-8. */
+  readonly nameBytes: Uint8Array
+  readonly parts: readonly UpdatePart[]
+}
+
+/**
+ * @throws CommandError EmptyFieldName (56) for empty parts, DollarPrefixedFieldName (52) for parts that start with $, BadValue for a leading positional part
+ */
+export function parseUpdatePath(dotted: string): UpdatePath {
+  if (dotted === '') throw new CommandError('EmptyFieldName', 'An empty update path is not valid.')
+  const names = dotted.split('.')
+  const parts = names.map((name, at): UpdatePart => {
+    if (name === '') throw new CommandError('EmptyFieldName', `The update path '${dotted}' contains an empty field name, which is not allowed.`)
+    if (name === '$' || (name.startsWith('$[') && name.endsWith(']'))) {
+      if (at === 0) throw new CommandError('BadValue', `Cannot have positional (i.e. '$') element in the first position in path '${dotted}'`)
+      return name === '$' ? { kind: 'matched' } : { kind: 'elements', filter: name === '$[]' ? null : name.slice(2, -1) }
+    }
+    if (name.startsWith('$') && !['$id', '$ref', '$db'].includes(name)) throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${dotted}' is not valid for storage.`)
+    return { kind: 'field', name, index: isArrayIndex(name) ? Number(name) : null }
+  })
+  if (parts.filter((part) => part.kind === 'matched').length > 1) throw new CommandError('BadValue', `Too many positional (i.e. '$') elements found in path '${dotted}'`)
+  return { dotted, names, nameBytes: Buffer.from(dotted, 'utf8'), parts }
+}
+
+/** Names in byte order, array indexes by number: the order in which new fields are added. */
+export function comparePaths(a: UpdatePath, b: UpdatePath): number {
+  for (let i = 0; i < a.names.length && i < b.names.length; i++) {
+    const left = a.names[i]!
+    const right = b.names[i]!
+    if (left === right) continue
+    if (isArrayIndex(left) && isArrayIndex(right)) return Number(left) - Number(right)
+    return Buffer.compare(Buffer.from(left), Buffer.from(right))
+  }
+  return a.names.length - b.names.length
+}
+
+/** @throws CommandError ConflictingUpdateOperators (40) when one path is, or contains, another; the paths in the order given */
+export function checkConflicts(paths: readonly UpdatePath[]): void {
+  const seen = new Map<string, 'leaf' | 'inner'>()
+  for (const { dotted, names } of paths) {
+    for (let length = 1; length <= names.length; length++) {
+      const prefix = names.slice(0, length).join('.')
+      const before = seen.get(prefix)
+      const isLeaf = length === names.length
+      if (before === 'leaf' || (before === 'inner' && isLeaf)) throw new CommandError('ConflictingUpdateOperators', `Updating the path '${dotted}' would create a conflict at '${prefix}'`)
+      seen.set(prefix, isLeaf ? 'leaf' : 'inner')
+    }
+  }
+}

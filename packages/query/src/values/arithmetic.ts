@@ -1,0 +1,62 @@
+/** Number arithmetic with the server's type rules: int32 grows to int64, doubles win over integers, decimals over all. */
+import { BsonType, doubleValue, int32Value, int64Value, type RawValue } from '@shardlab/bson'
+import { addDecimals, decimalToNumber, multiplyDecimals, truncateDecimal } from './decimal.js'
+
+/** What an int64 result that does not fit becomes: null (`fail`, updates) or a double (`double`, aggregation). */
+export type OverflowRule = 'fail' | 'double'
+
+export function addNumbers(a: RawValue, b: RawValue, overflow: OverflowRule): RawValue | null {
+  if (a.type === BsonType.decimal128 || b.type === BsonType.decimal128) return addDecimals(a, b)
+  if (a.type === BsonType.double || b.type === BsonType.double) return doubleValue(a.asNumber() + b.asNumber())
+  if (a.type === BsonType.int32 && b.type === BsonType.int32) return smallestInteger(a.asNumber() + b.asNumber())
+  return int64OrOverflow(a.asBigInt() + b.asBigInt(), overflow)
+}
+
+export function multiplyNumbers(a: RawValue, b: RawValue, overflow: OverflowRule): RawValue | null {
+  if (a.type === BsonType.decimal128 || b.type === BsonType.decimal128) return multiplyDecimals(a, b)
+  if (a.type === BsonType.double || b.type === BsonType.double) return doubleValue(a.asNumber() * b.asNumber())
+  const product = a.asBigInt() * b.asBigInt()
+  if (a.type === BsonType.int32 && b.type === BsonType.int32) return smallestInteger(Number(product))
+  return int64OrOverflow(product, overflow)
+}
+
+/** int32 when it fits, else int64; the value must be an integer below 2^63. */
+export function smallestInteger(value: number): RawValue {
+  return (value | 0) === value ? int32Value(value) : int64Value(BigInt(value))
+}
+
+export function fitsInt64(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value
+}
+
+function int64OrOverflow(value: bigint, overflow: OverflowRule): RawValue | null {
+  if (fitsInt64(value)) return int64Value(value)
+  return overflow === 'double' ? doubleValue(Number(value)) : null
+}
+
+/** Any number, decimal128 too, as the nearest double. */
+export function toNumber(value: RawValue): number {
+  return value.type === BsonType.decimal128 ? decimalToNumber(value) : value.asNumber()
+}
+
+/** The integer part of any number; null when it is NaN, infinite or beyond int64. */
+export function truncateToInt64(value: RawValue): bigint | null {
+  if (value.type === BsonType.int32 || value.type === BsonType.int64) return value.asBigInt()
+  if (value.type === BsonType.decimal128) {
+    const truncated = truncateDecimal(value)
+    return truncated !== null && fitsInt64(truncated) ? truncated : null
+  }
+  const number = Math.trunc(value.asNumber())
+  if (!Number.isFinite(number)) return null
+  const integer = BigInt(number)
+  return fitsInt64(integer) ? integer : null
+}
+
+/** A number without a fraction within int64, as a bigint; null for everything else. */
+export function exactInteger(value: RawValue): bigint | null {
+  const truncated = value.isNumber() ? truncateToInt64(value) : null
+  if (truncated === null) return null
+  if (value.type === BsonType.double && Number(truncated) !== value.asNumber()) return null
+  if (value.type === BsonType.decimal128 && decimalToNumber(value) !== Number(truncated)) return null
+  return truncated
+}

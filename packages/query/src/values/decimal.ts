@@ -1,0 +1,112 @@
+/** Decimal128 arithmetic on coefficient and exponent, rounded half to even at 34 digits as IEEE 754 asks. */
+import { Decimal128, fromRawValue, toRawValue, type RawValue } from '@shardlab/bson'
+
+interface Decimal {
+  readonly coefficient: bigint
+  readonly exponent: number
+  /** NaN or an infinity when not finite. */
+  readonly special: number | null
+}
+
+const precision = 34
+
+function parse(value: RawValue): Decimal {
+  const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : String(fromRawValue(value))
+  const match = /^([+-]?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/i.exec(text)
+  if (match === null || match[2]! + match[3]! === '') return { coefficient: 0n, exponent: 0, special: /nan/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity }
+  const digits = BigInt(match[2]! + match[3]!)
+  return { coefficient: match[1] === '-' ? -digits : digits, exponent: Number(match[4] ?? 0) - match[3]!.length, special: null }
+}
+
+/** A double becomes a decimal with 15 significant digits, an integer exactly, as the server's conversions do. */
+function numberText(value: RawValue): string {
+  if (value.type !== 0x01) return String(value.asBigInt())
+  const number = value.asNumber()
+  return Number.isFinite(number) ? number.toExponential(14) : String(number)
+}
+
+function build(coefficient: bigint, exponent: number): RawValue {
+  let digits = coefficient < 0n ? -coefficient : coefficient
+  const excess = digits.toString().length - precision
+  if (excess > 0) {
+    const unit = 10n ** BigInt(excess)
+    const rest = digits % unit
+    digits /= unit
+    const twice = rest * 2n
+    if (twice > unit || (twice === unit && digits % 2n === 1n)) digits += 1n
+    exponent += excess
+  }
+  return toRawValue(Decimal128.fromStringWithRounding(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
+}
+
+function special(value: number): RawValue {
+  return toRawValue(Decimal128.fromString(Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'))
+}
+
+function approximate(value: Decimal): number {
+  return value.special ?? Math.sign(Number(value.coefficient))
+}
+
+export function addDecimals(left: RawValue, right: RawValue): RawValue {
+  const a = parse(left)
+  const b = parse(right)
+  if (a.special !== null || b.special !== null) return special(approximate(a) + approximate(b))
+  const exponent = Math.min(a.exponent, b.exponent)
+  // A distance this large only decides rounding of digits that are not kept.
+  if (Math.abs(a.exponent - b.exponent) > 400) return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent) ? build(a.coefficient, a.exponent) : build(b.coefficient, b.exponent)
+  return build(a.coefficient * 10n ** BigInt(a.exponent - exponent) + b.coefficient * 10n ** BigInt(b.exponent - exponent), exponent)
+}
+
+export function multiplyDecimals(left: RawValue, right: RawValue): RawValue {
+  const a = parse(left)
+  const b = parse(right)
+  if (a.special !== null || b.special !== null) return special(approximate(a) * approximate(b))
+  return build(a.coefficient * b.coefficient, a.exponent + b.exponent)
+}
+
+/** Null for a division by zero. */
+export function divideDecimals(left: RawValue, right: RawValue): RawValue | null {
+  const a = parse(left)
+  const b = parse(right)
+  if (b.special === null && b.coefficient === 0n) return null
+  if (a.special !== null || b.special !== null) return b.special !== null && a.special === null && !Number.isNaN(b.special) ? build(0n, 0) : special(approximate(a) / approximate(b))
+  let coefficient = a.coefficient
+  let exponent = a.exponent - b.exponent
+  if (coefficient % b.coefficient !== 0n) {
+    const shift = precision + 2 + b.coefficient.toString().length
+    coefficient *= 10n ** BigInt(shift)
+    exponent -= shift
+  }
+  return build(coefficient / b.coefficient, exponent)
+}
+
+export function negateDecimal(value: RawValue): RawValue {
+  const a = parse(value)
+  return a.special !== null ? special(-a.special) : build(-a.coefficient, a.exponent)
+}
+
+/** The remainder with the sign of the dividend; null for a zero divisor. */
+export function remainderOfDecimals(left: RawValue, right: RawValue): RawValue | null {
+  const a = parse(left)
+  const b = parse(right)
+  if (b.special === null && b.coefficient === 0n) return null
+  if (a.special !== null || Number.isNaN(b.special)) return special(Number.NaN)
+  if (b.special !== null) return build(a.coefficient, a.exponent)
+  const exponent = Math.min(a.exponent, b.exponent)
+  if (Math.abs(a.exponent - b.exponent) > 6200) return build(a.coefficient, a.exponent)
+  return build((a.coefficient * 10n ** BigInt(a.exponent - exponent)) % (b.coefficient * 10n ** BigInt(b.exponent - exponent)), exponent)
+}
+
+/** To a double: the nearest. */
+export function decimalToNumber(value: RawValue): number {
+  const text = String(fromRawValue(value))
+  return /^[+-]?Inf/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text)
+}
+
+/** The integer part as a bigint; null for NaN and infinities. */
+export function truncateDecimal(value: RawValue): bigint | null {
+  const a = parse(value)
+  if (a.special !== null) return null
+  if (a.exponent >= 0) return a.exponent > 40 && a.coefficient !== 0n ? null : a.coefficient * 10n ** BigInt(a.exponent)
+  return -a.exponent > 6200 ? 0n : a.coefficient / 10n ** BigInt(-a.exponent)
+}

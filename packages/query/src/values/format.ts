@@ -1,0 +1,83 @@
+/** Values as the server prints them in error messages: `{ a: 1, b: "x" }`. */
+import { asBuffer, BsonType, FieldIterator, fromRawValue, readInt32, readUint32, readUtf8, type RawValue } from '@shardlab/bson'
+
+export function formatValue(value: RawValue | undefined): string {
+  if (value === undefined) return 'EOO'
+  switch (value.type) {
+    case BsonType.int32:
+      return String(value.asNumber())
+    case BsonType.int64:
+      return String(value.asBigInt())
+    case BsonType.double:
+      return formatDouble(value.asNumber())
+    case BsonType.string:
+    case BsonType.symbol:
+      return JSON.stringify(value.asString())
+    case BsonType.bool:
+      return value.asBool() ? 'true' : 'false'
+    case BsonType.null:
+      return 'null'
+    case BsonType.undefined:
+      return 'undefined'
+    case BsonType.minKey:
+      return 'MinKey'
+    case BsonType.maxKey:
+      return 'MaxKey'
+    case BsonType.object:
+      return formatDocument(value.bytes, value.start)
+    case BsonType.array:
+      return formatArray(value)
+    case BsonType.objectId:
+      return `ObjectId('${asBuffer(value.bytes).toString('hex', value.start, value.end)}')`
+    case BsonType.date:
+      return `new Date(${value.asBigInt()})`
+    case BsonType.timestamp:
+      return `Timestamp(${readUint32(value.bytes, value.start + 4)}, ${readUint32(value.bytes, value.start)})`
+    case BsonType.decimal128:
+      return `${String(fromRawValue(value))}`
+    case BsonType.binary: {
+      const length = readInt32(value.bytes, value.start)
+      const data = asBuffer(value.bytes).toString('hex', value.start + 5, value.start + 5 + length).toUpperCase()
+      return `BinData(${value.bytes[value.start + 4]}, ${data})`
+    }
+    case BsonType.regex: {
+      const [pattern, flags] = regexParts(value)
+      return `/${pattern}/${flags}`
+    }
+    case BsonType.code:
+      return value.asString()
+    default:
+      return `<type ${value.type}>`
+  }
+}
+
+/** Pattern and flags of a regex value. */
+export function regexParts(value: RawValue): [pattern: string, flags: string] {
+  let middle = value.start
+  while (value.bytes[middle] !== 0) middle++
+  return [readUtf8(value.bytes, value.start, middle), readUtf8(value.bytes, middle + 1, value.end - 1)]
+}
+
+/** A whole document: `{ a: 1 }`, `{}` when empty. */
+export function formatDocument(bytes: Uint8Array, start = 0): string {
+  const parts: string[] = []
+  for (const it = new FieldIterator(bytes, start); it.next(); ) parts.push(`${it.name()}: ${formatValue(it.value())}`)
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+}
+
+/** One field as the server prints an element: `a: 1`. */
+export function formatField(name: string, value: RawValue): string {
+  return `${name}: ${formatValue(value)}`
+}
+
+function formatArray(value: RawValue): string {
+  const parts: string[] = []
+  for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) parts.push(formatValue(it.value()))
+  return parts.length === 0 ? '[]' : `[ ${parts.join(', ')} ]`
+}
+
+function formatDouble(value: number): string {
+  if (Number.isNaN(value)) return 'nan.0'
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
+  return Number.isInteger(value) && Math.abs(value) < 1e15 ? `${value}.0` : String(value)
+}

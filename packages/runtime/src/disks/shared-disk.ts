@@ -1,0 +1,108 @@
+import { DiskFullError, type Disk, type DiskContents, type DiskUsage } from '@shardlab/actor'
+import { recordHeaderBytes } from './memory-disk.js'
+
+/** The parts of a disk that lie in shared memory: they can be posted to a worker, and outlive it. */
+export interface SharedDiskBuffers {
+  readonly limitBytes: number
+  /** Five uint32: which area is the disk now, then of each area the lengths of its checkpoint and of its log. */
+  readonly header: SharedArrayBuffer
+  /** Each holds a checkpoint and behind it the log: records of a uint32 length and their bytes. */
+  readonly areas: readonly [SharedArrayBuffer, SharedArrayBuffer]
+}
+
+const headerWords = 5
+const firstGrowthBytes = 64 * 1024
+const largestLimitBytes = 2 ** 32 - 2
+
+/**
+ * Makes an empty disk. Memory is taken as it fills and not given back: a checkpoint goes to the other area, so a disk
+ * may take twice what it holds.
+ * @throws RangeError for a limit of 4 GiB or more
+ */
+export function createSharedDisk(limitBytes: number): SharedDiskBuffers {
+  if (limitBytes > largestLimitBytes) throw new RangeError(`a disk holds less than 4 GiB, not ${limitBytes} bytes`)
+  const area = () => new SharedArrayBuffer(0, { maxByteLength: limitBytes })
+  return { limitBytes, header: new SharedArrayBuffer(headerWords * Uint32Array.BYTES_PER_ELEMENT), areas: [area(), area()] }
+}
+
+/**
+ * A disk in shared memory. Whoever writes may be terminated between any two steps: bytes count only once the length
+ * in the header covers them, and a checkpoint only once the header names its area.
+ */
+export class SharedDisk implements Disk {
+  readonly #buffers: SharedDiskBuffers
+  readonly #header: Uint32Array
+
+  constructor(buffers: SharedDiskBuffers) {
+    this.#buffers = buffers
+    this.#header = new Uint32Array(buffers.header)
+  }
+
+  append(record: Uint8Array): Promise<void> {
+    const area = this.#current
+    const { checkpointBytes, logBytes, limitBytes } = this.usage()
+    const start = checkpointBytes + logBytes
+    const end = start + recordHeaderBytes + record.length
+    if (end > limitBytes) return Promise.reject(new DiskFullError(limitBytes))
+    const buffer = this.#grown(area, end)
+    new DataView(buffer).setUint32(start, record.length)
+    new Uint8Array(buffer, start + recordHeaderBytes, record.length).set(record)
+    Atomics.store(this.#header, 2 + area * 2, logBytes + recordHeaderBytes + record.length)
+    return Promise.resolve()
+  }
+
+  writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+    const { limitBytes } = this.#buffers
+    if (checkpoint.length > limitBytes) return Promise.reject(new DiskFullError(limitBytes))
+    const other = 1 - this.#current
+    new Uint8Array(this.#grown(other, checkpoint.length), 0, checkpoint.length).set(checkpoint)
+    // Stored plus one, so that an empty checkpoint differs from none.
+    Atomics.store(this.#header, 1 + other * 2, checkpoint.length + 1)
+    Atomics.store(this.#header, 2 + other * 2, 0)
+    Atomics.store(this.#header, 0, other)
+    return Promise.resolve()
+  }
+
+  read(): DiskContents {
+    const area = this.#current
+    const { checkpointBytes, logBytes } = this.usage()
+    const bytes = new Uint8Array(this.#buffers.areas[area]!)
+    const view = new DataView(this.#buffers.areas[area]!)
+    const hasCheckpoint = Atomics.load(this.#header, 1 + area * 2) > 0
+    const records: Uint8Array[] = []
+    for (let at = checkpointBytes; at < checkpointBytes + logBytes; ) {
+      const start = at + recordHeaderBytes
+      at = start + view.getUint32(at)
+      records.push(copyOf(bytes, start, at))
+    }
+    return { checkpoint: hasCheckpoint ? copyOf(bytes, 0, checkpointBytes) : null, records }
+  }
+
+  usage(): DiskUsage {
+    const area = this.#current
+    return {
+      logBytes: Atomics.load(this.#header, 2 + area * 2),
+      checkpointBytes: Math.max(Atomics.load(this.#header, 1 + area * 2) - 1, 0),
+      limitBytes: this.#buffers.limitBytes,
+    }
+  }
+
+  get #current(): number {
+    return Atomics.load(this.#header, 0)
+  }
+
+  #grown(area: number, neededBytes: number): SharedArrayBuffer {
+    const buffer = this.#buffers.areas[area]!
+    if (buffer.byteLength < neededBytes) {
+      buffer.grow(Math.min(Math.max(neededBytes, buffer.byteLength * 2, firstGrowthBytes), this.#buffers.limitBytes))
+    }
+    return buffer
+  }
+}
+
+/** In memory of its own: much of the platform refuses views on shared memory. */
+function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const copy = new Uint8Array(end - start)
+  copy.set(bytes.subarray(start, end))
+  return copy
+}

@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module'
+import { deflateSync, inflateSync } from 'node:zlib'
+import { CompressorId, type Compressor } from '@shardlab/wire'
+
+/** The most bytes that one byte of Snappy can stand for: a three-byte copy gives 64. */
+const snappyMaxRatio = 32
+
+const noop: Compressor = { id: CompressorId.noop, compress: (bytes) => bytes, uncompress: (bytes) => bytes }
+
+const zlib: Compressor = {
+  id: CompressorId.zlib,
+  compress: (bytes) => deflateSync(bytes),
+  uncompress: (bytes, sizeBytes) => inflateSync(bytes, { maxOutputLength: Math.max(1, sizeBytes) }),
+}
+
+let snappy: Compressor | undefined
+
+/** Loaded when the first client uses it: most never do, and start-up should not pay for it. */
+function loadSnappy(): Compressor {
+  const library = createRequire(import.meta.url)('snappy') as typeof import('snappy')
+  return {
+    id: CompressorId.snappy,
+    compress: (bytes) => library.compressSync(bytes),
+    uncompress(bytes, sizeBytes) {
+      // The library allocates what the bytes announce, so that is checked first.
+      if (announcedSnappySize(bytes) !== sizeBytes) throw new Error('the sizes of the message and of its content differ')
+      if (sizeBytes > bytes.length * snappyMaxRatio) throw new Error('the announced size is impossible')
+      return library.uncompressSync(bytes, { asBuffer: true }) as Buffer
+    },
+  }
+}
+
+/** Snappy data begins with the uncompressed length, seven bits a byte; NaN when there is none. */
+function announcedSnappySize(bytes: Uint8Array): number {
+  let size = 0
+  for (let at = 0; at < 5; at++) {
+    const byte = bytes[at]
+    if (byte === undefined) break
+    size += (byte & 0x7f) * 2 ** (7 * at)
+    if (byte < 0x80) return size
+  }
+  return Number.NaN
+}
+
+/** The compressors of this server, by their identifier on the wire. */
+export function findCompressor(id: number): Compressor | undefined {
+  switch (id) {
+    case CompressorId.noop:
+      return noop
+    case CompressorId.snappy:
+      return (snappy ??= loadSnappy())
+    case CompressorId.zlib:
+      return zlib
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,236 @@
+import type { Socket } from 'node:net'
+import type { LogLevel, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import { decodeRequest, FrameReader, ProtocolError, type CommandRequest, type WireRequest } from '@shardlab/wire'
+import { findCompressor } from './compressors.js'
+import { ReplyBatch } from './reply-batch.js'
+
+/** The actor behind a gateway, in the same thread: a plain call, no codec. */
+export interface GatewayTarget {
+  request<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K>
+}
+
+/** What a connection needs of its gateway. */
+export interface ConnectionHost {
+  readonly target: GatewayTarget
+  readonly maxQueuedInputBytes: number
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
+  /** The next `requestID` of this server. */
+  nextRequestId(): number
+  /** Calls `connection.flush()` when this turn of the event loop is over. */
+  flushLater(connection: Connection): void
+  /** The socket is gone. */
+  closed(connection: Connection): void
+}
+
+type ClientReply = ReplyOf<'client.command'>
+
+/** From this many bytes on, answers are written before the next command runs. */
+const flushAtBytes = 1_048_576
+
+/**
+ * One client: its commands run one after the other, in the order in which they came; the answers of one turn of
+ * the event loop leave in one write. Input that comes faster than it is executed waits up to a limit, then the
+ * socket is not read any more; it is not read either while the client does not take its answers.
+ */
+export class Connection {
+  readonly id: number
+  /** `host:port` of the client. */
+  readonly remote: string
+  readonly socket: Socket
+  readonly #host: ConnectionHost
+  readonly #reader = new FrameReader()
+  readonly #replies = new ReplyBatch()
+  /** The command that the target has not answered yet. */
+  #running: CommandRequest | null = null
+  #flushScheduled = false
+  /** The client does not take what we write. */
+  #blocked = false
+  #paused = false
+  /** The client will send nothing more. */
+  #inputEnded = false
+  /** No further command is started. */
+  #closing = false
+
+  constructor(id: number, socket: Socket, host: ConnectionHost) {
+    this.id = id
+    this.socket = socket
+    this.#host = host
+    this.remote = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    socket.on('drain', () => this.#drained())
+    socket.on('end', () => this.#inputOver())
+    socket.on('error', (error) => host.log('debug', 'connection failed', { connectionId: this.id, remote: this.remote, error: error.message }))
+    socket.on('close', () => {
+      this.#closing = true
+      host.closed(this)
+    })
+  }
+
+  /** Finishes the running command, sends what is left, then ends the connection. */
+  close(): void {
+    this.#closing = true
+    if (this.#running === null) this.#finish()
+    this.#throttle()
+  }
+
+  /** Resets the connection at once. */
+  destroy(): void {
+    this.#closing = true
+    this.socket.resetAndDestroy()
+  }
+
+  /** Writes the waiting answers. */
+  flush(): void {
+    this.#flushScheduled = false
+    if (this.#replies.isEmpty || this.socket.destroyed) return
+    // `write` also says no when a big answer went out at once.
+    this.#blocked = !this.#replies.flush(this.socket) && this.socket.writableLength > 0
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#closing) return
+    this.#reader.push(chunk)
+    if (this.#running === null && !this.#blocked) {
+      this.#run()
+      this.flush()
+    }
+    this.#throttle()
+  }
+
+  #drained(): void {
+    this.#blocked = false
+    if (this.#running === null) {
+      this.#run()
+      this.flush()
+    }
+    this.#throttle()
+  }
+
+  #inputOver(): void {
+    this.#inputEnded = true
+    if (this.#running === null && !this.#blocked) this.#finish()
+  }
+
+  /** Runs the waiting commands until one has to be waited for. */
+  #run(): void {
+    try {
+      while (!this.#closing && !this.#blocked) {
+        const frame = this.#reader.next()
+        if (frame === null) break
+        const request = decodeRequest(frame, findCompressor)
+        if (this.#execute(request)) return
+        if (this.#replies.sizeBytes >= flushAtBytes) this.flush()
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      this.#reject(error)
+      return
+    }
+    if (this.#closing || (this.#inputEnded && !this.#blocked)) this.#finish()
+  }
+
+  /** True: the answer comes later. */
+  #execute(request: WireRequest): boolean {
+    if (request.kind === 'invalid') {
+      if (!request.moreToCome) this.#replies.add(request.format, this.#host.nextRequestId(), request.reply)
+      return false
+    }
+    let answer: Promise<ClientReply> | ClientReply
+    try {
+      answer = this.#host.target.request('client.command', {
+        connectionId: this.id,
+        body: request.body,
+        sequences: request.sequences,
+        legacy: request.format.legacy,
+        remote: this.remote,
+      })
+    } catch (error) {
+      this.#fail(error)
+      return true
+    }
+    if (!isPromise(answer)) {
+      this.#answer(request, answer)
+      return false
+    }
+    this.#running = request
+    answer.then(this.#onAnswer, this.#onFailure)
+    return true
+  }
+
+  #answer(request: CommandRequest, reply: ClientReply): void {
+    if (!request.moreToCome) this.#replies.add(request.format, this.#host.nextRequestId(), reply.body)
+  }
+
+  readonly #onAnswer = (reply: ClientReply): void => {
+    const request = this.#running!
+    this.#running = null
+    if (this.socket.destroyed) return
+    this.#answer(request, reply)
+    if (this.#closing) this.#finish()
+    else this.#run()
+    this.#scheduleFlush()
+    this.#throttle()
+  }
+
+  readonly #onFailure = (error: unknown): void => {
+    this.#running = null
+    this.#fail(error)
+  }
+
+  /** The actor is gone: so is the connection, as when a server's process dies. */
+  #fail(error: unknown): void {
+    this.#closing = true
+    if (this.socket.destroyed) return
+    this.#host.log('warn', 'command was not answered: connection reset', {
+      connectionId: this.id,
+      remote: this.remote,
+      error: error instanceof Error ? error.message : String(error),
+    })
+    this.socket.resetAndDestroy()
+  }
+
+  /** The client does not speak the protocol. Answers to what it sent before are still written. */
+  #reject(error: ProtocolError): void {
+    this.#closing = true
+    this.#host.log(error.farewell === null ? 'warn' : 'info', 'malformed message: connection closed', {
+      connectionId: this.id,
+      remote: this.remote,
+      code: error.code,
+      codeName: error.codeName,
+      error: error.message,
+    })
+    this.flush()
+    if (error.farewell !== null) this.socket.write(error.farewell)
+    // Not `end`: what the client still sends would keep the connection open.
+    this.socket.destroySoon()
+  }
+
+  #finish(): void {
+    if (this.#inputEnded && this.#reader.bufferedBytes > 0 && !this.#closing) {
+      this.#host.log('debug', 'connection ended within a message', { connectionId: this.id, remote: this.remote })
+    }
+    this.#closing = true
+    this.flush()
+    this.socket.end()
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushScheduled || this.#replies.isEmpty) return
+    this.#flushScheduled = true
+    this.#host.flushLater(this)
+  }
+
+  /** Stops and starts reading. */
+  #throttle(): void {
+    const pause =
+      !this.#closing && (this.#blocked || (this.#running !== null && this.#reader.bufferedBytes > this.#host.maxQueuedInputBytes))
+    if (pause === this.#paused) return
+    this.#paused = pause
+    if (pause) this.socket.pause()
+    else this.socket.resume()
+  }
+}
+
+function isPromise<T>(value: Promise<T> | T): value is Promise<T> {
+  return typeof (value as { then?: unknown }).then === 'function'
+}

@@ -1,0 +1,150 @@
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import type { LogLevel } from '@shardlab/actor'
+import { Connection, type ConnectionHost, type GatewayTarget } from './connection.js'
+
+export interface GatewayOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  readonly target: GatewayTarget
+  readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
+  /** Further clients are turned away. Default 10,000. */
+  readonly maxConnections?: number
+  /** Bytes of a client's input that wait while its command runs, before its socket is not read any more. Default 256 KiB. */
+  readonly maxQueuedInputBytes?: number
+  /** How long `close` waits for running commands and for clients to hang up, in milliseconds. Default 5,000. */
+  readonly closeTimeoutMs?: number
+}
+
+/** A TCP port on which clients reach one actor. */
+export interface Gateway {
+  /** The address it listens on. */
+  readonly host: string
+  readonly port: number
+  /** Orderly: accepts nobody, finishes running commands, ends all connections, within `closeTimeoutMs`. */
+  close(): Promise<void>
+  /** As a crash: resets all connections and frees the port at once. */
+  destroy(): void
+  /** How many clients are connected. */
+  connections(): number
+}
+
+/** Listens. Rejects with Node's own error (`EADDRINUSE`, …) when it cannot. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const gateway = new TcpGateway(options)
+  await gateway.listen(options.host, options.port)
+  return gateway
+}
+
+class TcpGateway implements Gateway, ConnectionHost {
+  readonly target: GatewayTarget
+  readonly maxQueuedInputBytes: number
+  readonly log: GatewayOptions['log']
+  readonly #server: Server
+  readonly #connections = new Set<Connection>()
+  readonly #maxConnections: number
+  readonly #closeTimeoutMs: number
+  #dirty: Connection[] = []
+  #lastConnectionId = 0
+  #lastRequestId = 0
+  #destroyed = false
+  #closed: Promise<void> | null = null
+  /** Resolves `close` once the last connection is gone. */
+  #lastGone: (() => void) | null = null
+  #address: AddressInfo | null = null
+
+  constructor(options: GatewayOptions) {
+    this.target = options.target
+    this.log = options.log
+    this.#maxConnections = options.maxConnections ?? 10_000
+    this.maxQueuedInputBytes = options.maxQueuedInputBytes ?? 262_144
+    this.#closeTimeoutMs = options.closeTimeoutMs ?? 5000
+    // Half-open: commands that came before the client's end are still executed and answered.
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (this.#connections.size >= this.#maxConnections) {
+        this.log('warn', 'connection refused because there are too many open connections', { connections: this.#connections.size })
+        socket.destroy()
+        return
+      }
+      this.#connections.add(new Connection(++this.#lastConnectionId, socket, this))
+    })
+  }
+
+  get host(): string {
+    return this.#address!.address
+  }
+
+  get port(): number {
+    return this.#address!.port
+  }
+
+  listen(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ host, port, backlog: 4096 }, () => {
+        this.#server.off('error', reject)
+        this.#server.on('error', (error) => this.log('error', 'listener failed', { error: error.message }))
+        this.#address = this.#server.address() as AddressInfo
+        resolve()
+      })
+    })
+  }
+
+  connections(): number {
+    return this.#connections.size
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  destroy(): void {
+    this.#destroyed = true
+    this.#server.close()
+    for (const connection of this.#connections) connection.destroy()
+  }
+
+  nextRequestId(): number {
+    return (this.#lastRequestId = (this.#lastRequestId + 1) | 0)
+  }
+
+  flushLater(connection: Connection): void {
+    if (this.#dirty.push(connection) === 1) setImmediate(this.#flushDirty)
+  }
+
+  closed(connection: Connection): void {
+    this.#connections.delete(connection)
+    if (this.#connections.size === 0) this.#lastGone?.()
+    // After a crash there is nobody to tell.
+    if (!this.#destroyed) this.#tellDisconnected(connection.id)
+  }
+
+  readonly #flushDirty = (): void => {
+    const dirty = this.#dirty
+    this.#dirty = []
+    for (const connection of dirty) connection.flush()
+  }
+
+  #tellDisconnected(connectionId: number): void {
+    try {
+      Promise.resolve(this.target.request('client.disconnected', { connectionId })).catch(() => {})
+    } catch {
+      // An actor that is gone has forgotten the connection anyway.
+    }
+  }
+
+  async #close(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    if (this.#connections.size > 0) {
+      const gone = new Promise<void>((resolve) => (this.#lastGone = resolve))
+      for (const connection of this.#connections) connection.close()
+      const timer = setTimeout(() => {
+        for (const connection of this.#connections) connection.destroy()
+      }, this.#closeTimeoutMs)
+      await gone
+      clearTimeout(timer)
+    }
+    await stopped
+  }
+}

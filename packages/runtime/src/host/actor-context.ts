@@ -1,0 +1,136 @@
+import {
+  RequestFailedError,
+  type ActorContext,
+  type Address,
+  type ClusterEvent,
+  type Disk,
+  type DiskContents,
+  type DiskUsage,
+  type LogLevel,
+  type MessageKind,
+  type Random,
+  type ReplyOf,
+  type RequestOf,
+  type RequestOptions,
+} from '@shardlab/actor'
+import type { ActorCell } from './actor-cell.js'
+import type { ActorHost } from './actor-host.js'
+
+const passed = Promise.resolve()
+
+/** A promise of its own each time: one that everybody waits for would keep all that wait for it in memory. */
+function never<T>(): Promise<T> {
+  return new Promise(() => {})
+}
+
+/** The disk as one incarnation sees it: after the crash it can no longer write. */
+class CellDisk implements Disk {
+  readonly #cell: ActorCell
+
+  constructor(cell: ActorCell) {
+    this.#cell = cell
+  }
+
+  append(record: Uint8Array): Promise<void> {
+    return this.#cell.gone ? never() : this.#cell.disk.append(record)
+  }
+
+  writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+    return this.#cell.gone ? never() : this.#cell.disk.writeCheckpoint(checkpoint)
+  }
+
+  read(): DiskContents {
+    return this.#cell.disk.read()
+  }
+
+  usage(): DiskUsage {
+    return this.#cell.disk.usage()
+  }
+}
+
+/** The world as one incarnation of an actor sees it. Once that is gone, nothing it does has an effect and nothing it awaits resumes. */
+export class CellContext implements ActorContext {
+  readonly address: Address
+  readonly endpoint: string
+  readonly random: Random
+  readonly disk: Disk
+  readonly #host: ActorHost
+  readonly #cell: ActorCell
+  readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
+
+  constructor(host: ActorHost, cell: ActorCell, random: Random) {
+    this.address = cell.address
+    this.endpoint = cell.endpoint
+    this.random = random
+    this.disk = new CellDisk(cell)
+    this.#host = host
+    this.#cell = cell
+    this.#wanted = host.events.wanted
+  }
+
+  now(): number {
+    return this.#host.clock.now()
+  }
+
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    return this.#cell.gone ? never() : this.#host.post.request(this.#cell, to, kind, request, options)
+  }
+
+  send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
+    if (!this.#cell.gone) this.#host.post.notify(this.#cell, to, kind, request)
+  }
+
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    if (this.#cell.gone) return never()
+    return new Promise((resolve, reject) => {
+      const cancelled = () => new RequestFailedError('cancelled', this.address, 'the sleep was cancelled')
+      if (signal?.aborted === true) {
+        reject(cancelled())
+        return
+      }
+      const { sleeps } = this.#cell
+      const onAbort = () => {
+        alarm.cancel()
+        sleeps.delete(alarm)
+        reject(cancelled())
+      }
+      const alarm = this.#host.clock.alarm(durationMs, () => {
+        sleeps.delete(alarm)
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      })
+      sleeps.add(alarm)
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
+    return this.#cell.gone ? never() : Promise.all(values)
+  }
+
+  setTimer(name: string, delayMs: number): void {
+    if (!this.#cell.gone) this.#host.setTimer(this.#cell, name, delayMs)
+  }
+
+  clearTimer(name: string): void {
+    this.#cell.timers.get(name)?.cancel()
+    this.#cell.timers.delete(name)
+  }
+
+  reach(step: string, _detail?: Readonly<Record<string, unknown>>): Promise<void> {
+    if (this.#cell.gone) return never()
+    return this.#host.steps.active ? this.#host.reach(this.#cell, step) : passed
+  }
+
+  emit(event: ClusterEvent): void {
+    if (!this.#cell.gone) this.#host.events.emit(event)
+  }
+
+  wants(type: ClusterEvent['type']): boolean {
+    return this.#wanted[type]
+  }
+
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void {
+    if (!this.#cell.gone) this.#host.log(this.#cell, level, message, fields)
+  }
+}

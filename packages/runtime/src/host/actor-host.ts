@@ -1,0 +1,262 @@
+import { createDeferred, kindShapeAt, packetTypes, type ActorFactory, type Address, type AddressDirectory, type Disk, type LogLevel, type MessageKind, type MessageTuple, type Random, type RequestOf } from '@shardlab/actor'
+import { ActorCell, type Job, type MemberBoot } from './actor-cell.js'
+import { CellContext } from './actor-context.js'
+import { MemoryDisk } from '../disks/memory-disk.js'
+import type { HostClock } from './clock.js'
+import type { EventSink } from './event-sink.js'
+import { gatewayTarget } from './gateway-calls.js'
+import type { GatewayOpener } from './gateway-opener.js'
+import type { HostLimits } from './limits.js'
+import type { Peer } from './peer.js'
+import { PostOffice } from './post-office.js'
+import { StepFaults } from './step-faults.js'
+import { isThenable } from './thenable.js'
+
+/** What a host gets from the world that it is in. */
+export interface ActorHostOptions {
+  readonly hostId: number
+  /** Shared with the world, which fills it. */
+  readonly directory: AddressDirectory
+  readonly clock: HostClock
+  /** The root of the cluster's generators. */
+  readonly random: Random
+  readonly events: EventSink
+  readonly limits: HostLimits
+  /** Pack strictly: see `PacketWriterOptions.checked`. */
+  readonly checked: boolean
+  /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
+  readonly atEndOfTurn: (flush: () => void) => void
+  /** See {@link PostOfficeOptions.findPeer}. */
+  readonly findPeer?: (index: number) => Peer | undefined
+  /** null: nobody outside can connect, though members may have endpoints. */
+  readonly openGateway: GatewayOpener | null
+  /** A member crashed inside this host: by a fault (null) or by an exception of its own. */
+  readonly onCrash: (cell: ActorCell, error: Error | null) => void
+  readonly onStepStruck: (faultId: number, address: Address) => void
+  /** A named timer is about to wake its actor. */
+  readonly onWake?: (address: Address, timer: string) => void
+}
+
+/** Runs actors: their mailboxes, timers and incarnations. Everything in which the worlds do not differ. */
+export class ActorHost {
+  readonly hostId: number
+  readonly clock: HostClock
+  readonly events: EventSink
+  readonly steps: StepFaults
+  readonly post: PostOffice
+  readonly #options: ActorHostOptions
+  /** By the actor's number. */
+  readonly #cells: (ActorCell | undefined)[] = []
+
+  constructor(options: ActorHostOptions) {
+    this.#options = options
+    this.hostId = options.hostId
+    this.clock = options.clock
+    this.events = options.events
+    this.steps = new StepFaults(options.onStepStruck)
+    this.post = new PostOffice({
+      ...options,
+      onLimit: (member, limit, value) => this.#reportLimit(member ?? `host ${this.hostId}`, limit, value),
+      onMessage: (peer, message) => this.#accept(peer, message),
+    })
+  }
+
+  /** The incarnation of a member that is here now, gone ones included. */
+  cell(index: number): ActorCell | undefined {
+    return this.#cells[index]
+  }
+
+  /** The incarnations that are not gone. */
+  cells(): ActorCell[] {
+    return this.#cells.filter((cell) => cell !== undefined && !cell.gone) as ActorCell[]
+  }
+
+  /** Gives a member its place: from now on messages wait for it. */
+  adopt(boot: MemberBoot, disk: Disk): ActorCell {
+    const cell = new ActorCell(boot, disk)
+    this.#cells[boot.index] = cell
+    return cell
+  }
+
+  /** Gives a place to someone who only sends, such as the API's own address. */
+  adoptSender(index: number, address: Address): ActorCell {
+    const cell = this.adopt({ index, address, role: 'sender', options: null, listen: null, incarnation: 0 }, new MemoryDisk(0))
+    cell.state = 'running'
+    return cell
+  }
+
+  /**
+   * Opens the member's port, makes the actor and starts it. Rejects when it crashes before it has started;
+   * {@link ActorHostOptions.onCrash} has been called then.
+   */
+  begin(cell: ActorCell, findRole: () => ActorFactory<never> | Promise<ActorFactory<never>>): Promise<void> {
+    const started = createDeferred<void>()
+    cell.failStart = (error) => started.reject(error ?? new Error(`${cell.address} crashed while it was starting`))
+    this.#start(cell, findRole).then(
+      () => started.resolve(),
+      (error: unknown) => this.crash(cell, error),
+    )
+    return started.promise
+  }
+
+  async #start(cell: ActorCell, findRole: () => ActorFactory<never> | Promise<ActorFactory<never>>): Promise<void> {
+    await this.#open(cell)
+    const make = await findRole()
+    if (cell.gone) return
+    const { address, incarnation, options } = cell.boot
+    const random = this.#options.random.fork('member').fork(address).fork(String(incarnation))
+    cell.actor = make(new CellContext(this, cell, random), options as never)
+    await cell.actor.start?.()
+    if (cell.gone) return
+    cell.state = 'running'
+    cell.failStart = null
+    const { waiting } = cell
+    cell.waiting = []
+    for (const item of waiting) item.deliver()
+  }
+
+  async #open(cell: ActorCell): Promise<void> {
+    const { openGateway } = this.#options
+    const { listen } = cell.boot
+    if (openGateway === null || listen === null) return
+    const gateway = await openGateway({
+      ...listen,
+      serverName: cell.address,
+      target: gatewayTarget(this, cell),
+      log: (level, message, fields) => this.log(cell, level, message, fields),
+    })
+    if (cell.gone) {
+      gateway.destroy()
+      return
+    }
+    cell.gateway = gateway
+    cell.endpoint = `${gateway.host}:${gateway.port}`
+  }
+
+  /** Ends an incarnation without warning. `error`: what left one of its handlers; null: a fault. */
+  crash(cell: ActorCell, error: unknown): void {
+    if (cell.gone) return
+    const { failStart, jobs, waiting } = cell
+    this.drop(cell)
+    for (const job of jobs) this.post.fail(job, cell.boot.index, false, 'crashed before it answered')
+    for (const item of waiting) item.refuse()
+    const reported = error === null || error instanceof Error ? error : new Error(String(error))
+    failStart?.(reported)
+    this.#options.onCrash(cell, reported)
+  }
+
+  /** Takes an incarnation out of the world, silently. */
+  drop(cell: ActorCell): void {
+    this.post.forget(cell)
+    cell.abandon()
+    this.post.unroute(cell.boot.index)
+    cell.gateway?.destroy()
+    cell.gateway = null
+  }
+
+  /** Asks the member to end in order: clients first, then the actor. It still serves its peers afterwards. */
+  async stop(cell: ActorCell): Promise<void> {
+    if (cell.state !== 'running') return
+    cell.state = 'stopping'
+    await cell.gateway?.close()
+    try {
+      await cell.actor?.stop?.()
+    } catch (error) {
+      this.crash(cell, error)
+    }
+  }
+
+  /** @throws Error when the member is not running here. */
+  describe(index: number): Record<string, unknown> {
+    const actor = this.#cells[index]?.gone === false ? this.#cells[index].actor : null
+    if (actor === null || actor === undefined) throw new Error(`member number ${index} is not running`)
+    return actor.describe?.() ?? {}
+  }
+
+  setTimer(cell: ActorCell, name: string, delayMs: number): void {
+    cell.timers.get(name)?.cancel()
+    const wake = () => this.#wake(cell, name)
+    const alarm = this.clock.alarm(delayMs, () => {
+      cell.timers.delete(name)
+      if (cell.state === 'starting') cell.waiting.push({ deliver: wake, refuse: () => {} })
+      else wake()
+    })
+    cell.timers.set(name, alarm)
+  }
+
+  reach(cell: ActorCell, step: string): Promise<void> {
+    const crash = () => this.crash(cell, null)
+    return this.steps.reach(cell.address, step, crash, () => !cell.gone)
+  }
+
+  log(cell: ActorCell, level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    if (!this.events.logs(level)) return
+    this.events.emit({ type: 'log', atMs: this.clock.now(), member: cell.address, level, message, fields })
+  }
+
+  #accept(peer: Peer, message: MessageTuple): void {
+    const [type, id, to, from, kindIndex] = message
+    const cell = this.#cells[to]
+    const refuse = (why: string) => {
+      if (type === packetTypes.request) this.post.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
+    }
+    if (cell?.state === 'starting') {
+      if (cell.waiting.length < this.#options.limits.waitingMessages) {
+        cell.waiting.push({ deliver: () => this.#accept(peer, message), refuse: () => refuse('crashed while it was starting') })
+      } else {
+        this.#reportLimit(cell.address, 'waitingMessages', cell.waiting.length)
+        refuse('is starting and too many messages wait for it')
+      }
+    } else if (cell === undefined || cell.gone || cell.actor === null) {
+      refuse('is down')
+    } else {
+      this.#deliver(cell, peer, message)
+    }
+  }
+
+  #deliver(cell: ActorCell, peer: Peer, [type, id, , from, kindIndex, payload]: MessageTuple): void {
+    const shape = kindShapeAt(kindIndex)
+    const job: Job | null = type === packetTypes.request ? { peer, id, from, kind: shape.kind } : null
+    try {
+      const request = shape.toRequest(payload) as RequestOf<MessageKind>
+      const result: unknown = cell.actor!.receive(shape.kind, request, this.#options.directory.addressOf(from) ?? `#${from}`)
+      if (isThenable(result)) {
+        if (job !== null) cell.jobs.add(job)
+        result.then(
+          (reply) => this.#answer(cell, job, reply),
+          (error: unknown) => this.crash(cell, error),
+        )
+        return
+      }
+      if (job !== null && !cell.gone) this.post.reply(cell, job, result)
+    } catch (error) {
+      if (job !== null) cell.jobs.add(job)
+      this.crash(cell, error)
+    }
+  }
+
+  #answer(cell: ActorCell, job: Job | null, reply: unknown): void {
+    if (job === null || cell.gone) return
+    try {
+      this.post.reply(cell, job, reply)
+      cell.jobs.delete(job)
+    } catch (error) {
+      this.crash(cell, error)
+    }
+  }
+
+  #wake(cell: ActorCell, timer: string): void {
+    if (cell.gone || cell.actor === null) return
+    this.#options.onWake?.(cell.address, timer)
+    try {
+      const result: unknown = cell.actor.wake?.(timer)
+      if (isThenable(result)) result.then(undefined, (error: unknown) => this.crash(cell, error))
+    } catch (error) {
+      this.crash(cell, error)
+    }
+  }
+
+  #reportLimit(member: Address, limit: string, value: number): void {
+    this.events.emit({ type: 'limit', atMs: this.clock.now(), member, limit, value })
+  }
+}

@@ -1,0 +1,35 @@
+import type { ClusterEvent, LogLevel } from '@shardlab/actor'
+
+export type EventType = ClusterEvent['type']
+
+const everyType: readonly EventType[] = ['routed', 'member', 'limit', 'catalog', 'log']
+const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/** What is watched until somebody says otherwise: all but the one event per operation. */
+export const defaultWatched: readonly EventType[] = everyType.filter((type) => type !== 'routed')
+
+/** Where a host's events go, and which of them anybody wants. */
+export class EventSink {
+  /** Read on hot paths; changed in place by {@link watch}. */
+  readonly wanted: Record<EventType, boolean> = { routed: false, member: true, limit: true, catalog: true, log: true }
+  readonly #deliver: (event: ClusterEvent) => void
+  readonly #leastLevel: number
+
+  /** Log lines below `logLevel` are dropped. */
+  constructor(deliver: (event: ClusterEvent) => void, logLevel: LogLevel) {
+    this.#deliver = deliver
+    this.#leastLevel = logLevels.indexOf(logLevel)
+  }
+
+  watch(types: readonly EventType[]): void {
+    for (const type of everyType) this.wanted[type] = types.includes(type)
+  }
+
+  emit(event: ClusterEvent): void {
+    if (this.wanted[event.type]) this.#deliver(event)
+  }
+
+  logs(level: LogLevel): boolean {
+    return this.wanted.log && logLevels.indexOf(level) >= this.#leastLevel
+  }
+}

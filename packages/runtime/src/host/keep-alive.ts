@@ -1,0 +1,39 @@
+const longMs = 2 ** 30
+
+/** Keeps the process alive while the caller waits for something: alarms and idle hosts do not. */
+export class KeepAlive {
+  #waiting = 0
+  #timer: NodeJS.Timeout | null = null
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++
+    this.#timer ??= setInterval(() => {}, longMs)
+    try {
+      return await work()
+    } finally {
+      if (--this.#waiting === 0) {
+        clearInterval(this.#timer)
+        this.#timer = null
+      }
+    }
+  }
+}
+
+/** Waits for the work, but not longer than that. */
+export async function atMost(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([work, timeout])
+  clearTimeout(timer)
+}
+
+/** Waits for all, also when one fails; then throws the first error. */
+export async function settleAll<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(work)
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}

@@ -1,0 +1,47 @@
+import type { Alarm, HostClock } from './clock.js'
+
+/** The longest delay that a timer of Node takes; a longer one fires at once. */
+const longestDelayMs = 2 ** 31 - 1
+
+class LiveAlarm implements Alarm {
+  /** By the monotonic clock: an alarm must not move when somebody sets the machine's time. */
+  readonly #dueAtMs: number
+  readonly #wake: () => void
+  #timer: NodeJS.Timeout
+
+  constructor(delayMs: number, wake: () => void) {
+    this.#dueAtMs = performance.now() + delayMs
+    this.#wake = wake
+    this.#timer = this.#wait(delayMs)
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer)
+  }
+
+  // A timer may fire within the millisecond before it is due: whoever compares with now() would see it early.
+  #fire(): void {
+    const remainingMs = this.#dueAtMs - performance.now()
+    if (remainingMs <= 0) this.#wake()
+    else this.#timer = this.#wait(remainingMs)
+  }
+
+  #wait(delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#fire(), Math.min(Math.ceil(delayMs), longestDelayMs)).unref()
+  }
+}
+
+/** The clock of the machine. Its alarms do not keep the process alive: what waits for an answer does. */
+export class LiveClock implements HostClock {
+  #lastMs = 0
+
+  now(): number {
+    const nowMs = Date.now()
+    if (nowMs > this.#lastMs) this.#lastMs = nowMs
+    return this.#lastMs
+  }
+
+  alarm(delayMs: number, wake: () => void): Alarm {
+    return new LiveAlarm(Math.max(delayMs, 0), wake)
+  }
+}

@@ -1,0 +1,104 @@
+import type { Address, ClusterEvent } from '@shardlab/actor'
+import type { MemberBoot } from './actor-cell.js'
+import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
+
+/** A member as its supervisor knows it. `Place` is what a world keeps beside. */
+export interface Member<Place> {
+  readonly spec: MemberSpec
+  /** Its number in the address directory. */
+  readonly index: number
+  readonly place: Place
+  state: MemberState
+  /** Where it listens at its next start: once bound, on the same port for ever. */
+  listen: MemberSpec['listen']
+  endpoint: string
+  threadId: number
+  /** How often it was started again. */
+  incarnation: number
+}
+
+/** All members of a world, and the events of their coming and going. */
+export class MemberTable<Place> {
+  readonly #members = new Map<Address, Member<Place>>()
+  readonly #emit: (event: ClusterEvent) => void
+  readonly #now: () => number
+
+  constructor(now: () => number, emit: (event: ClusterEvent) => void) {
+    this.#now = now
+    this.#emit = emit
+  }
+
+  /** @throws Error when the address is taken. */
+  add(spec: MemberSpec, index: number, place: Place): Member<Place> {
+    if (this.#members.has(spec.address)) throw new Error(`the cluster already has a member ${spec.address}`)
+    const member: Member<Place> = { spec, index, place, state: 'starting', listen: spec.listen, endpoint: `${spec.address}:27017`, threadId: 0, incarnation: 0 }
+    this.#members.set(spec.address, member)
+    return member
+  }
+
+  has(address: Address): boolean {
+    return this.#members.has(address)
+  }
+
+  /** @throws Error when there is no such member. */
+  get(address: Address): Member<Place> {
+    const member = this.#members.get(address)
+    if (member === undefined) throw new Error(`the cluster has no member ${address}`)
+    return member
+  }
+
+  all(): Member<Place>[] {
+    return [...this.#members.values()]
+  }
+
+  infos(): MemberInfo[] {
+    return this.all().map(memberInfo)
+  }
+
+  /** Makes a crashed member a starting one. @throws Error when it is not crashed. */
+  restarting(address: Address): Member<Place> {
+    const member = this.get(address)
+    if (member.state !== 'crashed') throw new Error(`${address} is ${member.state}: only a crashed member can be restarted`)
+    member.state = 'starting'
+    member.incarnation++
+    return member
+  }
+
+  started(member: Member<Place>, endpoint: string, threadId: number): void {
+    member.state = 'running'
+    member.endpoint = endpoint
+    if (member.listen !== null) member.listen = { host: member.listen.host, port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) }
+    member.threadId = threadId
+    this.#report(member, 'started')
+  }
+
+  stopped(member: Member<Place>): void {
+    member.state = 'stopped'
+    this.#report(member, 'stopped')
+  }
+
+  /** `error`: what killed it; null: a fault did. */
+  crashed(member: Member<Place>, error: Error | null): void {
+    member.state = 'crashed'
+    if (error !== null) {
+      const fields = { stack: error.stack ?? error.message }
+      this.#emit({ type: 'log', atMs: this.#now(), member: member.spec.address, level: 'error', message: error.message, fields })
+    }
+    this.#report(member, 'crashed', error)
+  }
+
+  #report(member: Member<Place>, state: 'started' | 'stopped' | 'crashed', error: Error | null = null): void {
+    const event = { type: 'member', atMs: this.#now(), member: member.spec.address, state } as const
+    this.#emit(error === null ? event : { ...event, error: `${error.name}: ${error.message}` })
+  }
+}
+
+/** What the member's host needs to run it now. */
+export function memberBoot({ spec, index, listen, incarnation }: Member<unknown>): MemberBoot {
+  return { index, address: spec.address, role: spec.role, options: spec.options, listen, incarnation }
+}
+
+export function memberInfo(member: Member<unknown>): MemberInfo {
+  const { spec, state, endpoint, threadId } = member
+  return { address: spec.address, role: spec.role, state, endpoint, threadId }
+}

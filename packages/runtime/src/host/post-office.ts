@@ -1,0 +1,186 @@
+import {
+  kindShapeAt,
+  packetTypes,
+  readPacket,
+  RequestFailedError,
+  type Address,
+  type AddressDirectory,
+  type FailurePayload,
+  type MessageKind,
+  type MessageTuple,
+  type ReplyOf,
+  type RequestOf,
+  type RequestOptions,
+} from '@shardlab/actor'
+import type { ActorCell, Job } from './actor-cell.js'
+import type { HostClock } from './clock.js'
+import type { HostLimits } from './limits.js'
+import { Peer } from './peer.js'
+import { mostPendingRequests, PendingRequests, type PendingRequest } from './pending-requests.js'
+
+export interface PostOfficeOptions {
+  readonly directory: AddressDirectory
+  readonly clock: HostClock
+  readonly limits: HostLimits
+  /** Pack strictly: see `PacketWriterOptions.checked`. */
+  readonly checked: boolean
+  /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
+  readonly atEndOfTurn: (flush: () => void) => void
+  /** The way to a member that has none yet; undefined: it is down. Default: members are down until they are routed. */
+  readonly findPeer?: (index: number) => Peer | undefined
+  readonly onLimit: (member: Address | null, limit: keyof HostLimits, value: number) => void
+  /** A request or notice for a member of this host. */
+  readonly onMessage: (peer: Peer, message: MessageTuple) => void
+}
+
+/** One host's mail: the ways to other hosts, what leaves in one turn, and the requests that wait for an answer. */
+export class PostOffice {
+  readonly #options: PostOfficeOptions
+  readonly #directory: AddressDirectory
+  /** How each member is reached, by its number; undefined: it is down. */
+  readonly #routes: (Peer | undefined)[] = []
+  readonly #pending = new PendingRequests()
+  #dirty: Peer[] = []
+  #flushScheduled = false
+  readonly #flushTurn = () => this.flush()
+
+  constructor(options: PostOfficeOptions) {
+    this.#options = options
+    this.#directory = options.directory
+  }
+
+  createPeer(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void): Peer {
+    return new Peer(hostId, post, this.#options.checked)
+  }
+
+  /** The other host is gone: nothing more comes from it, and nothing reaches it. */
+  closePeer(peer: Peer): void {
+    if (peer.closed) return
+    peer.closed = true
+    for (let index = 0; index < this.#routes.length; index++) if (this.#routes[index] === peer) this.#routes[index] = undefined
+    this.#pending.failWhere((request) => request.peer === peer, 'went away before it answered')
+  }
+
+  /** From now on the member is reached through that peer. */
+  route(index: number, peer: Peer): void {
+    this.#routes[index] = peer
+  }
+
+  /** The member is down: requests to it fail at once, and those without an answer fail now. */
+  unroute(index: number): void {
+    this.#routes[index] = undefined
+    this.#pending.failWhere((request) => request.toIndex === index, 'went down before it answered')
+  }
+
+  /** Sends what was written in this turn. */
+  flush(): void {
+    this.#flushScheduled = false
+    const dirty = this.#dirty
+    this.#dirty = []
+    for (const peer of dirty) peer.flush()
+  }
+
+  /** A packet arrived from that peer. */
+  receive(peer: Peer, packet: Uint8Array): void {
+    for (const message of readPacket(packet)) {
+      const type = message[0]
+      if (type === packetTypes.reply) {
+        const request = this.#pending.take(message[1])
+        request?.resolve(kindShapeAt(message[4]).toReply(message[5]) as never)
+      } else if (type === packetTypes.failure) {
+        const [reason, undelivered, text] = message[5] as unknown as FailurePayload
+        this.#pending.fail(message[1], reason, text, undelivered)
+      } else {
+        this.#options.onMessage(peer, message)
+      }
+    }
+  }
+
+  /** Rejects with a RequestFailedError, or with an UnpackableValueError for what may not travel. */
+  request<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    const toIndex = this.#directory.indexOf(to)
+    const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
+    if (toIndex === undefined || peer === undefined) return notSent('unreachable', to, `nothing answers at ${to}`)
+    if (options?.signal?.aborted === true) return notSent('cancelled', to, `the request to ${to} was cancelled`)
+    const { limits, onLimit } = this.#options
+    if (this.#pending.size >= Math.min(limits.outstandingRequests, mostPendingRequests)) {
+      onLimit(cell.address, 'outstandingRequests', this.#pending.size)
+      return notSent('unreachable', to, 'too many requests wait for an answer')
+    }
+    return new Promise((resolve, reject) => {
+      const pending: PendingRequest = { id: 0, cell, peer, to, toIndex, resolve, reject, alarm: null, unlisten: null }
+      const id = this.#pending.add(pending)
+      try {
+        peer.writer.addRequest(id, toIndex, cell.boot.index, kind, request)
+      } catch (error) {
+        this.#pending.take(id)
+        throw error
+      }
+      this.#touch(peer, cell.address)
+      if (options !== undefined) this.#bound(id, pending, options)
+    })
+  }
+
+  /** Sends without an answer; lost when the member is down. @throws UnpackableValueError */
+  notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
+    const toIndex = this.#directory.indexOf(to)
+    const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
+    if (toIndex === undefined || peer === undefined) return
+    peer.writer.addNotice(toIndex, cell.boot.index, kind, request)
+    this.#touch(peer, cell.address)
+  }
+
+  /** @throws UnpackableValueError */
+  reply(cell: ActorCell, job: Job, reply: unknown): void {
+    if (job.peer.closed) return
+    job.peer.writer.addReply(job.id, job.from, cell.boot.index, job.kind, reply as never)
+    this.#touch(job.peer, cell.address)
+  }
+
+  /** Tells whoever asked that there will be no answer. */
+  fail(job: Job, index: number, undelivered: boolean, why: string): void {
+    if (job.peer.closed) return
+    const address = this.#directory.addressOf(index) ?? `#${index}`
+    job.peer.writer.addFailure(job.id, job.from, index, job.kind, ['unreachable', undelivered, `${address} ${why}`])
+    this.#touch(job.peer, null)
+  }
+
+  /** The requests of that incarnation will not be answered. */
+  forget(cell: ActorCell): void {
+    this.#pending.dropOf(cell)
+  }
+
+  #peerOf(index: number): Peer | undefined {
+    return this.#routes[index] ?? this.#options.findPeer?.(index)
+  }
+
+  #bound(id: number, pending: PendingRequest, { timeoutMs, signal }: RequestOptions): void {
+    const { to } = pending
+    if (timeoutMs !== undefined) {
+      pending.alarm = this.#options.clock.alarm(timeoutMs, () => this.#pending.fail(id, 'timed-out', `${to} did not answer within ${timeoutMs} ms`))
+    }
+    if (signal !== undefined) {
+      const onAbort = () => this.#pending.fail(id, 'cancelled', `the request to ${to} was cancelled`)
+      signal.addEventListener('abort', onAbort, { once: true })
+      pending.unlisten = () => signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #touch(peer: Peer, sender: Address | null): void {
+    const { limits, onLimit, atEndOfTurn } = this.#options
+    if (peer.writer.sizeBytes >= limits.packetBytes) {
+      onLimit(sender, 'packetBytes', peer.writer.sizeBytes)
+      peer.flush()
+    }
+    if (peer.dirty) return
+    peer.dirty = true
+    this.#dirty.push(peer)
+    if (this.#flushScheduled) return
+    this.#flushScheduled = true
+    atEndOfTurn(this.#flushTurn)
+  }
+}
+
+function notSent(reason: 'unreachable' | 'cancelled', to: Address, message: string): Promise<never> {
+  return Promise.reject(new RequestFailedError(reason, to, message, true))
+}

@@ -1,0 +1,145 @@
+import { AddressDirectory, clusterAddress, createRandom, type ActorFactory, type Address, type ClusterEvent, type LogLevel, type MessageKind, type ReplyOf, type RequestOf, type RequestOptions } from '@shardlab/actor'
+import { MemoryDisk } from '../disks/memory-disk.js'
+import { ActorHost } from '../host/actor-host.js'
+import type { ActorCell } from '../host/actor-cell.js'
+import { EventHub } from '../host/event-hub.js'
+import { EventSink } from '../host/event-sink.js'
+import { openTcpGateway, type GatewayOpener } from '../host/gateway-opener.js'
+import { atMost, KeepAlive, settleAll } from '../host/keep-alive.js'
+import { defaultLimits, type HostLimits } from '../host/limits.js'
+import { LiveClock } from '../host/live-clock.js'
+import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
+import type { Peer } from '../host/peer.js'
+import { StepSwitchboard } from '../host/step-switchboard.js'
+import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
+
+export interface InlineRuntimeOptions {
+  readonly roles: Readonly<Record<string, ActorFactory<never>>>
+  /** The root of all generators. */
+  readonly seed: number | string
+  readonly limits?: Partial<HostLimits>
+  /** Lower lines are dropped. Default `info`. */
+  readonly logLevel?: LogLevel
+  /** How long an actor may take for its orderly end. Default 10,000. */
+  readonly stopTimeoutMs?: number
+  /** Default: TCP. */
+  readonly openGateway?: GatewayOpener
+}
+
+/** All actors in the caller's thread, under the machine's clock: the fastest start. */
+export function createInlineRuntime(options: InlineRuntimeOptions): Runtime {
+  return new InlineRuntime(options)
+}
+
+interface InlinePlace {
+  readonly disk: MemoryDisk
+}
+
+class InlineRuntime implements Runtime {
+  readonly kind = 'inline'
+  readonly steps: StepSwitchboard
+  readonly #options: InlineRuntimeOptions
+  readonly #directory = new AddressDirectory()
+  readonly #hub = new EventHub()
+  readonly #host: ActorHost
+  readonly #self: Peer
+  readonly #outside: ActorCell
+  readonly #members: MemberTable<InlinePlace>
+  readonly #keepAlive = new KeepAlive()
+
+  constructor(options: InlineRuntimeOptions) {
+    this.#options = options
+    this.#host = new ActorHost({
+      hostId: 0,
+      directory: this.#directory,
+      clock: new LiveClock(),
+      random: createRandom(options.seed),
+      events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
+      limits: { ...defaultLimits, ...options.limits },
+      checked: false,
+      atEndOfTurn: setImmediate,
+      openGateway: options.openGateway ?? openTcpGateway,
+      onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
+      onStepStruck: (id, address) => this.steps.report(id, address),
+    })
+    const { clock, events, post, steps } = this.#host
+    this.#members = new MemberTable(() => clock.now(), (event) => events.emit(event))
+    this.#self = post.createPeer(0, (packet) => post.receive(this.#self, packet))
+    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress)
+    this.steps = new StepSwitchboard({
+      arm: async (fault) => steps.arm(fault),
+      disarm: async (id) => steps.disarm(id),
+      heal: async (id) => steps.heal(id),
+    })
+  }
+
+  start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
+    return this.#keepAlive.during(async () => {
+      for (const { role } of specs) if (this.#options.roles[role] === undefined) throw new Error(`the runtime has no role ${role}`)
+      const members = specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }))
+      return this.#begin(members)
+    })
+  }
+
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    return this.#keepAlive.during(() => this.#host.post.request(this.#outside, to, kind, request, options))
+  }
+
+  async crash(address: Address): Promise<void> {
+    const cell = this.#host.cell(this.#members.get(address).index)
+    if (cell !== undefined) this.#host.crash(cell, null)
+  }
+
+  restart(address: Address): Promise<MemberInfo> {
+    return this.#keepAlive.during(async () => {
+      const [info] = await this.#begin([this.#members.restarting(address)])
+      return info!
+    })
+  }
+
+  async describe(address: Address): Promise<Record<string, unknown>> {
+    return this.#host.describe(this.#members.get(address).index)
+  }
+
+  members(): MemberInfo[] {
+    return this.#members.infos()
+  }
+
+  onEvent(listener: (event: ClusterEvent) => void): () => void {
+    return this.#hub.listen(listener)
+  }
+
+  watch(types: readonly ClusterEvent['type'][]): void {
+    this.#host.events.watch(types)
+  }
+
+  stop(): Promise<void> {
+    return this.#keepAlive.during(async () => {
+      const running = this.#members.all().filter(({ state }) => state === 'running' || state === 'starting')
+      const cells = running.map(({ index }) => this.#host.cell(index)!)
+      await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.all(cells.map((cell) => this.#host.stop(cell))))
+      for (const member of running) {
+        const cell = this.#host.cell(member.index)!
+        if (cell.gone) continue
+        this.#host.drop(cell)
+        this.#members.stopped(member)
+      }
+    })
+  }
+
+  // All have their place before the first one runs: what it sends to the others waits there.
+  async #begin(members: readonly Member<InlinePlace>[]): Promise<MemberInfo[]> {
+    const cells = members.map((member) => {
+      this.#host.post.route(member.index, this.#self)
+      return this.#host.adopt(memberBoot(member), member.place.disk)
+    })
+    return settleAll(
+      members.map(async (member, i) => {
+        const cell = cells[i]!
+        await this.#host.begin(cell, () => this.#options.roles[member.spec.role]!)
+        this.#members.started(member, cell.endpoint, 0)
+        return memberInfo(member)
+      }),
+    )
+  }
+}

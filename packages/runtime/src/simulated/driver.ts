@@ -1,0 +1,113 @@
+import type { VirtualClock } from './virtual-clock.js'
+
+/** Someone outside who waits for the simulation. */
+interface Waiter {
+  isDone(): boolean
+  /** It does not wait beyond this time; Infinity: as long as anything happens. */
+  readonly untilMicros: number
+  /** Nothing more happens before its time is over. */
+  onTimeOver(): void
+  onFailure(error: Error): void
+}
+
+/** Runs the virtual clock while somebody waits: one event, then all promise jobs, then what was sent in that turn. */
+export class Driver {
+  readonly #clock: VirtualClock
+  readonly #waiters = new Set<Waiter>()
+  readonly #turnEnds: (() => void)[] = []
+  #running = false
+  #failure: Error | null = null
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+
+  /** `flush` runs when all promise jobs of this turn have. */
+  readonly atEndOfTurn = (flush: () => void): void => {
+    this.#turnEnds.push(flush)
+  }
+
+  /** Ends the simulation: whoever waits, now or later, gets this error. */
+  fail(error: Error): void {
+    this.#failure ??= error
+  }
+
+  /** Runs until the work has settled. Rejects with `stuck()` when nothing is left to happen before that. */
+  during<T>(work: Promise<T>, stuck: () => Error): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let settle: (() => void) | null = null
+      work.then(
+        (value) => (settle = () => resolve(value)),
+        (error: unknown) => (settle = () => reject(error)),
+      )
+      this.#wait({
+        isDone: () => {
+          settle?.()
+          return settle !== null
+        },
+        untilMicros: Infinity,
+        onTimeOver: () => reject(stuck()),
+        onFailure: reject,
+      })
+    })
+  }
+
+  /** Runs until that time, or with `idle` until nothing is left to happen. @returns whether nothing is left to happen. */
+  until(timeMicros: number, idle: boolean): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const isIdle = () => this.#clock.nextMicros() === Infinity
+      this.#wait({
+        isDone: () => {
+          if (!idle || !isIdle()) return false
+          resolve(true)
+          return true
+        },
+        untilMicros: timeMicros,
+        onTimeOver: () => resolve(isIdle()),
+        onFailure: reject,
+      })
+    })
+  }
+
+  #wait(waiter: Waiter): void {
+    this.#waiters.add(waiter)
+    if (this.#running) return
+    this.#running = true
+    void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await new Promise(setImmediate)
+      for (const flush of this.#turnEnds.splice(0)) flush()
+      if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
+      if (this.#waiters.size === 0) break
+      const done = [...this.#waiters].filter((waiter) => waiter.isDone())
+      for (const waiter of done) this.#waiters.delete(waiter)
+      // Whoever waited may have something new to ask before the others are told that nothing happens any more.
+      if (done.length > 0) continue
+      const nextMicros = this.#clock.nextMicros()
+      const waiter = this.#mostImpatient()
+      if (nextMicros === Infinity || nextMicros > waiter.untilMicros) {
+        if (waiter.untilMicros !== Infinity) this.#clock.skipTo(waiter.untilMicros)
+        this.#waiters.delete(waiter)
+        waiter.onTimeOver()
+      } else {
+        this.#clock.step()
+      }
+    }
+    this.#running = false
+  }
+
+  #mostImpatient(): Waiter {
+    let first: Waiter | null = null
+    for (const waiter of this.#waiters) if (first === null || waiter.untilMicros < first.untilMicros) first = waiter
+    return first!
+  }
+
+  #dismiss(tell: (waiter: Waiter) => void): void {
+    const waiters = [...this.#waiters]
+    this.#waiters.clear()
+    waiters.forEach(tell)
+  }
+}

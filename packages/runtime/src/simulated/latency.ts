@@ -1,0 +1,22 @@
+import type { Address, Random } from '@shardlab/actor'
+
+/** How long a packet takes between two members, in whole microseconds, drawn evenly from this range. */
+export interface LatencyRange {
+  readonly minMicros: number
+  readonly maxMicros: number
+}
+
+/** One range for all, or one for each direction of each pair. */
+export type LatencyOption = LatencyRange | ((from: Address, to: Address) => LatencyRange)
+
+/** Two machines in one data centre. */
+export const defaultLatency: LatencyRange = { minMicros: 200, maxMicros: 1000 }
+
+/** The delays of one link. @throws RangeError for a range that is none */
+export function latencyDraws(option: LatencyOption, from: Address, to: Address, random: Random): () => number {
+  const { minMicros, maxMicros } = typeof option === 'function' ? option(from, to) : option
+  if (!Number.isInteger(minMicros) || !Number.isInteger(maxMicros) || minMicros < 0 || maxMicros < minMicros) {
+    throw new RangeError(`a latency from ${minMicros} to ${maxMicros} microseconds from ${from} to ${to} makes no sense`)
+  }
+  return () => minMicros + random.below(maxMicros - minMicros + 1)
+}

@@ -1,0 +1,233 @@
+import { AddressDirectory, clusterAddress, createRandom, type ActorFactory, type Address, type ClusterEvent, type LogLevel, type MessageKind, type Random, type ReplyOf, type RequestOf, type RequestOptions } from '@shardlab/actor'
+import { MemoryDisk } from '../disks/memory-disk.js'
+import type { ActorCell } from '../host/actor-cell.js'
+import { ActorHost } from '../host/actor-host.js'
+import { EventHub } from '../host/event-hub.js'
+import { EventSink } from '../host/event-sink.js'
+import { settleAll } from '../host/keep-alive.js'
+import { defaultLimits, type HostLimits } from '../host/limits.js'
+import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
+import { StepSwitchboard } from '../host/step-switchboard.js'
+import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
+import { Driver } from './driver.js'
+import { defaultLatency, type LatencyOption } from './latency.js'
+import { Network, type NetworkNode } from './network.js'
+import { TraceHash } from './trace-hash.js'
+import { VirtualClock } from './virtual-clock.js'
+
+export interface SimulatedRuntimeOptions {
+  readonly roles: Readonly<Record<string, ActorFactory<never>>>
+  /** Everything that happens is a function of it, and of what is asked from outside. */
+  readonly seed: number | string
+  /** Default: 200 to 1000 microseconds everywhere. */
+  readonly latency?: LatencyOption
+  readonly limits?: Partial<HostLimits>
+  /** Lower lines are dropped. Default `info`. */
+  readonly logLevel?: LogLevel
+}
+
+/** The end of a simulation by a broken invariant: an exception left a handler. `cause` is that exception. */
+export class SimulationFailedError extends Error {
+  readonly seed: number | string
+  readonly member: Address
+  readonly atMs: number
+  constructor(seed: number | string, member: Address, atMs: number, cause: Error) {
+    super(`seed ${seed}: ${member} failed at ${new Date(atMs).toISOString()}: ${cause.message}`, { cause })
+    this.name = 'SimulationFailedError'
+    this.seed = seed
+    this.member = member
+    this.atMs = atMs
+  }
+}
+
+/**
+ * Time passes only while somebody waits: in `advance`, `runUntilIdle`, or until `start`, `restart`, `request` or `stop`
+ * have resolved. Once an exception has left a handler, each of them rejects with a {@link SimulationFailedError}.
+ */
+export interface SimulatedRuntime extends Runtime {
+  readonly kind: 'simulated'
+  readonly seed: number | string
+  /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
+  now(): number
+  /** Lets that much time pass, with everything that happens in it. */
+  advance(durationMs: number): Promise<void>
+  /** Runs until nothing is left to happen, or that much time has passed (default: an hour). @returns whether nothing is left. */
+  runUntilIdle(options?: { readonly maxVirtualMs?: number }): Promise<boolean>
+  /** Stands for all that happened so far: times, members, bytes. Equal seeds and equal requests from outside give equal hashes. */
+  traceHash(): string
+}
+
+/** All actors in one thread under a virtual clock, with a seeded network between them. */
+export function createSimulatedRuntime(options: SimulatedRuntimeOptions): SimulatedRuntime {
+  return new Simulation(options)
+}
+
+interface SimulatedPlace {
+  readonly disk: MemoryDisk
+}
+
+const stopWithinMs = 60_000
+
+class Simulation implements SimulatedRuntime {
+  readonly kind = 'simulated'
+  readonly seed: number | string
+  readonly steps: StepSwitchboard
+  readonly #options: SimulatedRuntimeOptions
+  readonly #random: Random
+  readonly #directory = new AddressDirectory()
+  readonly #hub = new EventHub()
+  readonly #events: EventSink
+  readonly #clock = new VirtualClock()
+  readonly #driver = new Driver(this.#clock)
+  readonly #trace = new TraceHash()
+  readonly #network: Network
+  readonly #members: MemberTable<SimulatedPlace>
+  readonly #outside: { readonly host: ActorHost; readonly cell: ActorCell }
+  #lastHostId = 0
+
+  constructor(options: SimulatedRuntimeOptions) {
+    this.#options = options
+    this.seed = options.seed
+    this.#random = createRandom(options.seed)
+    this.#events = new EventSink(this.#hub.emit, options.logLevel ?? 'info')
+    this.#network = new Network(this.#clock, this.#trace, this.#random.fork('latency'), options.latency ?? defaultLatency)
+    this.#members = new MemberTable(() => this.#clock.now(), (event) => this.#events.emit(event))
+    const hosts = () => this.#network.nodes().map(({ host }) => host)
+    this.steps = new StepSwitchboard({
+      arm: async (fault) => hosts().forEach(({ steps }) => steps.arm(fault)),
+      disarm: async (id) => hosts().forEach(({ steps }) => steps.disarm(id)),
+      heal: async (id) => hosts().forEach(({ steps }) => steps.heal(id)),
+    })
+    const { host, index } = this.#join(clusterAddress)
+    this.#outside = { host, cell: host.adoptSender(index, clusterAddress) }
+  }
+
+  async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
+    for (const { role } of specs) if (this.#options.roles[role] === undefined) throw new Error(`the runtime has no role ${role}`)
+    return this.#begin(specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) })))
+  }
+
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    const { host, cell } = this.#outside
+    return this.#driver.during(host.post.request(cell, to, kind, request, options), () => this.#stuck(`${to} has not answered ${kind}`))
+  }
+
+  async crash(address: Address): Promise<void> {
+    const { index } = this.#members.get(address)
+    const cell = this.#network.node(index)?.host.cell(index)
+    if (cell !== undefined) this.#network.node(index)!.host.crash(cell, null)
+  }
+
+  async restart(address: Address): Promise<MemberInfo> {
+    const [info] = await this.#begin([this.#members.restarting(address)])
+    return info!
+  }
+
+  async describe(address: Address): Promise<Record<string, unknown>> {
+    const { index, state } = this.#members.get(address)
+    if (state !== 'running') throw new Error(`${address} is ${state}`)
+    return this.#network.node(index)!.host.describe(index)
+  }
+
+  members(): MemberInfo[] {
+    return this.#members.infos()
+  }
+
+  onEvent(listener: (event: ClusterEvent) => void): () => void {
+    return this.#hub.listen(listener)
+  }
+
+  watch(types: readonly ClusterEvent['type'][]): void {
+    this.#events.watch(types)
+  }
+
+  async stop(): Promise<void> {
+    const up = this.#members.all().filter(({ state }) => state === 'running' || state === 'starting')
+    const places = up.map(({ index }) => this.#network.node(index)!.host)
+    const ends = Promise.all(up.map(({ index }, i) => places[i]!.stop(places[i]!.cell(index)!)))
+    const timeout = new Promise<void>((resolve) => this.#clock.alarm(stopWithinMs, resolve))
+    await this.#driver.during(Promise.race([ends, timeout]), () => this.#stuck('the members have not stopped'))
+    for (const [i, member] of up.entries()) {
+      const cell = places[i]!.cell(member.index)!
+      if (cell.gone) continue
+      places[i]!.drop(cell)
+      this.#leave(member.index)
+      this.#members.stopped(member)
+    }
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  async advance(durationMs: number): Promise<void> {
+    await this.#driver.until(this.#clock.nowMicros + Math.round(durationMs * 1000), false)
+  }
+
+  runUntilIdle({ maxVirtualMs = 3_600_000 }: { readonly maxVirtualMs?: number } = {}): Promise<boolean> {
+    return this.#driver.until(this.#clock.nowMicros + Math.round(maxVirtualMs * 1000), true)
+  }
+
+  traceHash(): string {
+    return this.#trace.digest()
+  }
+
+  // All have their place before the first one runs: what it sends to the others waits there.
+  #begin(members: readonly Member<SimulatedPlace>[]): Promise<MemberInfo[]> {
+    const places = members.map((member) => {
+      const { host } = this.#join(member.spec.address)
+      return { member, host, cell: host.adopt(memberBoot(member), member.place.disk) }
+    })
+    const begun = settleAll(
+      places.map(async ({ member, host, cell }) => {
+        await host.begin(cell, () => this.#options.roles[member.spec.role]!)
+        this.#members.started(member, cell.endpoint, 0)
+        return memberInfo(member)
+      }),
+    )
+    return this.#driver.during(begun, () => this.#stuck(`${members.map(({ spec }) => spec.address).join(', ')} cannot start`))
+  }
+
+  /** A machine of its own for this incarnation. */
+  #join(address: Address): NetworkNode {
+    const index = this.#directory.add(address)
+    const host: ActorHost = new ActorHost({
+      hostId: ++this.#lastHostId,
+      directory: this.#directory,
+      clock: this.#clock,
+      random: this.#random,
+      events: this.#events,
+      limits: { ...defaultLimits, ...this.#options.limits },
+      checked: true,
+      atEndOfTurn: this.#driver.atEndOfTurn,
+      findPeer: (to) => this.#network.peerTo(node, to),
+      openGateway: null,
+      onCrash: (cell, error) => this.#crashed(cell, error),
+      onStepStruck: (id, struck) => this.steps.report(id, struck),
+      onWake: (_, timer) => {
+        this.#trace.addInteger(this.#clock.nowMicros)
+        this.#trace.addInteger(index)
+        this.#trace.addText(timer)
+      },
+    })
+    const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false }
+    for (const fault of this.steps.armed()) host.steps.arm(fault)
+    this.#network.join(node)
+    return node
+  }
+
+  #crashed(cell: ActorCell, error: Error | null): void {
+    this.#leave(cell.boot.index)
+    this.#members.crashed(this.#members.get(cell.address), error)
+    if (error !== null) this.#driver.fail(new SimulationFailedError(this.seed, cell.address, this.now(), error))
+  }
+
+  #leave(index: number): void {
+    const node = this.#network.node(index)
+    if (node !== undefined) this.#network.leave(node)
+  }
+
+  #stuck(what: string): Error {
+    return new Error(`seed ${this.seed}: ${what}, and nothing is left to happen at ${new Date(this.now()).toISOString()}`)
+  }
+}

@@ -1,0 +1,69 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
+import type { SharedDiskBuffers } from '../disks/shared-disk.js'
+import type { MemberBoot } from '../host/actor-cell.js'
+import type { HostLimits } from '../host/limits.js'
+import type { StepFault } from '../host/step-faults.js'
+
+/** A member and where it runs. */
+export interface Introduction {
+  readonly index: number
+  readonly address: Address
+  /** null: it is down. */
+  readonly hostId: number | null
+}
+
+/** A member that this host is to run. */
+export interface HostedMember {
+  readonly boot: MemberBoot
+  readonly disk: SharedDiskBuffers
+}
+
+/** Everything a worker knows when it starts. */
+export interface HostBoot {
+  readonly hostId: number
+  readonly seed: number | string
+  readonly limits: HostLimits
+  readonly logLevel: LogLevel
+  readonly watched: readonly ClusterEvent['type'][]
+  readonly faults: readonly StepFault[]
+  readonly links: readonly { readonly hostId: number; readonly port: MessagePort }[]
+  readonly introductions: readonly Introduction[]
+  readonly members: readonly HostedMember[]
+}
+
+/** What the supervisor asks of a host. Each is answered, in the order in which they were asked unless the answer takes time. */
+export interface HostCommands {
+  /** There is a new host, at the other end of that port. */
+  link(hostId: number, port: MessagePort): void
+  adopt(member: HostedMember): void
+  introduce(introductions: readonly Introduction[]): void
+  /** Starts an adopted member. Resolves with its endpoint. */
+  begin(index: number): Promise<string>
+  /** Ends a member without warning. */
+  kill(index: number): void
+  /** The orderly end of all members; they serve their peers until the worker is terminated. */
+  stop(): Promise<void>
+  describe(index: number): Record<string, unknown>
+  arm(fault: StepFault): void
+  disarm(faultId: number): void
+  heal(faultId: number): void
+  watch(types: readonly ClusterEvent['type'][]): void
+}
+
+export type HostCommandName = keyof HostCommands
+
+/** A command on its way to a host. */
+export interface HostCall {
+  readonly callId: number
+  readonly command: HostCommandName
+  readonly args: readonly unknown[]
+}
+
+/** What a host tells the supervisor. */
+export type HostReport =
+  | { readonly type: 'done'; readonly callId: number; readonly value: unknown }
+  | { readonly type: 'failed'; readonly callId: number; readonly error: Error }
+  | { readonly type: 'crashed'; readonly index: number; readonly incarnation: number; readonly error: Error | null }
+  | { readonly type: 'struck'; readonly faultId: number; readonly address: Address }
+  | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

@@ -1,0 +1,319 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { AddressDirectory, clusterAddress, createRandom, type Address, type ClusterEvent, type LogLevel, type MessageKind, type ReplyOf, type RequestOf, type RequestOptions } from '@shardlab/actor'
+import { createSharedDisk, type SharedDiskBuffers } from '../disks/shared-disk.js'
+import type { ActorCell } from '../host/actor-cell.js'
+import { ActorHost } from '../host/actor-host.js'
+import { EventHub } from '../host/event-hub.js'
+import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
+import { atMost, settleAll } from '../host/keep-alive.js'
+import { defaultLimits, type HostLimits } from '../host/limits.js'
+import { LiveClock } from '../host/live-clock.js'
+import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
+import type { Peer } from '../host/peer.js'
+import { StepSwitchboard } from '../host/step-switchboard.js'
+import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
+import { sharedHostCount, type HostsOption } from './layout.js'
+import { attachLink } from './link.js'
+import type { HostCommandName, HostCommands, HostReport, Introduction } from './protocol.js'
+import { RemoteHost } from './remote-host.js'
+
+export interface ThreadsRuntimeOptions {
+  /** A module that calls `runWorkerHost`. */
+  readonly workerEntry: URL
+  readonly hosts?: HostsOption
+  /** The root of all generators. */
+  readonly seed: number | string
+  readonly limits?: Partial<HostLimits>
+  /** Lower lines are dropped. Default `info`. */
+  readonly logLevel?: LogLevel
+  /** How long the actors may take for their orderly end. Default 10,000. */
+  readonly stopTimeoutMs?: number
+}
+
+/** Actors on worker threads with direct channels between them; the caller's thread only supervises. */
+export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
+  return new ThreadsRuntime(options)
+}
+
+interface ThreadsPlace {
+  readonly disk: SharedDiskBuffers
+  /** The worker it runs on, or ran on last. */
+  host: WorkerPlace | null
+  /** What it crashed of last. */
+  error: Error | null
+}
+
+/** A worker with its members. */
+interface WorkerPlace {
+  readonly hostId: number
+  /** Among how many workers the members are shared; null: it is there for one member alone. */
+  readonly sharing: number | null
+  readonly members: Set<Member<ThreadsPlace>>
+  remote: RemoteHost
+  /** The thread is gone or about to be. */
+  over: boolean
+  ended: boolean
+}
+
+const mainHostId = 0
+
+class ThreadsRuntime implements Runtime {
+  readonly kind = 'threads'
+  readonly steps: StepSwitchboard
+  readonly #options: ThreadsRuntimeOptions
+  readonly #limits: HostLimits
+  readonly #directory = new AddressDirectory()
+  readonly #hub = new EventHub()
+  readonly #host: ActorHost
+  readonly #outside: ActorCell
+  readonly #members: MemberTable<ThreadsPlace>
+  readonly #workers = new Set<WorkerPlace>()
+  readonly #peers = new Map<number, Peer>()
+  #watched: readonly EventType[] = defaultWatched
+  #lastHostId = mainHostId
+  #stopped = false
+
+  constructor(options: ThreadsRuntimeOptions) {
+    this.#options = options
+    this.#limits = { ...defaultLimits, ...options.limits }
+    this.#host = new ActorHost({
+      hostId: mainHostId,
+      directory: this.#directory,
+      clock: new LiveClock(),
+      random: createRandom(options.seed),
+      events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
+      limits: this.#limits,
+      checked: false,
+      atEndOfTurn: setImmediate,
+      openGateway: null,
+      onCrash: () => {},
+      onStepStruck: () => {},
+    })
+    const { clock, events } = this.#host
+    this.#members = new MemberTable(() => clock.now(), (event) => events.emit(event))
+    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress)
+    this.steps = new StepSwitchboard({
+      arm: (fault) => this.#broadcast('arm', [fault]),
+      disarm: (id) => this.#broadcast('disarm', [id]),
+      heal: (id) => this.#broadcast('heal', [id]),
+    })
+  }
+
+  async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
+    const members = specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: createSharedDisk(spec.diskLimitBytes), host: null, error: null }))
+    const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length)
+    await this.#settle(members, sharing)
+    return settleAll(members.map((member) => this.#begin(member)))
+  }
+
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    return this.#host.post.request(this.#outside, to, kind, request, options)
+  }
+
+  async crash(address: Address): Promise<void> {
+    const member = this.#members.get(address)
+    if (member.state !== 'running' && member.state !== 'starting') return
+    await this.#goesDown(member, null)
+  }
+
+  async restart(address: Address): Promise<MemberInfo> {
+    const member = this.#members.restarting(address)
+    const { host } = member.place
+    // Its port is free only then. Without a wait nobody finds the member down from now on.
+    if (host?.over === true && !host.ended) await host.remote.exited
+    await this.#settle([member], host?.sharing ?? null)
+    return this.#begin(member)
+  }
+
+  async describe(address: Address): Promise<Record<string, unknown>> {
+    const member = this.#members.get(address)
+    if (member.state !== 'running') throw new Error(`${address} is ${member.state}`)
+    return member.place.host!.remote.call('describe', [member.index])
+  }
+
+  members(): MemberInfo[] {
+    return this.#members.infos()
+  }
+
+  onEvent(listener: (event: ClusterEvent) => void): () => void {
+    return this.#hub.listen(listener)
+  }
+
+  watch(types: readonly EventType[]): void {
+    this.#watched = types
+    this.#host.events.watch(types)
+    void this.#broadcast('watch', [types])
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    const workers = [...this.#workers]
+    await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#broadcast('stop', []))
+    await Promise.all(workers.map((worker) => this.#terminate(worker)))
+    for (const member of this.#members.all()) {
+      if (member.state === 'running' || member.state === 'starting') this.#members.stopped(member)
+    }
+  }
+
+  /** Gives members their workers, new ones where needed, and makes all hosts know the way. `sharing`: see {@link sharedHostCount}. */
+  async #settle(members: readonly Member<ThreadsPlace>[], sharing: number | null): Promise<void> {
+    if (this.#stopped) throw new Error('the runtime has been stopped')
+    const fresh: WorkerPlace[] = []
+    const adopted: Member<ThreadsPlace>[] = []
+    for (const member of members) {
+      const worker = this.#placeFor(member, sharing, fresh)
+      member.place.host?.members.delete(member)
+      member.place.host = worker
+      worker.members.add(member)
+      if (!fresh.includes(worker)) adopted.push(member)
+    }
+    const elders = [...this.#workers]
+    const greetings = this.#spawn(fresh, elders)
+    for (const member of adopted) greetings.push(member.place.host!.remote.call('adopt', [{ boot: memberBoot(member), disk: member.place.disk }]))
+    for (const member of members) this.#route(member)
+    await Promise.allSettled(greetings)
+    const introductions = members.map((member) => introductionOf(member))
+    await Promise.allSettled(elders.map(({ remote }) => remote.call('introduce', [introductions])))
+  }
+
+  #placeFor(member: Member<ThreadsPlace>, sharing: number | null, fresh: WorkerPlace[]): WorkerPlace {
+    const { host } = member.place
+    if (host !== null && !host.over) return host
+    const sharers = sharing === null ? [] : [...this.#workers, ...fresh].filter((worker) => worker.sharing !== null && !worker.over)
+    if (sharing !== null && sharers.length >= sharing) return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
+    // The worker itself is made once all places are known: each needs channels to all others.
+    const worker = { hostId: ++this.#lastHostId, sharing, members: new Set<Member<ThreadsPlace>>(), over: false, ended: false } as WorkerPlace
+    fresh.push(worker)
+    return worker
+  }
+
+  /** Starts the workers at once, with channels among them, to the elder ones and to this thread. */
+  #spawn(fresh: readonly WorkerPlace[], elders: readonly WorkerPlace[]): Promise<unknown>[] {
+    const links = new Map<WorkerPlace, { hostId: number; port: MessagePort }[]>(fresh.map((worker) => [worker, []]))
+    const greetings: Promise<unknown>[] = []
+    fresh.forEach((worker, i) => {
+      const own = links.get(worker)!
+      const toMain = new MessageChannel()
+      own.push({ hostId: mainHostId, port: toMain.port1 })
+      this.#peers.set(worker.hostId, attachLink(this.#host, worker.hostId, toMain.port2))
+      for (const other of fresh.slice(i + 1)) {
+        const channel = new MessageChannel()
+        own.push({ hostId: other.hostId, port: channel.port1 })
+        links.get(other)!.push({ hostId: worker.hostId, port: channel.port2 })
+      }
+      for (const elder of elders) {
+        const channel = new MessageChannel()
+        own.push({ hostId: elder.hostId, port: channel.port1 })
+        greetings.push(elder.remote.call('link', [worker.hostId, channel.port2], [channel.port2]))
+      }
+    })
+    const introductions = [{ index: this.#outside.boot.index, address: clusterAddress, hostId: mainHostId }, ...this.#members.all().map((member) => introductionOf(member))]
+    for (const worker of fresh) {
+      const { hostId } = worker
+      const boot = {
+        hostId,
+        seed: this.#options.seed,
+        limits: this.#limits,
+        logLevel: this.#options.logLevel ?? 'info',
+        watched: this.#watched,
+        faults: this.steps.armed(),
+        links: links.get(worker)!,
+        introductions,
+        members: [...worker.members].map((member) => ({ boot: memberBoot(member), disk: member.place.disk })),
+      }
+      worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#hear(worker, report))
+      this.#workers.add(worker)
+      void worker.remote.exited.then((error) => this.#ended(worker, error))
+    }
+    return greetings
+  }
+
+  async #begin(member: Member<ThreadsPlace>): Promise<MemberInfo> {
+    const { remote } = member.place.host!
+    let endpoint: string
+    try {
+      endpoint = await remote.call('begin', [member.index])
+    } catch (error) {
+      // Its worker may have been terminated before it could say why.
+      throw member.state === 'crashed' ? (member.place.error ?? new Error(`${member.spec.address} crashed while it was starting`)) : error
+    }
+    this.#members.started(member, endpoint, remote.threadId)
+    return memberInfo(member)
+  }
+
+  #hear(worker: WorkerPlace, report: HostReport): void {
+    switch (report.type) {
+      case 'events':
+        for (const event of report.events) this.#host.events.emit(event)
+        break
+      case 'struck':
+        this.steps.report(report.faultId, report.address)
+        break
+      case 'crashed': {
+        const member = [...worker.members].find(({ index }) => index === report.index)
+        if (member !== undefined && member.state !== 'crashed' && member.incarnation === report.incarnation) void this.#goesDown(member, report.error)
+      }
+    }
+  }
+
+  /** A member is down: nobody may wait for it any longer, and a worker that was only there for it ends. */
+  async #goesDown(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
+    const worker = member.place.host!
+    member.place.error = error
+    this.#members.crashed(member, error)
+    this.#route(member)
+    const ends: Promise<unknown>[] = []
+    if (worker.members.size === 1) {
+      ends.push(this.#terminate(worker))
+    } else {
+      ends.push(worker.remote.call('kill', [member.index]))
+    }
+    ends.push(this.#broadcast('introduce', [[introductionOf(member)]]))
+    await Promise.allSettled(ends)
+  }
+
+  #terminate(worker: WorkerPlace): Promise<void> {
+    // Whoever terminates it has said what becomes of its members.
+    worker.members.clear()
+    this.#leave(worker)
+    return worker.remote.terminate()
+  }
+
+  #ended(worker: WorkerPlace, error: Error | null): void {
+    worker.ended = true
+    this.#leave(worker)
+    for (const member of worker.members) {
+      if (member.state !== 'running' && member.state !== 'starting') continue
+      member.place.error = error
+      this.#members.crashed(member, error)
+      this.#route(member)
+      void this.#broadcast('introduce', [[introductionOf(member)]])
+    }
+  }
+
+  /** Nothing is sent to that worker any more. */
+  #leave(worker: WorkerPlace): void {
+    worker.over = true
+    this.#workers.delete(worker)
+    const peer = this.#peers.get(worker.hostId)
+    this.#peers.delete(worker.hostId)
+    if (peer !== undefined) this.#host.post.closePeer(peer)
+  }
+
+  #route(member: Member<ThreadsPlace>): void {
+    const { hostId } = introductionOf(member)
+    const peer = hostId === null ? undefined : this.#peers.get(hostId)
+    if (peer === undefined) this.#host.post.unroute(member.index)
+    else this.#host.post.route(member.index, peer)
+  }
+
+  // A worker that ends meanwhile does not matter: whoever knows of its end acts on it.
+  async #broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
+    await Promise.allSettled([...this.#workers].map(({ remote }) => remote.call(command, args)))
+  }
+}
+
+function introductionOf({ index, spec, state, place }: Member<ThreadsPlace>): Introduction {
+  const up = (state === 'running' || state === 'starting') && place.host !== null && !place.host.over
+  return { index, address: spec.address, hostId: up ? place.host!.hostId : null }
+}

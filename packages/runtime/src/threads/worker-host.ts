@@ -1,0 +1,150 @@
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { AddressDirectory, createRandom, type ActorFactory, type ClusterEvent } from '@shardlab/actor'
+import { SharedDisk } from '../disks/shared-disk.js'
+import { ActorHost } from '../host/actor-host.js'
+import { EventSink } from '../host/event-sink.js'
+import { openTcpGateway } from '../host/gateway-opener.js'
+import { LiveClock } from '../host/live-clock.js'
+import type { Peer } from '../host/peer.js'
+import { attachLink } from './link.js'
+import type { HostBoot, HostCall, HostCommands, HostedMember, HostReport, Introduction } from './protocol.js'
+
+/** Gives a role's factory; called when the first member of the role starts, so that a worker evaluates only the code of its roles. */
+export type RoleLoader = () => ActorFactory<never> | Promise<ActorFactory<never>>
+
+export interface WorkerHostOptions {
+  readonly roles: Readonly<Record<string, RoleLoader>>
+}
+
+/**
+ * Makes this worker a host of the threads runtime that started it: the one call of a worker entry.
+ * @throws Error outside a worker of that runtime
+ */
+export function runWorkerHost(options: WorkerHostOptions): void {
+  const boot = (workerData as { shardlabHost?: HostBoot } | null)?.shardlabHost
+  if (parentPort === null || boot === undefined) throw new Error('runWorkerHost is called by the worker entry of a threads runtime')
+  new WorkerHost(parentPort, boot, options.roles)
+}
+
+class WorkerHost implements HostCommands {
+  readonly #control: MessagePort
+  readonly #hostId: number
+  readonly #roles: Readonly<Record<string, RoleLoader>>
+  readonly #directory = new AddressDirectory()
+  readonly #host: ActorHost
+  readonly #peers = new Map<number, Peer>()
+  #events: ClusterEvent[] = []
+
+  constructor(control: MessagePort, boot: HostBoot, roles: Readonly<Record<string, RoleLoader>>) {
+    this.#control = control
+    this.#hostId = boot.hostId
+    this.#roles = roles
+    this.#host = new ActorHost({
+      hostId: boot.hostId,
+      directory: this.#directory,
+      clock: new LiveClock(),
+      random: createRandom(boot.seed),
+      events: new EventSink((event) => this.#emit(event), boot.logLevel),
+      limits: boot.limits,
+      checked: false,
+      atEndOfTurn: setImmediate,
+      openGateway: openTcpGateway,
+      onCrash: ({ boot: { index, incarnation } }, error) => this.#report({ type: 'crashed', index, incarnation, error }),
+      onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
+    })
+    const self: Peer = this.#host.post.createPeer(boot.hostId, (packet) => this.#host.post.receive(self, packet))
+    this.#peers.set(boot.hostId, self)
+    this.watch(boot.watched)
+    for (const fault of boot.faults) this.arm(fault)
+    for (const member of boot.members) this.adopt(member)
+    for (const { hostId, port } of boot.links) this.link(hostId, port)
+    this.introduce(boot.introductions)
+    control.on('message', (call: HostCall) => this.#answer(call))
+  }
+
+  link(hostId: number, port: MessagePort): void {
+    this.#peers.set(hostId, attachLink(this.#host, hostId, port))
+    port.on('close', () => this.#peers.delete(hostId))
+  }
+
+  adopt({ boot, disk }: HostedMember): void {
+    this.#host.adopt(boot, new SharedDisk(disk))
+  }
+
+  introduce(introductions: readonly Introduction[]): void {
+    for (const { index, address, hostId } of introductions) {
+      this.#directory.set(index, address)
+      // A host that died while this was on its way has no peer any more.
+      const peer = hostId === null ? undefined : this.#peers.get(hostId)
+      if (peer === undefined) this.#host.post.unroute(index)
+      else this.#host.post.route(index, peer)
+    }
+  }
+
+  async begin(index: number): Promise<string> {
+    const cell = this.#host.cell(index)
+    if (cell === undefined) throw new Error(`host ${this.#hostId} has no member number ${index}`)
+    const { role } = cell.boot
+    const load = this.#roles[role]
+    if (load === undefined) throw new Error(`the worker entry has no role ${role}`)
+    await this.#host.begin(cell, load)
+    return cell.endpoint
+  }
+
+  kill(index: number): void {
+    const cell = this.#host.cell(index)
+    if (cell !== undefined) this.#host.crash(cell, null)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#host.cells().map((cell) => this.#host.stop(cell)))
+  }
+
+  describe(index: number): Record<string, unknown> {
+    return this.#host.describe(index)
+  }
+
+  arm(...args: Parameters<HostCommands['arm']>): void {
+    this.#host.steps.arm(...args)
+  }
+
+  disarm(faultId: number): void {
+    this.#host.steps.disarm(faultId)
+  }
+
+  heal(faultId: number): void {
+    this.#host.steps.heal(faultId)
+  }
+
+  watch(types: readonly ClusterEvent['type'][]): void {
+    this.#host.events.watch(types)
+  }
+
+  #answer({ callId, command, args }: HostCall): void {
+    const failed = (error: unknown) => this.#report({ type: 'failed', callId, error: error instanceof Error ? error : new Error(String(error)) })
+    try {
+      const result: unknown = (this[command] as (...args: readonly unknown[]) => unknown)(...args)
+      if (result instanceof Promise) result.then((value: unknown) => this.#report({ type: 'done', callId, value }), failed)
+      else this.#report({ type: 'done', callId, value: result })
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  #emit(event: ClusterEvent): void {
+    if (this.#events.push(event) === 1) setImmediate(() => this.#flushEvents())
+  }
+
+  #flushEvents(): void {
+    if (this.#events.length === 0) return
+    const events = this.#events
+    this.#events = []
+    this.#control.postMessage({ type: 'events', events } satisfies HostReport)
+  }
+
+  // What happened before a report must be known before it: the report may be the last thing that is heard of us.
+  #report(report: HostReport): void {
+    this.#flushEvents()
+    this.#control.postMessage(report)
+  }
+}

@@ -1,0 +1,108 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { DiskFullError, type Disk } from '@shardlab/actor'
+import { MemoryDisk } from '../src/disks/memory-disk.js'
+import { createSharedDisk, SharedDisk } from '../src/disks/shared-disk.js'
+
+/** A disk, and how an actor finds it after a crash. */
+interface Kind {
+  readonly name: string
+  create(limitBytes: number): { readonly disk: Disk; readonly reopen: () => Disk }
+}
+
+const kinds: readonly Kind[] = [
+  {
+    name: 'memory disk',
+    create(limitBytes) {
+      const disk = new MemoryDisk(limitBytes)
+      return { disk, reopen: () => disk }
+    },
+  },
+  {
+    name: 'shared disk',
+    create(limitBytes) {
+      const buffers = createSharedDisk(limitBytes)
+      return { disk: new SharedDisk(buffers), reopen: () => new SharedDisk(structuredClone(buffers)) }
+    },
+  },
+]
+
+function contents(disk: Disk): { checkpoint: string | null; records: string[] } {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1')
+  const { checkpoint, records } = disk.read()
+  return { checkpoint: checkpoint === null ? null : text(checkpoint), records: Array.from(records, text) }
+}
+
+for (const kind of kinds) {
+  t.test(`${kind.name}: keeps records in order, and a checkpoint takes their place`, async (test) => {
+    const { disk, reopen } = kind.create(10_000)
+    test.same(contents(disk), { checkpoint: null, records: [] })
+    test.same(disk.usage(), { logBytes: 0, checkpointBytes: 0, limitBytes: 10_000 })
+    await Promise.all([disk.append(Buffer.from('one')), disk.append(Buffer.from('')), disk.append(Buffer.from('three'))])
+    test.same(contents(reopen()), { checkpoint: null, records: ['one', '', 'three'] })
+    await disk.writeCheckpoint(Buffer.from('all'))
+    test.same(contents(reopen()), { checkpoint: 'all', records: [] })
+    await reopen().append(Buffer.from('four'))
+    test.same(contents(reopen()), { checkpoint: 'all', records: ['four'] })
+    test.same(disk.usage(), { logBytes: 8, checkpointBytes: 3, limitBytes: 10_000 })
+    await disk.writeCheckpoint(new Uint8Array(0))
+    test.same(contents(reopen()), { checkpoint: '', records: [] }, 'an empty checkpoint is one')
+  })
+
+  t.test(`${kind.name}: copies what it is given and what it gives`, async (test) => {
+    const { disk } = kind.create(1000)
+    const pooled = Buffer.from('record')
+    const written = disk.append(pooled)
+    pooled.fill(0)
+    await written
+    const checkpoint = new Uint8Array([1, 2, 3])
+    test.same(contents(disk).records, ['record'])
+    const saved = disk.writeCheckpoint(checkpoint)
+    checkpoint.fill(9)
+    await saved
+    test.same(disk.read().checkpoint, new Uint8Array([1, 2, 3]))
+    test.notOk(disk.read().checkpoint!.buffer instanceof SharedArrayBuffer)
+  })
+
+  t.test(`${kind.name}: is full at its limit, and unharmed`, async (test) => {
+    const { disk, reopen } = kind.create(100)
+    await disk.append(new Uint8Array(50))
+    await test.rejects(disk.append(new Uint8Array(43)), DiskFullError)
+    await test.rejects(disk.writeCheckpoint(new Uint8Array(101)), /its limit is 100 bytes/)
+    test.equal(contents(reopen()).records.length, 1)
+    await disk.append(new Uint8Array(42))
+    test.equal(disk.usage().logBytes, 100)
+    await disk.writeCheckpoint(new Uint8Array(100))
+    await test.rejects(disk.append(new Uint8Array(0)), DiskFullError)
+    await disk.writeCheckpoint(new Uint8Array(10))
+    await disk.append(new Uint8Array(86))
+    await test.rejects(kind.create(0).disk.append(new Uint8Array(0)), DiskFullError)
+  })
+}
+
+t.test('both disks always agree', async (test) => {
+  const action = fc.record({ checkpoint: fc.boolean(), bytes: fc.uint8Array({ maxLength: 200 }) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+      const disks = kinds.map((kind) => kind.create(1500))
+      for (const { checkpoint, bytes } of actions) {
+        const results = await Promise.allSettled(disks.map(({ disk }) => (checkpoint ? disk.writeCheckpoint(bytes) : disk.append(bytes))))
+        if (results[0]!.status !== results[1]!.status) return false
+        const [memory, shared] = disks.map(({ reopen }) => JSON.stringify([contents(reopen()), reopen().usage()]))
+        if (memory !== shared) return false
+      }
+      return true
+    }),
+  )
+  test.throws(() => createSharedDisk(2 ** 32), /less than 4 GiB/)
+})
+
+t.test('a shared disk grows as it fills', async (test) => {
+  const buffers = createSharedDisk(16 * 1024 * 1024)
+  const disk = new SharedDisk(buffers)
+  test.equal(buffers.areas[0].byteLength, 0)
+  for (let i = 0; i < 100; i++) await disk.append(new Uint8Array(100_000).fill(i))
+  test.ok(buffers.areas[0].byteLength >= 10_000_400)
+  const records = [...new SharedDisk(buffers).read().records]
+  test.ok(records.every((record, i) => record.length === 100_000 && record[0] === i && record.at(-1) === i))
+})

@@ -1,0 +1,51 @@
+import t from 'tap'
+import type { ClusterEvent } from '@shardlab/actor'
+import { createSimulatedRuntime, type HostLimits } from '../src/index.js'
+import { toyRoles } from './support/toy-roles.js'
+import { ask, spec } from './support/toy-world.js'
+
+function limited(limits: Partial<HostLimits>) {
+  const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 1, limits })
+  const reached: ClusterEvent[] = []
+  runtime.onEvent((event) => event.type === 'limit' && reached.push(event))
+  return { runtime, reached }
+}
+
+t.test('messages that wait for a start', async (test) => {
+  const { runtime, reached } = limited({ waitingMessages: 3 })
+  await runtime.start([spec('slow', 'slowStarter', { options: { ask: null, delayMs: 0 } })])
+  await runtime.crash('slow')
+  const slow = { ...spec('slower', 'slowStarter'), options: { ask: null, delayMs: 100 } }
+  const starting = runtime.start([slow])
+  const answers = await Promise.allSettled(Array.from({ length: 5 }, () => ask(runtime, 'slower', 'found')))
+  await starting
+  test.equal(answers.filter(({ status }) => status === 'fulfilled').length, 3)
+  test.match(answers[4], { reason: { reason: 'unreachable', undelivered: true } })
+  test.match(reached, [
+    { member: 'slower', limit: 'waitingMessages', value: 3 },
+    { member: 'slower', limit: 'waitingMessages' },
+  ])
+})
+
+t.test('requests without an answer', async (test) => {
+  const { runtime, reached } = limited({ outstandingRequests: 10 })
+  await runtime.start([spec('b', 'echo')])
+  const answers = await Promise.allSettled(Array.from({ length: 12 }, () => ask(runtime, 'b', 'after', 5)))
+  test.equal(answers.filter(({ status }) => status === 'fulfilled').length, 10)
+  test.match(answers[11], { reason: { reason: 'unreachable', undelivered: true } })
+  test.match(reached, [{ member: 'cluster', limit: 'outstandingRequests', value: 10 }, {}])
+  test.equal(await ask(runtime, 'b', 'after', 5), 'slept', 'room again')
+})
+
+t.test('the size of a packet', async (test) => {
+  const { runtime, reached } = limited({ packetBytes: 2000 })
+  await runtime.start([spec('a', 'forwarder'), spec('c', 'collector')])
+  const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as { values: number[]; packets: number }
+  test.same(
+    values,
+    Array.from({ length: 100 }, (_, i) => i),
+    'still in order',
+  )
+  test.ok(packets > 3, `${packets} packets`)
+  test.match(reached[0], { member: 'a', limit: 'packetBytes' })
+})

@@ -1,0 +1,94 @@
+import t from 'tap'
+import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
+import { runtimeSuite } from './support/runtime-suite.js'
+import { toyRoles } from './support/toy-roles.js'
+import { ask, spec } from './support/toy-world.js'
+
+const create = (seed: number | string = 1) => createSimulatedRuntime({ roles: toyRoles, seed })
+
+runtimeSuite({ name: 'simulated', create: () => create() })
+
+async function campaign(seed: number): Promise<SimulatedRuntime> {
+  const runtime = create(seed)
+  const addresses = Array.from({ length: 5 }, (_, i) => `g${i}`)
+  await runtime.start(addresses.map((address) => spec(address, 'gossip', { options: { peers: addresses } })))
+  await runtime.advance(300)
+  await runtime.crash('g1')
+  await runtime.advance(100)
+  await runtime.restart('g1')
+  await runtime.advance(300)
+  return runtime
+}
+
+t.test('a seed tells the whole story', async (test) => {
+  const hashes = new Set<string>()
+  for (let seed = 1; seed <= 10; seed++) {
+    const first = (await campaign(seed)).traceHash()
+    test.equal((await campaign(seed)).traceHash(), first, `seed ${seed}`)
+    hashes.add(first)
+  }
+  test.equal(hashes.size, 10, 'different seeds, different stories')
+})
+
+t.test('time passes only while somebody waits, and then at once', async (test) => {
+  const runtime = create()
+  const began = runtime.now()
+  test.equal(new Date(began).toISOString(), '2026-01-01T00:00:00.000Z')
+  await runtime.start([spec('a', 'sleeper'), spec('b', 'echo')])
+  const week = 7 * 24 * 3_600_000
+  await ask(runtime, 'a', 'arm', { week })
+  const before = runtime.now()
+  await runtime.advance(week)
+  test.equal(runtime.now(), before + week)
+  test.match(await ask(runtime, 'a', 'woken'), [{ name: 'early' }, { name: 'week' }])
+  const [early, late] = await Promise.all([ask(runtime, 'b', 'after', 10), ask(runtime, 'b', 'after', 1000), runtime.advance(100)])
+  test.same([early, late], ['slept', 'slept'], 'several can wait at once')
+})
+
+t.test('runUntilIdle runs out of events or of time', async (test) => {
+  const runtime = create()
+  await runtime.start([spec('a', 'sleeper')])
+  await ask(runtime, 'a', 'arm', { once: 5000 })
+  const before = runtime.now()
+  test.equal(await runtime.runUntilIdle({ maxVirtualMs: 1000 }), false)
+  test.equal(runtime.now(), before + 1000)
+  test.equal(await runtime.runUntilIdle(), true)
+  test.ok(runtime.now() < before + 6000, 'no further than the last event')
+})
+
+t.test('a request that nothing can answer is told so', async (test) => {
+  const runtime = create('deaf')
+  await runtime.start([spec('a', 'echo')])
+  await test.rejects(ask(runtime, 'a', 'never'), /seed deaf: a has not answered node.command, and nothing is left to happen/)
+})
+
+t.test('an exception of a handler ends the simulation with its seed', async (test) => {
+  const runtime = create(77)
+  await runtime.start([spec('a', 'echo'), spec('b', 'echo')])
+  const failure = await ask(runtime, 'a', 'throw').catch((error: unknown) => error)
+  test.ok(failure instanceof SimulationFailedError)
+  test.match(failure, { seed: 77, member: 'a', message: /^seed 77: a failed at 2026-01-01T.*: on purpose$/ })
+  await test.rejects(runtime.advance(1), SimulationFailedError)
+  await test.rejects(create(78).start([spec('a', 'slowStarter', { options: { ask: null, delayMs: 1, fail: true } })]), /seed 78: a failed .*: cannot start/)
+})
+
+t.test('a value that may not travel is found where it is sent', async (test) => {
+  const runtime = create()
+  await runtime.start([spec('a', 'careless')])
+  await test.rejects(ask(runtime, 'a', ''), /seed 1: a failed at .*: node.command reply.body: an object \(Date\) cannot travel/)
+})
+
+t.test('links have their own latency and keep their order', async (test) => {
+  const latency = (from: string, to: string) => (from === 'a' && to === 'c' ? { minMicros: 1000, maxMicros: 50_000 } : { minMicros: 100, maxMicros: 100 })
+  const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 3, latency })
+  await runtime.start([spec('a', 'forwarder'), spec('c', 'collector')])
+  const before = runtime.now()
+  await ask(runtime, 'a', 'notices', { to: 'c', count: 40 })
+  const { values, packets } = (await ask(runtime, 'a', 'forward', { to: 'c', operation: 'collected' })) as { values: number[]; packets: number }
+  test.ok(runtime.now() > before + 5)
+  test.ok(packets > 3, `${packets} packets`)
+  test.same(
+    values,
+    Array.from({ length: 40 }, (_, i) => i),
+  )
+})

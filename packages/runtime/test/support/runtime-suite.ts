@@ -1,0 +1,233 @@
+import t, { type Test } from 'tap'
+import type { RequestFailedError } from '@shardlab/actor'
+import type { MemberSpec, Runtime } from '../../src/index.js'
+import { ask, nextEvent, spec } from './toy-world.js'
+
+/** A way to make one of the three worlds. */
+export interface World {
+  readonly name: string
+  create(): Runtime
+}
+
+type Body = (test: Test, runtime: Runtime) => Promise<void>
+
+/** What all three worlds promise. */
+export function runtimeSuite(world: World): void {
+  const check = (name: string, specs: readonly MemberSpec[], body: Body) =>
+    t.test(`${world.name}: ${name}`, async (test) => {
+      const runtime = world.create()
+      try {
+        await runtime.start(specs)
+        await body(test, runtime)
+      } finally {
+        await runtime.stop()
+      }
+    })
+
+  check('requests are answered, from outside and between members', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+    test.same(await ask(runtime, 'b', 'echo', { x: [1, 'two'] }), { value: { x: [1, 'two'] }, from: 'cluster' })
+    test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 }), { value: 1, from: 'a' })
+    test.same(await ask(runtime, 'a', 'forward', { to: 'a', operation: 'resumed' }), 0, 'to itself')
+    test.same(
+      runtime.members().map(({ address, role, state }) => [address, role, state]),
+      [
+        ['a', 'forwarder', 'running'],
+        ['b', 'echo', 'running'],
+      ],
+    )
+    test.match(await ask(runtime, 'b', 'endpoint'), /^b:\d+$/)
+  })
+
+  check('many requests at once find their answers', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
+    const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => ask(runtime, i % 2 === 0 ? 'a' : 'b', 'echo', i)))
+    test.same(
+      answers,
+      Array.from({ length: 500 }, (_, value) => ({ value, from: 'cluster' })),
+    )
+  })
+
+  check('a member that is down or unknown is unreachable at once', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+    test.same(await ask(runtime, 'a', 'forward', { to: 'nobody', operation: 'echo' }), { failed: 'unreachable', undelivered: true, to: 'nobody' })
+    await runtime.crash('b')
+    test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo' }), { failed: 'unreachable', undelivered: true, to: 'b' })
+    await test.rejects(ask(runtime, 'b', 'echo'), { name: 'RequestFailedError', reason: 'unreachable', undelivered: true })
+    await runtime.crash('b')
+    test.equal(runtime.members()[1]!.state, 'crashed', 'crashing twice is no error')
+  })
+
+  check('who waits for a member that crashes learns it', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+    const step = await runtime.steps.arm('toy.wait', 'hold')
+    const outside = ask(runtime, 'b', 'never').catch((error: unknown) => error as RequestFailedError)
+    const inside = ask(runtime, 'a', 'forward', { to: 'b', operation: 'never' })
+    const marker = ask(runtime, 'a', 'step', 'toy.wait')
+    test.equal(await untilStruck(runtime, step), 'a', 'all have been sent by now')
+    await ask(runtime, 'b', 'echo')
+    await runtime.crash('b')
+    test.match(await outside, { reason: 'unreachable', undelivered: false })
+    test.same(await inside, { failed: 'unreachable', undelivered: false, to: 'b' })
+    await runtime.steps.heal(step)
+    test.equal(await marker, 'passed')
+  })
+
+  check('requests time out', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+    test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'never', timeoutMs: 20 }), { failed: 'timed-out', undelivered: false, to: 'b' })
+    test.equal(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'after', argument: 5, timeoutMs: 10_000 }), 'slept')
+  })
+
+  check('requests can be cancelled', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+    test.same(await ask(runtime, 'a', 'cancelAfter', { delayMs: 10, forward: { to: 'b', operation: 'never' } }), { failed: 'cancelled', undelivered: false, to: 'b' })
+    test.equal(await ask(runtime, 'a', 'cancelAfter', { delayMs: 30, forward: { to: 'b', operation: 'after', argument: 1 } }), 'slept')
+  })
+
+  check('timers fire in order, once, never early, and can be replaced and cleared', [spec('a', 'sleeper'), spec('b', 'echo')], async (test, runtime) => {
+    const never = 3_600_000
+    await ask(runtime, 'a', 'arm', { c: 60, a: 20, b: 40, cleared: never, replaced: never })
+    await ask(runtime, 'a', 'clear', 'cleared')
+    await ask(runtime, 'a', 'arm', { replaced: 100, cleared: never, c: 60 })
+    await ask(runtime, 'a', 'clear', 'cleared')
+    let woken: { name: string; lateMs: number }[] = []
+    while (woken.length < 5) {
+      await ask(runtime, 'b', 'after', 20)
+      woken = (await ask(runtime, 'a', 'woken')) as typeof woken
+    }
+    test.same(
+      woken.map(({ name }) => name),
+      ['early', 'a', 'b', 'c', 'replaced'],
+    )
+    test.ok(
+      woken.every(({ lateMs }) => lateMs >= 0),
+      'none before its time',
+    )
+  })
+
+  check('messages of one pair arrive in order', [spec('a', 'forwarder'), spec('c', 'collector')], async (test, runtime) => {
+    await ask(runtime, 'a', 'notices', { to: 'c', count: 50 })
+    const { values } = (await ask(runtime, 'a', 'forward', { to: 'c', operation: 'collected' })) as { values: number[] }
+    test.same(
+      values,
+      Array.from({ length: 50 }, (_, i) => i),
+    )
+  })
+
+  check('messages of one turn arrive in one packet', [spec('a', 'forwarder'), spec('c', 'collector')], async (test, runtime) => {
+    const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as { values: number[]; packets: number }
+    test.equal(values.length, 100)
+    test.equal(packets, 1)
+  })
+
+  check('a crash keeps the disk and nothing else', [spec('a', 'counter')], async (test, runtime) => {
+    const [before] = runtime.members()
+    test.equal(await ask(runtime, 'a', 'add', 5), 5)
+    test.equal(await ask(runtime, 'a', 'add', 6), 11)
+    await runtime.crash('a')
+    const restarted = await runtime.restart('a')
+    test.match(restarted, { address: 'a', state: 'running', endpoint: before!.endpoint })
+    test.equal(await ask(runtime, 'a', 'sum'), 11, 'from the log')
+    test.equal(await ask(runtime, 'a', 'checkpoint'), 11)
+    test.equal(await ask(runtime, 'a', 'add', 1), 12)
+    await runtime.crash('a')
+    await runtime.restart('a')
+    test.equal(await ask(runtime, 'a', 'sum'), 12, 'from checkpoint and log')
+    test.same(await runtime.describe('a'), { sum: 12 })
+    await test.rejects(runtime.restart('a'), /only a crashed member/)
+  })
+
+  check('a disk has a limit', [spec('a', 'counter', { diskLimitBytes: 1000 }), spec('b', 'counter', { diskLimitBytes: 0 })], async (test, runtime) => {
+    test.equal(await ask(runtime, 'a', 'fill', 900), 'written')
+    test.equal(await ask(runtime, 'a', 'fill', 93), 'DiskFullError')
+    test.equal(await ask(runtime, 'a', 'fill', 92), 'written', 'to the last byte')
+    test.equal(await ask(runtime, 'b', 'fill', 0), 'DiskFullError')
+  })
+
+  check('the awaits of a crashed actor never resume', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+    const hold = await runtime.steps.arm('toy.hold', 'hold', { address: 'a', times: 1 })
+    const lost = Promise.allSettled([ask(runtime, 'a', 'step', 'toy.hold'), ask(runtime, 'a', 'resume', { to: 'b', operation: 'after', argument: 5 })])
+    test.equal(await untilStruck(runtime, hold), 'a')
+    await runtime.crash('a')
+    await runtime.steps.heal(hold)
+    await runtime.restart('a')
+    await ask(runtime, 'b', 'after', 20)
+    test.same(await ask(runtime, 'a', 'resumed'), 0)
+    test.same(
+      (await lost).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+  })
+
+  check('steps can be held, failed and crashed at', [spec('a', 'forwarder'), spec('b', 'forwarder')], async (test, runtime) => {
+    test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed')
+    const fail = await runtime.steps.arm('toy.step', 'fail', { address: 'a', times: 1 })
+    test.equal(await ask(runtime, 'b', 'step', 'toy.step'), 'passed', 'another member')
+    test.equal(await ask(runtime, 'a', 'step', 'toy.other'), 'passed', 'another step')
+    test.same(await ask(runtime, 'a', 'step', 'toy.step'), { failedStep: 'toy.step' })
+    test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed', 'only once')
+    test.equal(await runtime.steps.struck(fail), 'a')
+
+    const hold = await runtime.steps.arm('toy.step', 'hold')
+    const held = ask(runtime, 'b', 'step', 'toy.step')
+    test.equal(await untilStruck(runtime, hold), 'b')
+    await runtime.steps.heal(hold)
+    test.equal(await held, 'passed')
+
+    const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
+    await runtime.steps.arm('toy.step', 'crash', { times: 1 })
+    await test.rejects(ask(runtime, 'a', 'step', 'toy.step'), { name: 'RequestFailedError', reason: 'unreachable' })
+    const event = await crashed
+    test.match(event, { member: 'a' })
+    test.notOk('error' in event, 'a fault is not an error')
+    await runtime.restart('a')
+    test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed', 'the fault has struck once already')
+  })
+
+  check('messages wait for a member that is starting', [spec('b', 'echo')], async (test, runtime) => {
+    const starting = runtime.start([spec('late', 'slowStarter', { options: { ask: 'twin', delayMs: 15 } }), spec('twin', 'echo'), spec('x', 'slowStarter', { options: { ask: 'late2', delayMs: 0 } }), spec('late2', 'echo')])
+    await starting
+    test.same(await ask(runtime, 'late', 'found'), { value: 'hello', from: 'late' })
+    test.same(await ask(runtime, 'x', 'found'), { value: 'hello', from: 'x' })
+    await runtime.crash('late')
+    const restarting = runtime.restart('late')
+    const waiting = ask(runtime, 'late', 'found')
+    await restarting
+    test.same(await waiting, { value: 'hello', from: 'late' })
+  })
+
+  check('events reach whoever watches them', [spec('a', 'forwarder')], async (test, runtime) => {
+    test.equal(await ask(runtime, 'a', 'emitRouted'), 'unwanted')
+    const line = nextEvent(runtime, (event) => event.type === 'log')
+    await ask(runtime, 'a', 'log')
+    test.match(await line, { type: 'log', member: 'a', level: 'info', message: 'a line', fields: { a: 1 } })
+    runtime.watch(['routed', 'member'])
+    const routed = nextEvent(runtime, (event) => event.type === 'routed')
+    test.equal(await ask(runtime, 'a', 'emitRouted'), 'emitted')
+    test.match(await routed, { mongos: 'a' })
+    const states: string[] = []
+    runtime.onEvent((event) => event.type === 'member' && states.push(`${event.member} ${event.state}`))
+    await runtime.crash('a')
+    await runtime.restart('a')
+    await runtime.stop()
+    test.same(states, ['a crashed', 'a started', 'a stopped'])
+  })
+
+  check('incarnations and members draw differently', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
+    const draws = [await ask(runtime, 'a', 'random'), await ask(runtime, 'b', 'random')]
+    await runtime.crash('a')
+    await runtime.restart('a')
+    draws.push(await ask(runtime, 'a', 'random'))
+    test.equal(new Set(draws).size, 3)
+  })
+
+  check('an address is given once', [spec('a', 'echo')], async (test, runtime) => {
+    await test.rejects(runtime.start([spec('a', 'echo')]), /already has a member a/)
+    await test.rejects(runtime.start([spec('z', 'no-such-role')]), /no role no-such-role/)
+    await test.rejects(runtime.crash('nobody'), /no member nobody/)
+  })
+}
+
+/** Waits for a strike; in a world where time only passes while somebody waits, by asking something. */
+export async function untilStruck(runtime: Runtime, id: number): Promise<string> {
+  const struck = runtime.steps.struck(id)
+  let done = false
+  void struck.then(() => (done = true))
+  if (runtime.kind === 'simulated') while (!done) await (runtime as Runtime & { advance(ms: number): Promise<void> }).advance(1)
+  return struck
+}

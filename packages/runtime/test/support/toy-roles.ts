@@ -1,0 +1,256 @@
+import { catalogue, RequestFailedError, StepFailedError, type Actor, type ActorContext, type ActorFactory, type Address, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+
+const nodeExample = catalogue['node.command'].example
+
+/** A toy request: the operation's name in `db`, its argument as JSON in the body. */
+export function toyRequest(operation: string, argument: unknown = null): RequestOf<'node.command'> {
+  return { ...nodeExample.request, db: operation, body: Buffer.from(JSON.stringify(argument)) }
+}
+
+export function toyAnswer(reply: ReplyOf<'node.command'>): unknown {
+  return JSON.parse(Buffer.from(reply.body).toString())
+}
+
+function toyReply(value: unknown): ReplyOf<'node.command'> {
+  return { ...nodeExample.reply, body: Buffer.from(JSON.stringify(value ?? null)) }
+}
+
+type Operation = (argument: never, from: Address) => unknown
+
+/** An actor whose operations are functions by name. */
+function toyActor(operations: Readonly<Record<string, Operation>>, rest: Omit<Actor, 'receive'> = {}): Actor {
+  return {
+    ...rest,
+    receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
+      if (kind !== 'node.command') throw new Error(`unexpected ${kind}`)
+      const { db, body } = request as RequestOf<'node.command'>
+      const result = operations[db]!(JSON.parse(Buffer.from(body).toString()) as never, from)
+      if (result instanceof Promise) return result.then(toyReply) as Promise<ReplyOf<K>>
+      return toyReply(result) as ReplyOf<K>
+    },
+  }
+}
+
+/** Answers, sooner, later or never. */
+const echo: ActorFactory<never> = (context) => {
+  return toyActor({
+    echo: (value: unknown, from) => ({ value, from }),
+    now: () => context.now(),
+    endpoint: () => context.endpoint,
+    random: () => context.random.uint32(),
+    after: async (durationMs: number) => {
+      await context.sleep(durationMs)
+      return 'slept'
+    },
+    never: () => new Promise(() => {}),
+    throw: () => {
+      throw new Error('on purpose')
+    },
+    throwLater: async () => {
+      await context.sleep(1)
+      throw new Error('on purpose, later')
+    },
+    /** A rejection that nobody handles. */
+    float: async () => {
+      void Promise.reject(new Error('floating on purpose'))
+      await context.sleep(10_000)
+    },
+  })
+}
+
+/** Keeps a sum on its disk. */
+const counter: ActorFactory<never> = (context) => {
+  let sum = 0
+  const record = (value: number) => Buffer.from(String(value))
+  return toyActor(
+    {
+      add: async (value: number) => {
+        await context.disk.append(record(value))
+        sum += value
+        return sum
+      },
+      checkpoint: async () => {
+        await context.disk.writeCheckpoint(record(sum))
+        return sum
+      },
+      sum: () => sum,
+      fill: async (sizeBytes: number) => {
+        try {
+          await context.disk.append(new Uint8Array(sizeBytes))
+          return 'written'
+        } catch (error) {
+          return (error as Error).name
+        }
+      },
+      appendForEver: () => {
+        const bytes = new Uint8Array(64 * 1024)
+        for (let value = 1; ; value++) {
+          void context.disk.append(bytes.fill(value & 0xff))
+          if (context.disk.usage().logBytes > 32 * 1024 * 1024) void context.disk.writeCheckpoint(bytes.fill(value & 0xff))
+        }
+      },
+      audit: () => {
+        const { checkpoint, records } = context.disk.read()
+        const whole = (bytes: Uint8Array) => bytes.length === 64 * 1024 && bytes.every((byte) => byte === bytes[0])
+        return { records: [...records].length, whole: [...records].every(whole) && (checkpoint === null || whole(checkpoint)) }
+      },
+    },
+    {
+      start() {
+        const { checkpoint, records } = context.disk.read()
+        if (checkpoint !== null) sum = Number(Buffer.from(checkpoint).toString())
+        for (const bytes of records) if (bytes.length < 10) sum += Number(Buffer.from(bytes).toString())
+      },
+      describe: () => ({ sum }),
+    },
+  )
+}
+
+interface Forward {
+  readonly to: Address
+  readonly operation: string
+  readonly argument?: unknown
+  readonly timeoutMs?: number
+}
+
+async function outcome(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof RequestFailedError) return { failed: error.reason, undelivered: error.undelivered, to: error.to }
+    if (error instanceof StepFailedError) return { failedStep: error.step }
+    throw error
+  }
+}
+
+/** Asks others. */
+const forwarder: ActorFactory<never> = (context: ActorContext) => {
+  let resumed = 0
+  const ask = ({ to, operation, argument, timeoutMs }: Forward, signal?: AbortSignal) =>
+    context
+      .request(to, 'node.command', toyRequest(operation, argument), { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal === undefined ? {} : { signal }) })
+      .then(toyAnswer)
+  return toyActor({
+    forward: (forward: Forward) => outcome(ask(forward)),
+    cancelAfter: async ({ delayMs, forward }: { delayMs: number; forward: Forward }) => {
+      const controller = new AbortController()
+      const answer = outcome(ask(forward, controller.signal))
+      await context.sleep(delayMs)
+      controller.abort()
+      return answer
+    },
+    /** Sends numbered notices in several turns. */
+    notices: async ({ to, count }: { to: Address; count: number }) => {
+      for (let value = 0; value < count; value++) {
+        context.send(to, 'node.command', toyRequest('collect', value))
+        if (value % 7 === 6) await context.sleep(1)
+      }
+      return 'sent'
+    },
+    /** Sends them all in one turn, and asks what came. */
+    burst: ({ to, count }: { to: Address; count: number }) => {
+      for (let value = 0; value < count; value++) context.send(to, 'node.command', toyRequest('collect', value))
+      return ask({ to, operation: 'collected' })
+    },
+    fan: ({ to, operation }: { to: readonly Address[]; operation: string }) => context.all(to.map((address) => outcome(ask({ to: address, operation })))),
+    /** Counts how often it got past an await. */
+    resume: async (forward: Forward) => {
+      await outcome(ask(forward))
+      resumed++
+      return resumed
+    },
+    step: async (step: string) => {
+      const result = await outcome(context.reach(step).then(() => 'passed'))
+      resumed++
+      return result
+    },
+    emitRouted: () => {
+      if (!context.wants('routed')) return 'unwanted'
+      context.emit({ type: 'routed', atMs: context.now(), mongos: context.address, opId: 1, ns: 'a.b', command: 'find', kind: 'targeted', shards: [], chunks: 1, bounds: [], durationMs: 0 })
+      return 'emitted'
+    },
+    log: () => context.log('info', 'a line', { a: 1 }),
+    resumed: () => resumed,
+  })
+}
+
+/** Remembers what it got, and in how many packets. */
+const collector: ActorFactory<never> = () => {
+  const values: unknown[] = []
+  const packets = new Set<ArrayBufferLike>()
+  const actor = toyActor({
+    collect: (value: unknown) => values.push(value),
+    collected: () => ({ values, packets: packets.size }),
+  })
+  return {
+    receive: (kind, request, from) => {
+      const { db, body } = request as RequestOf<'node.command'>
+      if (db === 'collect') packets.add(body.buffer)
+      return actor.receive(kind, request, from)
+    },
+  }
+}
+
+/** Wakes itself. */
+const sleeper: ActorFactory<never> = (context) => {
+  const woken: { name: string; lateMs: number }[] = []
+  const due = new Map<string, number>()
+  const arm = (name: string, delayMs: number) => {
+    due.set(name, context.now() + delayMs)
+    context.setTimer(name, delayMs)
+  }
+  return toyActor(
+    {
+      arm: (timers: Readonly<Record<string, number>>) => Object.entries(timers).forEach(([name, delayMs]) => arm(name, delayMs)),
+      clear: (name: string) => context.clearTimer(name),
+      woken: () => woken,
+    },
+    {
+      wake: (name) => {
+        if (name === 'explode') throw new Error('woken on purpose')
+        woken.push({ name, lateMs: context.now() - due.get(name)! })
+      },
+      start: () => arm('early', 0),
+    },
+  )
+}
+
+/** Takes its time to start, and asks another member meanwhile. */
+const slowStarter: ActorFactory<never> = (context, { ask, delayMs, fail }: { ask: Address | null; delayMs: number; fail?: boolean }) => {
+  let found: unknown = null
+  return toyActor(
+    { found: () => found },
+    {
+      async start() {
+        await context.sleep(delayMs)
+        if (fail === true) throw new Error('cannot start')
+        if (ask !== null) found = toyAnswer(await context.request(ask, 'node.command', toyRequest('echo', 'hello')))
+      },
+    },
+  )
+}
+
+/** Draws, sleeps and sends at random: something for the trace hash. */
+const gossip: ActorFactory<never> = (context, { peers }: { peers: readonly Address[] }) => {
+  let heard = 0
+  const talk = () => context.setTimer('talk', 1 + context.random.below(20))
+  return toyActor(
+    { hear: (hops: number) => (heard += hops), heard: () => heard },
+    {
+      start: talk,
+      async wake() {
+        const to = peers[context.random.below(peers.length)]!
+        await context.sleep(context.random.below(5))
+        await context.request(to, 'node.command', toyRequest('hear', context.random.below(100)), { timeoutMs: 3 }).catch(() => {})
+        talk()
+      },
+    },
+  )
+}
+
+/** Answers with what no message can hold. */
+const careless: ActorFactory<never> = () => ({
+  receive: <K extends MessageKind>() => ({ ...nodeExample.reply, body: new Date(0) }) as unknown as ReplyOf<K>,
+})
+
+export const toyRoles = { careless, echo, counter, forwarder, collector, sleeper, slowStarter, gossip } as unknown as Readonly<Record<string, ActorFactory<never>>>

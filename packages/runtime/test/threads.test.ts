@@ -1,0 +1,65 @@
+import t from 'tap'
+import { createThreadsRuntime, type HostsOption } from '../src/index.js'
+import { liveSuite } from './support/live-suite.js'
+import { runtimeSuite } from './support/runtime-suite.js'
+import { ask, nextEvent, spec } from './support/toy-world.js'
+
+const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
+const create = (hosts?: HostsOption) => createThreadsRuntime({ workerEntry, seed: 1, ...(hosts === undefined ? {} : { hosts }) })
+
+const world = { name: 'threads', create: () => create() }
+
+runtimeSuite(world)
+liveSuite(world)
+
+t.test('each member has a thread of its own, above 12 members they share', async (test) => {
+  const few = create()
+  const infos = await few.start(Array.from({ length: 3 }, (_, i) => spec(`m${i}`, 'echo')))
+  test.equal(new Set(infos.map(({ threadId }) => threadId)).size, 3)
+  test.notOk(infos.some(({ threadId }) => threadId === 0))
+  await few.stop()
+
+  const many = create()
+  const shared = await many.start(Array.from({ length: 13 }, (_, i) => spec(`m${i}`, 'echo')))
+  test.ok(new Set(shared.map(({ threadId }) => threadId)).size <= 4)
+  test.same(await ask(many, 'm12', 'echo', 1), { value: 1, from: 'cluster' })
+  await many.stop()
+  await test.rejects(create(0).start([spec('a', 'echo')]), /hosts is/)
+})
+
+t.test('a member can join later, and is reached by those who were there', async (test) => {
+  const runtime = create()
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'forwarder')])
+  await runtime.start([spec('b', 'echo')])
+  test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 }), { value: 1, from: 'a' })
+})
+
+t.test('a worker that dies by itself takes its members down, and they can be restarted', async (test) => {
+  const runtime = create()
+  test.teardown(() => runtime.stop())
+  const [, before] = await runtime.start([spec('a', 'forwarder'), spec('b', 'echo')])
+  const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
+  const outside = ask(runtime, 'b', 'never').catch((error: unknown) => error)
+  test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'float' }), { failed: 'unreachable', undelivered: false, to: 'b' })
+  test.match(await outside, { reason: 'unreachable', undelivered: false })
+  test.match(await crashed, { member: 'b', error: /floating on purpose/ })
+  const after = await runtime.restart('b')
+  test.not(after.threadId, before!.threadId)
+  test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 2 }), { value: 2, from: 'a' })
+})
+
+t.test('terminating a worker in the middle of its writing leaves a readable disk', async (test) => {
+  const runtime = create()
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'counter', { diskLimitBytes: 64 * 1024 * 1024 }), spec('b', 'echo')])
+  for (let round = 0; round < 3; round++) {
+    const lost = ask(runtime, 'a', 'appendForEver').catch((error: unknown) => error)
+    await ask(runtime, 'b', 'after', 20 + round * 7)
+    await runtime.crash('a')
+    test.match(await lost, { reason: 'unreachable', undelivered: false })
+    await runtime.restart('a')
+    const audit = (await ask(runtime, 'a', 'audit')) as { records: number; whole: boolean }
+    test.ok(audit.whole, `all of ${audit.records} records are whole`)
+  }
+})

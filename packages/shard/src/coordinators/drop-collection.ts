@@ -1,0 +1,57 @@
+/**
+ * Drops of collections and databases, run by the primary shard: the catalog first, so that no router can come back with a
+ * version, then the data everywhere. Server: drop_collection_coordinator.cpp, drop_database_coordinator.cpp.
+ */
+import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { decode, DocumentWriter } from '@shardlab/bson'
+import { dropLocalCollection, dropLocalDatabase, raiseError } from '@shardlab/node'
+import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
+
+export async function dropCollection({ node, state, critical }: CreateCollectionParts, { ns, databaseVersion }: RequestOf<'shard.drop-collection'>): Promise<ReplyOf<'shard.drop-collection'>> {
+  const { context } = node
+  await raiseStaleDatabase(state, ns, databaseVersion)
+  return critical.hold(ns, async () => {
+    const placement = await state.refreshCollection(ns)
+    const collection = node.collection(ns)
+    const indexCount = collection?.indexes().length ?? 0
+    if (placement === null) {
+      dropLocalCollection(node, ns)
+      await node.flush()
+      state.forgetCollection(ns)
+      return { existed: collection !== undefined, indexCount, error: null }
+    }
+    await logChange(context, 'dropCollection.start', ns, new DocumentWriter().finish())
+    await context.reach('shard.drop-collection.started', { ns })
+    raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
+    await context.reach('shard.drop-collection.committed', { ns })
+    dropLocalCollection(node, ns)
+    await node.flush()
+    // A shard without chunks may still hold a copy: all are asked.
+    for (const shard of await otherShards({ node, state, critical })) await context.request(shard, 'shard.drop-local-collection', { ns })
+    state.forgetCollection(ns)
+    await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
+    return { existed: true, indexCount, error: null }
+  })
+}
+
+export async function dropDatabase(parts: CreateCollectionParts, { db, databaseVersion }: RequestOf<'shard.drop-database'>): Promise<ReplyOf<'shard.drop-database'>> {
+  const { node, state, critical } = parts
+  const { context } = node
+  await raiseStaleDatabase(state, db, databaseVersion)
+  return critical.hold(db, async () => {
+    await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
+    raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
+    await context.reach('shard.drop-database.committed', { db })
+    dropLocalDatabase(node, db)
+    await node.flush()
+    for (const shard of await otherShards(parts)) await context.request(shard, 'shard.drop-local-database', { db })
+    state.forgetDatabase(db)
+    await logChange(context, 'dropDatabase', db, new DocumentWriter().finish())
+    return { error: null }
+  })
+}
+
+async function otherShards({ node: { context } }: CreateCollectionParts): Promise<string[]> {
+  const { shards } = await context.request(configAddress, 'config.get-shards', {})
+  return shards.map(shard => decode(shard)['_id'] as string).filter(id => id !== context.address)
+}

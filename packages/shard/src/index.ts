@@ -1,0 +1,2 @@
+export { createShard, type ShardOptions } from './shard.js'
+export { shardRows } from './shard-rows.js'

@@ -1,0 +1,94 @@
+/**
+ * What a shard knows of databases and collections: who is primary, how each collection is placed. Learned from the config
+ * server when a router comes with a version that does not fit, and kept until it is contradicted.
+ * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
+ */
+import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple } from '@shardlab/actor'
+import { CommandError, decode } from '@shardlab/bson'
+import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
+
+export interface DatabasePlacement {
+  readonly primary: string
+  readonly version: DatabaseVersionTuple
+}
+
+/** Longest wait for the config server before a refresh fails. */
+const refreshTimeoutMs = 15_000
+
+export class PlacementState {
+  readonly #context: ActorContext
+  /** null: known not to be sharded; absent: unknown. */
+  readonly #collections = new Map<string, CollectionPlacement | null>()
+  readonly #databases = new Map<string, DatabasePlacement | null>()
+  readonly #refreshes = new Map<string, Promise<unknown>>()
+
+  constructor(context: ActorContext) {
+    this.#context = context
+  }
+
+  /** The collection's placement, null when it is known not to be sharded, undefined when nothing is known. */
+  collection(ns: string): CollectionPlacement | null | undefined {
+    return this.#collections.get(ns)
+  }
+
+  database(db: string): DatabasePlacement | null | undefined {
+    return this.#databases.get(db)
+  }
+
+  /** Forgets a collection: the next versioned command asks the config server. */
+  forgetCollection(ns: string): void {
+    this.#collections.delete(ns)
+  }
+
+  forgetDatabase(db: string): void {
+    this.#databases.delete(db)
+    for (const ns of [...this.#collections.keys()]) if (ns.startsWith(`${db}.`)) this.#collections.delete(ns)
+  }
+
+  /** Asks the config server for what changed. Concurrent calls share one request. */
+  refreshCollection(ns: string): Promise<CollectionPlacement | null> {
+    return this.#once(`c ${ns}`, async () => {
+      const known = this.#collections.get(ns) ?? null
+      const answer = await this.#ask(() => this.#context.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, { timeoutMs: refreshTimeoutMs }))
+      const placement = applyPlacementAnswer(ns, known, answer)
+      this.#collections.set(ns, placement)
+      return placement
+    })
+  }
+
+  refreshDatabase(db: string): Promise<DatabasePlacement | null> {
+    return this.#once(`d ${db}`, async () => {
+      const { database } = await this.#ask(() => this.#context.request(configAddress, 'config.get-database', { db }, { timeoutMs: refreshTimeoutMs }))
+      const placement = database === null ? null : parseDatabase(database)
+      this.#databases.set(db, placement)
+      return placement
+    })
+  }
+
+  #once<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const running = this.#refreshes.get(key) as Promise<T> | undefined
+    if (running !== undefined) return running
+    const refresh = work().finally(() => this.#refreshes.delete(key))
+    this.#refreshes.set(key, refresh)
+    return refresh
+  }
+
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      throw new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "nearest" } for set ${configAddress}`)
+    }
+  }
+}
+
+/** Reads a config.databases document. */
+export function parseDatabase(document: Uint8Array): DatabasePlacement {
+  const entry = decode(document)
+  const version = entry['version'] as { uuid: { buffer: Uint8Array }; timestamp?: { t: number; i: number }; lastMod: number }
+  return {
+    primary: entry['primary'] as string,
+    version: [Buffer.from(version.uuid.buffer).toString('hex'), version.timestamp?.t ?? 0, version.timestamp?.i ?? 0, version.lastMod],
+  }
+}

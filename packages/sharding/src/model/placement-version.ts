@@ -1,0 +1,54 @@
+/**
+ * Versions of placement. A generation (epoch and timestamp) is new with each creation of a collection; within one,
+ * the major part grows when a chunk moves and the minor one when chunks split or merge.
+ * Server: chunk_version.h, README_versioning_protocols.
+ */
+import type { DocumentWriter } from '@shardlab/bson'
+
+/** `[epoch as hex, timestamp seconds, timestamp increment, major, minor]`: the form in messages as well. */
+export type PlacementVersion = readonly [epoch: string, seconds: number, increment: number, major: number, minor: number]
+
+/** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
+export type DatabaseVersion = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
+
+/** Same creation of the collection? */
+export function sameGeneration(a: PlacementVersion, b: PlacementVersion): boolean {
+  return a[0] === b[0] && a[1] === b[1] && a[2] === b[2]
+}
+
+/** Order of major and minor; only within one generation. */
+export function comparePlacement(a: PlacementVersion, b: PlacementVersion): number {
+  return a[3] !== b[3] ? (a[3] < b[3] ? -1 : 1) : a[4] === b[4] ? 0 : a[4] < b[4] ? -1 : 1
+}
+
+/** Is the generation of `a` older than that of `b`? Generations are ordered by their timestamps. */
+export function isOlderGeneration(a: PlacementVersion, b: PlacementVersion): boolean {
+  return a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]
+}
+
+/**
+ * Does a shard that has `wanted` accept a router's `received`? The majors must agree: splits and merges move no data,
+ * so minors may differ.
+ */
+export function isWriteCompatible(received: PlacementVersion, wanted: PlacementVersion): boolean {
+  return sameGeneration(received, wanted) && received[3] === wanted[3]
+}
+
+export function sameDatabaseVersion(a: DatabaseVersion, b: DatabaseVersion): boolean {
+  return a[0] === b[0] && a[3] === b[3]
+}
+
+/** `{ e: epoch, t: timestamp, v: Timestamp(major, minor) }`, the form in errors and commands since 6.0. */
+export function writePlacementVersion(writer: DocumentWriter, name: string, version: PlacementVersion): DocumentWriter {
+  return writer
+    .startDocument(name)
+    .objectId('e', Buffer.from(version[0], 'hex'))
+    .timestamp('t', version[1], version[2])
+    .timestamp('v', version[3], version[4])
+    .end()
+}
+
+/** `{ uuid, timestamp, lastMod }`. */
+export function writeDatabaseVersion(writer: DocumentWriter, name: string, version: DatabaseVersion): DocumentWriter {
+  return writer.startDocument(name).uuid('uuid', Buffer.from(version[0], 'hex')).timestamp('timestamp', version[1], version[2]).int32('lastMod', version[3]).end()
+}

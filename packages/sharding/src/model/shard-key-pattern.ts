@@ -1,0 +1,182 @@
+/**
+ * A shard key pattern and what follows from it: which documents have which key, and where keys stand in the key space.
+ * Server: shard_key_pattern.cpp. Manual: core/sharding-shard-key.
+ */
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  DocumentWriter,
+  encodeKeyString,
+  FieldIterator,
+  fieldsOf,
+  findField,
+  hashedKeyValue,
+  int32Value,
+  maxKeyValue,
+  minKeyValue,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
+import { formatDocument, type KeyPattern } from '@shardlab/query'
+
+export interface ShardKeyField {
+  /** Dotted path in documents. */
+  readonly path: string
+  readonly hashed: boolean
+  /** The parts of the path. */
+  readonly parts: readonly string[]
+}
+
+/** The key of one document. */
+export interface ExtractedKey {
+  /** Values in pattern order, hashed fields hashed. */
+  readonly values: readonly RawValue[]
+  /** Their place in the key space: compares with `<` in the order of keys. */
+  readonly keyString: string
+}
+
+/** Why a document has no shard key. */
+export type NoKeyReason = 'array' | 'missing'
+
+export class ShardKeyPattern {
+  /** The pattern as it was given. */
+  readonly document: Uint8Array
+  readonly fields: readonly ShardKeyField[]
+  /** The paths of the fields. */
+  readonly paths: readonly string[]
+  /** The pattern as an index pattern: what the bounds of a predicate are computed over. */
+  readonly keyPattern: KeyPattern
+  readonly isHashed: boolean
+  /** Position of the hashed field, or -1. */
+  readonly hashedIndex: number
+  /** All fields MinKey / MaxKey. */
+  readonly globalMin: Uint8Array
+  readonly globalMax: Uint8Array
+  readonly globalMinKeyString: string
+  readonly globalMaxKeyString: string
+
+  private constructor(document: Uint8Array, fields: readonly ShardKeyField[]) {
+    this.document = document
+    this.fields = fields
+    this.paths = fields.map(field => field.path)
+    this.keyPattern = fields.map(field => ({ path: field.path, direction: field.hashed ? ('hashed' as const) : (1 as const) }))
+    this.hashedIndex = fields.findIndex(field => field.hashed)
+    this.isHashed = this.hashedIndex >= 0
+    this.globalMin = this.boundDocument(fields.map(() => minKeyValue))
+    this.globalMax = this.boundDocument(fields.map(() => maxKeyValue))
+    this.globalMinKeyString = encodeKeyString(fields.map(() => minKeyValue))
+    this.globalMaxKeyString = encodeKeyString(fields.map(() => maxKeyValue))
+  }
+
+  /**
+   * @param options.compoundHashed whether other fields may stand beside a hashed one (4.4 and later)
+   * @throws CommandError 2 BadValue for every pattern that cannot be a shard key
+   */
+  static parse(document: Uint8Array, options: { compoundHashed: boolean }): ShardKeyPattern {
+    const fields: ShardKeyField[] = []
+    for (const [path, value] of fieldsOf(document)) {
+      const parts = path.split('.')
+      if (path === '') throw new CommandError('BadValue', 'Field  is empty')
+      if (parts.some(part => part === '')) throw new CommandError('BadValue', `Field ${path} contains empty parts`)
+      if (parts.some((part, i) => part.startsWith('$') && !(i > 0 && (part === '$id' || part === '$db' || part === '$ref')))) {
+        throw new CommandError('BadValue', `Field ${path} contains parts that start with '$'`)
+      }
+      const hashed = value.type === BsonType.string && value.asString() === 'hashed'
+      if (hashed ? fields.some(field => field.hashed) : !isOne(value)) throw unsupported(document, path)
+      fields.push({ path, hashed, parts })
+    }
+    if (fields.length === 0) throw new CommandError('BadValue', 'Shard key is empty')
+    const hashedField = fields.find(field => field.hashed)
+    if (!options.compoundHashed && fields.length > 1 && hashedField !== undefined) throw unsupported(document, hashedField.path)
+    return new ShardKeyPattern(document, fields)
+  }
+
+  /** The index that the server makes for this key: `x_1_y_hashed`. */
+  get indexName(): string {
+    return this.fields.map(field => `${field.path}_${field.hashed ? 'hashed' : '1'}`).join('_')
+  }
+
+  /** Is it exactly `{ _id: 1 }`? */
+  get isId(): boolean {
+    return this.fields.length === 1 && this.fields[0]!.path === '_id' && !this.isHashed
+  }
+
+  /** The key of a document, missing fields as null; or why it has none. */
+  extract(document: Uint8Array, options: { missingIsNull: boolean } = { missingIsNull: true }): ExtractedKey | NoKeyReason {
+    const values: RawValue[] = []
+    for (const field of this.fields) {
+      const value = extractField(document, field.parts)
+      if (value === 'array') return 'array'
+      if (value === undefined && !options.missingIsNull) return 'missing'
+      values.push(field.hashed ? hashedKeyValue(value ?? nullValue) : (value ?? nullValue))
+    }
+    return { values, keyString: encodeKeyString(values) }
+  }
+
+  /** Raw values by path (as fixed by a filter's equalities) to a key; undefined when one is not given or an array. */
+  keyFromValues(byPath: ReadonlyMap<string, RawValue>): ExtractedKey | undefined {
+    const values: RawValue[] = []
+    for (const field of this.fields) {
+      const value = byPath.get(field.path)
+      if (value === undefined || value.type === BsonType.array || value.type === BsonType.undefined) return undefined
+      values.push(field.hashed ? hashedKeyValue(value) : value)
+    }
+    return { values, keyString: encodeKeyString(values) }
+  }
+
+  /** Place of a bound document `{ path: value, … }` in the key space; its fields may be in any order. Undefined when fields are missing or too many, or a value is an array. */
+  keyStringOfBound(bound: Uint8Array): string | undefined {
+    const values: RawValue[] = []
+    for (const field of this.fields) {
+      const value = findField(bound, field.path)
+      if (value === undefined || value.type === BsonType.array) return undefined
+      values.push(value)
+    }
+    let count = 0
+    for (const it = new FieldIterator(bound); it.next(); ) count++
+    return count === this.fields.length ? encodeKeyString(values) : undefined
+  }
+
+  /** A bound document in pattern order. */
+  boundDocument(values: readonly RawValue[]): Uint8Array {
+    const writer = new DocumentWriter(64)
+    this.fields.forEach((field, i) => writer.value(field.path, values[i]!))
+    return writer.finish()
+  }
+
+  /** May an index with these field names be unique on a collection with this key? Server: isUniqueIndexCompatible. */
+  allowsUniqueIndex(indexPattern: Uint8Array): boolean {
+    const names = fieldsOf(indexPattern).map(([name]) => name)
+    if (names[0] === '_id') return true
+    return this.fields.every((field, i) => names[i] === field.path)
+  }
+}
+
+/** Is it a number whose integral part is 1? */
+function isOne(value: RawValue): boolean {
+  if (value.type !== BsonType.decimal128) return value.isNumber() && Math.trunc(value.asNumber()) === 1
+  return compareValues(value, int32Value(1)) >= 0 && compareValues(value, int32Value(2)) < 0
+}
+
+function unsupported(pattern: Uint8Array, path: string): CommandError {
+  return new CommandError(
+    'BadValue',
+    `Shard key ${formatDocument(pattern)} can contain at most one 'hashed' field, and/or multiple numerical fields set to a value of 1. Failed to parse field ${path}`,
+  )
+}
+
+/** The value at a path; 'array' when one stands at its end or on the way. */
+function extractField(document: Uint8Array, parts: readonly string[]): RawValue | undefined | 'array' {
+  let bytes = document
+  let start = 0
+  for (let i = 0; ; i++) {
+    const value = findField(bytes, parts[i]!, start)
+    if (value === undefined) return undefined
+    if (value.type === BsonType.array) return 'array'
+    if (i === parts.length - 1) return value
+    if (value.type !== BsonType.object) return undefined
+    bytes = value.bytes
+    start = value.start
+  }
+}

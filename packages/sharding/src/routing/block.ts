@@ -1,0 +1,51 @@
+/** A run of neighbouring chunks: their lower bounds as KeyStrings, ascending, and beside them their owners and versions. */
+export interface Block {
+  readonly mins: readonly string[]
+  /** Numbers of the owners in the table's shard list. */
+  readonly shards: readonly number[]
+  readonly majors: readonly number[]
+  readonly minors: readonly number[]
+}
+
+const blockSizeMax = 512
+
+/** The block as it is, or in parts of about half the largest size when it has grown too big. */
+export function cutBlock(block: Block): Block[] {
+  const length = block.mins.length
+  if (length <= blockSizeMax) return [block]
+  const size = Math.ceil(length / Math.ceil(length / (blockSizeMax / 2)))
+  const parts: Block[] = []
+  for (let at = 0; at < length; at += size) {
+    parts.push({
+      mins: block.mins.slice(at, at + size),
+      shards: block.shards.slice(at, at + size),
+      majors: block.majors.slice(at, at + size),
+      minors: block.minors.slice(at, at + size),
+    })
+  }
+  return parts
+}
+
+/** Index of the last bound at or before the key; 0 when the key is before all. */
+export function positionIn(mins: readonly string[], keyString: string): number {
+  let low = 0
+  let high = mins.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (mins[middle]! <= keyString) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** Index of the first bound at or behind the key; the length when all are before it. */
+export function lowerBound(mins: readonly string[], keyString: string): number {
+  let low = 0
+  let high = mins.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (mins[middle]! < keyString) low = middle + 1
+    else high = middle
+  }
+  return low
+}

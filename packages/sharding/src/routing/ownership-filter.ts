@@ -1,0 +1,21 @@
+import type { CollectionPlacement } from './placement.js'
+
+/**
+ * Says whether a shard owns a document under one placement: what keeps orphans out of versioned reads.
+ * Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
+ */
+export class OwnershipFilter {
+  readonly placement: CollectionPlacement
+  readonly shard: string
+
+  constructor(placement: CollectionPlacement, shard: string) {
+    this.placement = placement
+    this.shard = shard
+  }
+
+  /** A document without a shard key (an array in it) belongs to nobody. */
+  owns(document: Uint8Array): boolean {
+    const key = this.placement.shardKey.extract(document)
+    return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
+  }
+}

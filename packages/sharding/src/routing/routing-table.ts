@@ -1,0 +1,149 @@
+/**
+ * Which shard owns which part of a collection's key space. An immutable value: changes give a new table that shares
+ * all blocks they did not touch, so a reader keeps a consistent one as long as it likes.
+ *
+ * Two levels: blocks of at most 512 chunks, each with the chunks' lower bounds as KeyStrings and their owners and
+ * versions beside them. A chunk ends where the next one begins, the last one at the global maximum: gaps and overlaps
+ * cannot be written down. Server: chunk_manager.h, RoutingTableHistory.
+ */
+import type { PlacementVersion } from '../model/placement-version.js'
+import { positionIn } from './block.js'
+import { changedState, stateOf, type ChunkEntry, type TableState } from './table-state.js'
+
+export type { ChunkEntry }
+
+/** Both ends included, as KeyStrings. */
+export type KeyStringRange = readonly [low: string, high: string]
+
+export class RoutingTable {
+  readonly #state: TableState
+
+  private constructor(state: TableState) {
+    this.#state = state
+  }
+
+  /**
+   * @param chunks all chunks of the collection, in any order
+   * @throws Error when they do not fill the key space from global minimum to maximum without gap or overlap
+   */
+  static build(generation: readonly [epoch: string, seconds: number, increment: number], bounds: { readonly globalMin: string; readonly globalMax: string }, chunks: readonly ChunkEntry[]): RoutingTable {
+    const sorted = [...chunks].sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
+    let expected = bounds.globalMin
+    for (const chunk of sorted) {
+      if (chunk.min !== expected || chunk.max <= chunk.min) throw new Error('chunks leave a gap or overlap')
+      expected = chunk.max
+    }
+    if (expected !== bounds.globalMax) throw new Error('chunks do not reach the end of the key space')
+    return new RoutingTable(stateOf(generation, bounds.globalMax, sorted))
+  }
+
+  /** Newest version of any chunk: the collection's version. */
+  get version(): PlacementVersion {
+    return this.#state.version
+  }
+
+  /** Every shard that owns or has owned a chunk; {@link owners} says who owns one now. */
+  get shardIds(): readonly string[] {
+    return this.#state.shardIds
+  }
+
+  get chunkCount(): number {
+    return this.#state.chunkCount
+  }
+
+  get globalMax(): string {
+    return this.#state.globalMax
+  }
+
+  /**
+   * The table after these chunks took the place of whatever they cover: splits, merges and moves, in the order of
+   * their versions. Chunks must belong to the same generation and be newer than what they replace.
+   * @throws Error for a range that is empty or leaves the key space
+   */
+  withChanges(changes: readonly ChunkEntry[]): RoutingTable {
+    return new RoutingTable(changedState(this.#state, changes))
+  }
+
+  /** The shard that owns this key. */
+  shardOf(keyString: string): string {
+    const { blocks, firsts, shardIds } = this.#state
+    const block = blocks[positionIn(firsts, keyString)]!
+    return shardIds[block.shards[positionIn(block.mins, keyString)]!]!
+  }
+
+  /**
+   * The owners of everything in these ranges, sorted, and how many chunks the ranges touch.
+   * @param ranges ascending by their lower ends; upper ends may lie beyond the global maximum
+   */
+  shardsInRanges(ranges: readonly KeyStringRange[]): { readonly shards: string[]; readonly chunks: number } {
+    const { blocks, firsts, shardIds, ownerCount } = this.#state
+    const seen = new Uint8Array(shardIds.length)
+    const shards: string[] = []
+    let chunks = 0
+    // The chunk behind the last one that was counted.
+    let nextBlock = 0
+    let nextChunk = 0
+    for (const [low, high] of ranges) {
+      let b = positionIn(firsts, low)
+      let i = positionIn(blocks[b]!.mins, low)
+      if (b < nextBlock || (b === nextBlock && i < nextChunk)) {
+        b = nextBlock
+        i = nextChunk
+      }
+      const lastBlock = positionIn(firsts, high)
+      const lastChunk = positionIn(blocks[lastBlock]!.mins, high)
+      for (; b <= lastBlock; b++, i = 0) {
+        const owners = blocks[b]!.shards
+        const end = b === lastBlock ? lastChunk + 1 : owners.length
+        if (end <= i) continue
+        chunks += end - i
+        for (; i < end && shards.length < ownerCount; i++) {
+          const owner = owners[i]!
+          if (seen[owner] !== 0) continue
+          seen[owner] = 1
+          shards.push(shardIds[owner]!)
+        }
+        nextBlock = b
+        nextChunk = end
+      }
+    }
+    return { shards: shards.sort(), chunks }
+  }
+
+  /** Shards that own at least one chunk, sorted. */
+  owners(): string[] {
+    const { shardIds, totals } = this.#state
+    return shardIds.filter((_, i) => totals[i]!.chunks > 0).sort()
+  }
+
+  /** How many chunks a shard owns. */
+  chunksOn(shard: string): number {
+    const number = this.#state.numbers.get(shard)
+    return number === undefined ? 0 : this.#state.totals[number]!.chunks
+  }
+
+  /** The newest version of a shard's chunks: its shard version; 0|0 when it owns none. */
+  versionOn(shard: string): PlacementVersion {
+    const { version, numbers, totals } = this.#state
+    const number = numbers.get(shard)
+    const total = number === undefined ? undefined : totals[number]!
+    return total === undefined || total.chunks === 0 ? [version[0], version[1], version[2], 0, 0] : [version[0], version[1], version[2], total.major, total.minor]
+  }
+
+  /** The shard that owns the lowest chunk. */
+  lowestShard(): string {
+    return this.#state.shardIds[this.#state.blocks[0]!.shards[0]!]!
+  }
+
+  /** All chunks in key order. */
+  *chunks(): IterableIterator<ChunkEntry> {
+    const { blocks, firsts, shardIds, globalMax } = this.#state
+    for (let b = 0; b < blocks.length; b++) {
+      const block = blocks[b]!
+      for (let i = 0; i < block.mins.length; i++) {
+        const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
+        yield { min: block.mins[i]!, max, shard: shardIds[block.shards[i]!]!, major: block.majors[i]!, minor: block.minors[i]! }
+      }
+    }
+  }
+}

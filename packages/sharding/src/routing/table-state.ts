@@ -1,0 +1,199 @@
+/** What a routing table is made of, and how changes give a new one that shares all blocks they did not touch. */
+import type { PlacementVersion } from '../model/placement-version.js'
+import { cutBlock, lowerBound, positionIn, type Block } from './block.js'
+
+/** A chunk in key space, as the table knows it. */
+export interface ChunkEntry {
+  /** KeyString of the lower bound (included). */
+  readonly min: string
+  /** KeyString of the upper bound (excluded). */
+  readonly max: string
+  readonly shard: string
+  readonly major: number
+  readonly minor: number
+}
+
+export interface ShardTotals {
+  readonly chunks: number
+  /** Newest version of the shard's chunks. */
+  readonly major: number
+  readonly minor: number
+}
+
+export interface TableState {
+  readonly version: PlacementVersion
+  readonly globalMax: string
+  readonly chunkCount: number
+  /** How many shards own a chunk. */
+  readonly ownerCount: number
+  readonly shardIds: readonly string[]
+  readonly numbers: ReadonlyMap<string, number>
+  /** By the shard's number. */
+  readonly totals: readonly ShardTotals[]
+  readonly blocks: readonly Block[]
+  /** First lower bound of each block. */
+  readonly firsts: readonly string[]
+}
+
+const noChunks: ShardTotals = { chunks: 0, major: 0, minor: 0 }
+
+/** @param chunks in key order, without gap or overlap */
+export function stateOf(generation: readonly [epoch: string, seconds: number, increment: number], globalMax: string, chunks: readonly ChunkEntry[]): TableState {
+  const numbers = new Map<string, number>()
+  const totals: ShardTotals[] = []
+  let version: PlacementVersion = [...generation, 0, 0]
+  const owners: number[] = []
+  for (const chunk of chunks) {
+    let number = numbers.get(chunk.shard)
+    if (number === undefined) {
+      number = numbers.size
+      numbers.set(chunk.shard, number)
+      totals.push(noChunks)
+    }
+    owners.push(number)
+    totals[number] = withChunk(totals[number]!, chunk.major, chunk.minor)
+    if (isNewer(chunk.major, chunk.minor, version[3], version[4])) version = [...generation, chunk.major, chunk.minor]
+  }
+  const blocks = cutBlock({ mins: chunks.map(chunk => chunk.min), shards: owners, majors: chunks.map(chunk => chunk.major), minors: chunks.map(chunk => chunk.minor) })
+  return { version, globalMax, chunkCount: chunks.length, ownerCount: totals.length, shardIds: [...numbers.keys()], numbers, totals, blocks, firsts: blocks.map(block => block.mins[0]!) }
+}
+
+/** @throws Error for a range that is empty or leaves the key space */
+export function changedState(state: TableState, changes: readonly ChunkEntry[]): TableState {
+  const draft = new Draft(state)
+  const ordered = changes.length === 1 ? changes : [...changes].sort((a, b) => a.major - b.major || a.minor - b.minor)
+  for (const change of ordered) draft.place(change)
+  return draft.finish()
+}
+
+class Draft {
+  readonly #before: TableState
+  readonly #globalMax: string
+  readonly #blocks: Block[]
+  readonly #firsts: string[]
+  readonly #totals: ShardTotals[]
+  /** Shards whose newest chunk is gone, so that another one is their newest. */
+  readonly #unsure = new Set<number>()
+  #numbers: ReadonlyMap<string, number>
+  #version: PlacementVersion
+  #chunkCount: number
+
+  constructor(state: TableState) {
+    this.#before = state
+    this.#globalMax = state.globalMax
+    this.#blocks = state.blocks.slice()
+    this.#firsts = state.firsts.slice()
+    this.#totals = state.totals.slice()
+    this.#numbers = state.numbers
+    this.#version = state.version
+    this.#chunkCount = state.chunkCount
+  }
+
+  place(change: ChunkEntry): void {
+    const { min, max, major, minor } = change
+    const blocks = this.#blocks
+    const firsts = this.#firsts
+    if (min >= max || min < firsts[0]! || max > this.#globalMax) throw new Error('the range of a changed chunk is empty or leaves the key space')
+    const shard = this.#numberOf(change.shard)
+    const firstIndex = positionIn(firsts, min)
+    let lastIndex = firstIndex
+    while (lastIndex + 1 < firsts.length && firsts[lastIndex + 1]! < max) lastIndex++
+    const first = blocks[firstIndex]!
+    const last = blocks[lastIndex]!
+    const from = lowerBound(first.mins, min)
+    const to = lowerBound(last.mins, max)
+    const end = last.mins[to] ?? firsts[lastIndex + 1] ?? this.#globalMax
+    for (let b = firstIndex; b <= lastIndex; b++) {
+      const block = blocks[b]!
+      const stop = b === lastIndex ? to : block.mins.length
+      for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(block.shards[i]!, block.majors[i]!, block.minors[i]!)
+    }
+    const block = {
+      mins: first.mins.slice(0, from),
+      shards: first.shards.slice(0, from),
+      majors: first.majors.slice(0, from),
+      minors: first.minors.slice(0, from),
+    }
+    const push = (lowerBound: string, owner: number, ownMajor: number, ownMinor: number) => {
+      block.mins.push(lowerBound)
+      block.shards.push(owner)
+      block.majors.push(ownMajor)
+      block.minors.push(ownMinor)
+      this.#add(owner, ownMajor, ownMinor)
+    }
+    push(min, shard, major, minor)
+    // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
+    if (end !== max) push(max, last.shards[to - 1]!, last.majors[to - 1]!, last.minors[to - 1]!)
+    const whole: Block = {
+      mins: block.mins.concat(last.mins.slice(to)),
+      shards: block.shards.concat(last.shards.slice(to)),
+      majors: block.majors.concat(last.majors.slice(to)),
+      minors: block.minors.concat(last.minors.slice(to)),
+    }
+    const parts = cutBlock(whole)
+    if (parts.length === 1 && firstIndex === lastIndex) blocks[firstIndex] = whole
+    else {
+      blocks.splice(firstIndex, lastIndex - firstIndex + 1, ...parts)
+      firsts.splice(firstIndex, lastIndex - firstIndex + 1, ...parts.map(part => part.mins[0]!))
+    }
+    const [epoch, seconds, increment, newestMajor, newestMinor] = this.#version
+    if (isNewer(major, minor, newestMajor, newestMinor)) this.#version = [epoch, seconds, increment, major, minor]
+  }
+
+  finish(): TableState {
+    for (const shard of this.#unsure) this.#totals[shard] = this.#count(shard)
+    let ownerCount = 0
+    for (const total of this.#totals) if (total.chunks > 0) ownerCount++
+    return {
+      version: this.#version,
+      globalMax: this.#globalMax,
+      chunkCount: this.#chunkCount,
+      ownerCount,
+      shardIds: this.#numbers === this.#before.numbers ? this.#before.shardIds : [...this.#numbers.keys()],
+      numbers: this.#numbers,
+      totals: this.#totals,
+      blocks: this.#blocks,
+      firsts: this.#firsts,
+    }
+  }
+
+  #numberOf(shard: string): number {
+    const known = this.#numbers.get(shard)
+    if (known !== undefined) return known
+    const number = this.#numbers.size
+    this.#numbers = new Map(this.#numbers).set(shard, number)
+    this.#totals.push(noChunks)
+    return number
+  }
+
+  #add(shard: number, major: number, minor: number): void {
+    const total = withChunk(this.#totals[shard]!, major, minor)
+    if (total.major === major && total.minor === minor) this.#unsure.delete(shard)
+    this.#totals[shard] = total
+    this.#chunkCount++
+  }
+
+  #remove(shard: number, major: number, minor: number): void {
+    const total = this.#totals[shard]!
+    if (major === total.major && minor === total.minor) this.#unsure.add(shard)
+    this.#totals[shard] = { chunks: total.chunks - 1, major: total.major, minor: total.minor }
+    this.#chunkCount--
+  }
+
+  #count(shard: number): ShardTotals {
+    let total = noChunks
+    if (this.#totals[shard]!.chunks === 0) return total
+    for (const block of this.#blocks) {
+      for (let i = 0; i < block.shards.length; i++) if (block.shards[i] === shard) total = withChunk(total, block.majors[i]!, block.minors[i]!)
+    }
+    return total
+  }
+}
+
+function withChunk(total: ShardTotals, major: number, minor: number): ShardTotals {
+  return isNewer(major, minor, total.major, total.minor) ? { chunks: total.chunks + 1, major, minor } : { chunks: total.chunks + 1, major: total.major, minor: total.minor }
+}
+
+function isNewer(major: number, minor: number, thanMajor: number, thanMinor: number): boolean {
+  return major > thanMajor || (major === thanMajor && minor > thanMinor)
+}

@@ -1,0 +1,93 @@
+/**
+ * From a predicate to the shards that can hold matches: bounds over the shard key, crossed field by field, looked up in
+ * the routing table. Server: shard_key_pattern_query_util.cpp, getShardIdsForQuery and flattenBounds (chunk_manager.cpp
+ * before 6.0). Facts and worked cases: docs/internals/routing.md.
+ */
+import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComparator } from '@shardlab/bson'
+import { boundsFor, equalityValues, isEverything, isPoint, type Filter, type KeyBounds } from '@shardlab/query'
+import type { CollectionPlacement } from './placement.js'
+
+/** Where an operation goes and why. */
+export interface Targeting {
+  /** Sorted ids. */
+  readonly shards: readonly string[]
+  readonly kind: 'targeted' | 'multi' | 'broadcast'
+  /** Chunks that the bounds touch. */
+  readonly chunks: number
+  /** Bounds in shard key space `[low, high]`, as bound documents. */
+  readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
+  /** The full key when equalities fix every field. */
+  readonly exactKey: string | null
+}
+
+/** Most ranges that one predicate may be cut into; more is an error. Server: kMaxFlattenedInCombinations. */
+const rangesMax = 4_000_000
+
+/** In key space, both ends included whatever the bounds said: the server does not look at that either. */
+interface KeyRange {
+  readonly low: readonly RawValue[]
+  readonly high: readonly RawValue[]
+}
+
+/**
+ * @param options.strings a non-simple collation of the operation: equality on strings, objects and arrays then targets nothing
+ * @throws CommandError 17439 when an `$in` gives more than 4,000,000 ranges
+ */
+export function targetFilter(placement: CollectionPlacement, filter: Filter, options: { strings?: StringComparator } = {}): Targeting {
+  const { shardKey, table } = placement
+  const exact = exactKey(placement, filter, options.strings !== undefined)
+  if (exact !== undefined) {
+    const bound = shardKey.boundDocument(exact.values)
+    return { shards: [table.shardOf(exact.keyString)], kind: 'targeted', chunks: 1, bounds: [[bound, bound]], exactKey: exact.keyString }
+  }
+  const keyBounds = boundsFor(filter.root, shardKey.keyPattern, options)
+  if (keyBounds.fields.some(field => field.intervals.length === 0)) {
+    // A contradiction still needs a reply of the right shape: the owner of the lowest chunk gives it.
+    return { shards: [table.lowestShard()], kind: 'targeted', chunks: 0, bounds: [], exactKey: null }
+  }
+  if (isEverything(keyBounds.fields[0]!.intervals)) {
+    return { shards: table.owners(), kind: 'broadcast', chunks: table.chunkCount, bounds: [[shardKey.globalMin, shardKey.globalMax]], exactKey: null }
+  }
+  const ranges = flattenBounds(keyBounds)
+  const { shards, chunks } = table.shardsInRanges(ranges.map(range => [encodeKeyString(range.low), encodeKeyString(range.high)]))
+  const bounds = ranges.map(range => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
+  return { shards, kind: shards.length === 1 ? 'targeted' : 'multi', chunks, bounds, exactKey: null }
+}
+
+function exactKey(placement: CollectionPlacement, filter: Filter, collated: boolean): ReturnType<typeof placement.shardKey.keyFromValues> {
+  const { shardKey } = placement
+  const values = equalityValues(filter.root, shardKey.paths)
+  if (values === null) return undefined
+  for (const value of values.values()) {
+    // A regular expression matches more than itself.
+    if (value.type === BsonType.regex) return undefined
+    if (collated && isCollatable(value)) return undefined
+  }
+  return shardKey.keyFromValues(values)
+}
+
+function isCollatable(value: RawValue): boolean {
+  return value.type === BsonType.string || value.type === BsonType.symbol || value.type === BsonType.object || value.type === BsonType.array
+}
+
+/**
+ * Crosses the intervals of the fields: leading single points stay points; the first field with more expands into its
+ * intervals; later ones only widen each of these, from their first to their last value. Ascending by the lower ends.
+ */
+function flattenBounds(bounds: KeyBounds): KeyRange[] {
+  let ranges: KeyRange[] = [{ low: [], high: [] }]
+  let expanded = false
+  for (const { intervals } of bounds.fields) {
+    const first = intervals[0]!
+    const last = intervals.at(-1)!
+    if (expanded || (intervals.length === 1 && isPoint(first))) {
+      ranges = ranges.map(range => ({ low: [...range.low, first.low], high: [...range.high, last.high] }))
+      continue
+    }
+    if (intervals.length > rangesMax) throw new CommandError(17439, 'combinatorial limit of $in partitioning of results exceeded')
+    const [prefix] = ranges as [KeyRange]
+    ranges = intervals.map(interval => ({ low: [...prefix.low, interval.low], high: [...prefix.high, interval.high] }))
+    expanded = true
+  }
+  return ranges
+}

@@ -1,0 +1,54 @@
+import { InvalidArgumentError, type Command } from 'commander'
+
+/** Options of `up` as commander parses them. */
+export interface UpOptions {
+  readonly shards: number
+  readonly mongos: number
+  readonly port: number
+  readonly host: string
+  readonly emulate: string
+  readonly chunkSize?: string
+  readonly runtime: string
+  readonly hosts?: number
+  readonly nativeWire?: true
+  readonly serverTimings?: true
+  readonly json?: true
+  readonly quiet?: true
+}
+
+export function addUpCommand(program: Command): void {
+  program
+    .command('up')
+    .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
+    .option('--shards <n>', 'number of shards', wholeNumber, 3)
+    .option('--mongos <n>', 'number of mongoses', wholeNumber, 1)
+    .option('--port <p>', 'port of the first mongos, the others take the next ones; 0: any free ports', wholeNumber, 27017)
+    .option('--host <h>', 'address to listen on', '127.0.0.1')
+    .option('--emulate <v>', 'server version to behave as: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0', '7.0')
+    .option('--chunk-size <size>', 'chunk size such as 64KB or 128MB, at least 1KB (default: the version\'s own)')
+    .option('--runtime <r>', 'threads: actors on worker threads; inline: all in one thread', 'threads')
+    .option('--hosts <n>', 'worker threads that share the members (default: one each up to 12 members, then at most 4)', wholeNumber)
+    .option('--native-wire', "announce the version's real wire versions, with which today's drivers refuse old ones")
+    .option('--server-timings', "the server's own timings instead of quick ones")
+    .option('--json', 'print one JSON object on the first line instead of text')
+    .option('--quiet', 'print nothing but errors')
+    .allowExcessArguments(false)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  shardlab up                                  three shards on port 27017
+  shardlab up --port 27117 --shards 5          five shards on another port
+  shardlab up --json --port 0                  for programs: first line is {"ready":true,"uri":…}
+  shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks`,
+    )
+    .action(async (options: UpOptions) => {
+      const { up } = await import('./up.js')
+      await up(options)
+    })
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}

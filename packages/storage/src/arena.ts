@@ -1,0 +1,41 @@
+/**
+ * Where documents lie: many small ones share a slab, so that each costs a view instead of a buffer of its own.
+ * What comes in is copied: a view would keep the whole packet or socket chunk alive.
+ */
+const slabSizeBytes = 256 * 1024
+/** Larger documents get a buffer of their own: they would waste the rest of a slab. */
+const aloneFromBytes = 32 * 1024
+
+const noSlab = Buffer.alloc(0)
+
+export class Arena {
+  #slab: Buffer = noSlab
+  #used = 0
+  #slabbedBytes = 0
+
+  /** Bytes handed out in slabs since the arena was made; freed documents are not subtracted. */
+  get slabbedBytes(): number {
+    return this.#slabbedBytes
+  }
+
+  /** Copies the document and returns the copy. */
+  store(document: Uint8Array): Uint8Array {
+    const length = document.length
+    if (length >= aloneFromBytes) {
+      const own = Buffer.allocUnsafeSlow(length)
+      own.set(document)
+      return own
+    }
+    if (this.#used + length > this.#slab.length) {
+      // A collection of few documents must not cost a full slab: slabs grow with what was stored.
+      const sizeBytes = Math.min(slabSizeBytes, Math.max(4096, this.#slab.length * 2, length))
+      this.#slab = Buffer.allocUnsafeSlow(sizeBytes)
+      this.#used = 0
+    }
+    const start = this.#used
+    this.#slab.set(document, start)
+    this.#used = start + length
+    this.#slabbedBytes += length
+    return this.#slab.subarray(start, start + length)
+  }
+}

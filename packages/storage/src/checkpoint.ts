@@ -1,0 +1,89 @@
+/**
+ * A whole engine as bytes: a BSON header (collections, options, indexes), then for each collection its records, each
+ * a record id in six bytes and the document.
+ */
+import { DocumentWriter, documentAt, documentsOf, elementsOf, findField, readInt32 } from '@shardlab/bson'
+import type { MultikeyPaths } from './index-keys.js'
+import { MemoryCollection, type RestoredIndex } from './memory-collection.js'
+import type { StoredRecord } from './record-table.js'
+
+const formatVersion = 1
+const recordIdBytes = 6
+
+export function writeCheckpoint(collections: readonly MemoryCollection[]): Uint8Array {
+  const header = headerOf(collections)
+  let sizeBytes = header.length
+  for (const { dataSizeBytes, count } of collections) sizeBytes += dataSizeBytes + count * recordIdBytes
+  const bytes = Buffer.allocUnsafeSlow(sizeBytes)
+  bytes.set(header)
+  let at = header.length
+  for (const collection of collections) {
+    const scan = collection.scan()
+    for (let record = scan.next(); record !== null; record = scan.next()) {
+      bytes.writeUIntLE(record.recordId, at, recordIdBytes)
+      bytes.set(record.document, at + recordIdBytes)
+      at += recordIdBytes + record.document.length
+    }
+  }
+  if (at !== sizeBytes) throw new Error(`a checkpoint of ${sizeBytes} bytes came out as ${at}`)
+  return bytes
+}
+
+/** @throws Error when the bytes are no checkpoint of this version. */
+export function readCheckpoint(checkpoint: Uint8Array): MemoryCollection[] {
+  const bytes = Buffer.from(checkpoint.buffer, checkpoint.byteOffset, checkpoint.length)
+  const header = documentAt(bytes, 0)
+  const version = findField(header, 'version')?.asNumber()
+  if (version !== formatVersion) throw new Error(`a checkpoint of version ${version} cannot be read`)
+  let at = header.length
+  return documentsOf(findField(header, 'collections')!).map((about) => {
+    const uuid = findField(about, 'uuid')!
+    const count = findField(about, 'count')!.asNumber()
+    const collection = MemoryCollection.create(
+      findField(about, 'ns')!.asString(),
+      uuid.bytes.subarray(uuid.start + 5, uuid.end),
+      findField(about, 'options')!.slice(),
+    )
+    const records = recordsAt(bytes, at, count)
+    collection.restore(findField(about, 'nextRecordId')!.asNumber(), records, documentsOf(findField(about, 'indexes')!).map(readIndex))
+    at += collection.dataSizeBytes + count * recordIdBytes
+    return collection
+  })
+}
+
+function headerOf(collections: readonly MemoryCollection[]): Uint8Array {
+  const writer = new DocumentWriter(4096).int32('version', formatVersion).startArray('collections')
+  collections.forEach((collection, i) => {
+    writer.startDocument(String(i)).string('ns', collection.ns).uuid('uuid', collection.uuid).document('options', collection.options)
+    writer.int64('nextRecordId', collection.nextRecordId).int64('count', collection.count).startArray('indexes')
+    collection.indexes().forEach((index, j) => {
+      writer.startDocument(String(j)).document('spec', index.spec).startArray('multikeyPaths')
+      index.multikeyPaths.forEach((components, k) => {
+        writer.startArray(String(k))
+        ;[...components].forEach((component, l) => writer.int32(String(l), component))
+        writer.end()
+      })
+      writer.end().end()
+    })
+    writer.end().end()
+  })
+  return writer.end().finish()
+}
+
+function readIndex(about: Uint8Array): RestoredIndex {
+  const paths: MultikeyPaths = elementsOf(findField(about, 'multikeyPaths')!).map(
+    (components) => new Set(elementsOf(components).map((value) => value.asNumber())),
+  )
+  return { spec: findField(about, 'spec')!.slice(), multikeyPaths: paths }
+}
+
+function* recordsAt(bytes: Buffer, start: number, count: number): Generator<StoredRecord, void, void> {
+  let at = start
+  for (let i = 0; i < count; i++) {
+    const recordId = bytes.readUIntLE(at, recordIdBytes)
+    at += recordIdBytes
+    const document = bytes.subarray(at, at + readInt32(bytes, at))
+    yield { recordId, document }
+    at += document.length
+  }
+}

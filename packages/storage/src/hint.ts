@@ -1,0 +1,30 @@
+/** Hints: an index by name or by key pattern, or the natural order. Manual page: method/cursor.hint. */
+import { CommandError, compareDocuments, findField } from '@shardlab/bson'
+import type { Collection, Index } from './types.js'
+
+/** The index, or in which direction to scan the collection. */
+export type ResolvedHint = { readonly index: Index } | { readonly natural: 1 | -1 }
+
+/** @throws CommandError BadValue when there is no such index, IndexNotFound when several have the key pattern */
+export function resolveHint(collection: Collection, hint: string | Uint8Array): ResolvedHint {
+  if (typeof hint !== 'string') {
+    const natural = findField(hint, '$natural')
+    if (natural !== undefined) return { natural: natural.asNumber() < 0 ? -1 : 1 }
+  }
+  const visible = collection.indexes().filter(({ hidden }) => !hidden)
+  const matching = visible.filter(({ name, key }) => (typeof hint === 'string' ? name === hint : compareDocuments(key, hint) === 0))
+  if (matching.length > 1) {
+    throw new CommandError(
+      'IndexNotFound',
+      `Hint matched multiple indexes, must hint by index name. Matched: ${matching.map(({ name }) => name).join(' and ')}`,
+    )
+  }
+  const index = matching[0]
+  if (index === undefined) {
+    throw new CommandError(
+      'BadValue',
+      `error processing query: ns=${collection.ns} planner returned error :: caused by :: hint provided does not correspond to an existing index`,
+    )
+  }
+  return { index }
+}

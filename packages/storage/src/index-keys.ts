@@ -1,0 +1,248 @@
+/**
+ * The index keys of a document. Paths enter arrays: an array on the path gives one key for each of its elements,
+ * and all fields of a compound index must go through the same array.
+ * Server: btree_key_generator.cpp, expression_keys_private.cpp (hashed). Manual page: indexes/index-types/index-multikey.
+ */
+import {
+  BsonType,
+  CommandError,
+  elementsOf,
+  encodeKeyString,
+  findField,
+  hashedKeyValue,
+  undefinedValue,
+  type RawValue,
+} from '@shardlab/bson'
+import { formatValue, type KeyPattern } from '@shardlab/query'
+
+/** The values of one key, in the order of the pattern; `undefined` stands for a missing field. */
+export type KeyTuple = (RawValue | undefined)[]
+
+/** Where arrays were met: for each field of the pattern the numbers of the path components that held one. */
+export type MultikeyPaths = readonly ReadonlySet<number>[]
+
+/** What one document puts into an index. */
+export interface DocumentKeys {
+  /** Each key once, in no particular order. */
+  readonly keys: readonly string[]
+  /** Null when no path of the document holds an array: the usual case. */
+  readonly arrays: MultikeyPaths | null
+}
+
+const noKeys: DocumentKeys = { keys: [], arrays: null }
+
+interface Field {
+  readonly path: string
+  readonly parts: readonly string[]
+  readonly hashed: boolean
+}
+
+/** How far a field has been followed. */
+interface Walk {
+  /** Next component to look for; `parts.length` when the value is found. */
+  at: number
+  value: RawValue | undefined
+}
+
+/** An element that a numeric component selects out of the array around: `a.0`. */
+interface Selected {
+  readonly array: RawValue
+  readonly elementIsArray: boolean
+  readonly value: RawValue | undefined
+  readonly at: number
+}
+
+export class KeyGenerator {
+  readonly #fields: readonly Field[]
+  readonly #descending: readonly boolean[] | undefined
+  readonly #sparse: boolean
+  readonly #hashed: boolean
+  /** Component at which the last `#extract` stopped. */
+  #stoppedAt = 0
+
+  constructor(pattern: KeyPattern, sparse: boolean) {
+    this.#fields = pattern.map(({ path, direction }) => ({ path, parts: path.split('.'), hashed: direction === 'hashed' }))
+    this.#descending = pattern.some(({ direction }) => direction === -1) ? pattern.map(({ direction }) => direction === -1) : undefined
+    this.#sparse = sparse
+    this.#hashed = pattern.some(({ direction }) => direction === 'hashed')
+  }
+
+  /** The string of a tuple of this index. */
+  encode(tuple: KeyTuple): string {
+    return this.#descending === undefined ? encodeKeyString(tuple) : encodeKeyString(tuple, this.#descending)
+  }
+
+  /**
+   * The document's keys; none for a sparse index when every field is missing.
+   * @throws CommandError CannotIndexParallelArrays, 16746 (ambiguous numeric field name), 16766 (array in a hashed index)
+   */
+  generate(document: Uint8Array): DocumentKeys {
+    const fields = this.#fields
+    if (this.#hashed) {
+      const tuple = this.#hashedTuple(document)
+      return tuple === null ? noKeys : { keys: [this.encode(tuple)], arrays: null }
+    }
+    const tuple: KeyTuple = new Array<RawValue | undefined>(fields.length)
+    let missing = 0
+    for (let i = 0; i < fields.length; i++) {
+      const value = this.#extract(document, 0, fields[i]!.parts, 0)
+      if (value === undefined) missing++
+      else if (value.type === BsonType.array) return this.#generateThroughArrays(document)
+      tuple[i] = value
+    }
+    return this.#sparse && missing === fields.length ? noKeys : { keys: [this.encode(tuple)], arrays: null }
+  }
+
+  /** The tuples behind {@link generate}, repeated ones included. `arrays` collects the components that were arrays. */
+  tuplesOf(document: Uint8Array, arrays?: Set<number>[]): KeyTuple[] {
+    if (this.#hashed) {
+      const tuple = this.#hashedTuple(document)
+      return tuple === null ? [] : [tuple]
+    }
+    const tuples: KeyTuple[] = []
+    const walks = this.#fields.map((): Walk => ({ at: 0, value: undefined }))
+    this.#collect(walks, document, 0, 0, undefined, tuples, arrays)
+    return tuples
+  }
+
+  #hashedTuple(document: Uint8Array): KeyTuple | null {
+    let missing = 0
+    const tuple = this.#fields.map(({ path, parts, hashed }) => {
+      const value = this.#extract(document, 0, parts, 0)
+      if (value?.type === BsonType.array) {
+        const prefix = parts.slice(0, this.#stoppedAt).join('.')
+        throw new CommandError(16766, `Error: hashed indexes do not currently support array values. Found array at path: ${prefix || path}`)
+      }
+      if (value === undefined) missing++
+      return hashed ? hashedKeyValue(value) : value
+    })
+    return this.#sparse && missing === this.#fields.length ? null : tuple
+  }
+
+  #generateThroughArrays(document: Uint8Array): DocumentKeys {
+    const arrays = this.#fields.map(() => new Set<number>())
+    const keys = new Set<string>()
+    for (const tuple of this.tuplesOf(document, arrays)) keys.add(this.encode(tuple))
+    return { keys: [...keys], arrays }
+  }
+
+  /** Follows the path to its end or to the first array; the rest then begins at `#stoppedAt`. */
+  #extract(bytes: Uint8Array, documentStart: number, parts: readonly string[], from: number): RawValue | undefined {
+    let start = documentStart
+    for (let at = from; ; at++) {
+      const value = findField(bytes, parts[at]!, start)
+      if (at + 1 === parts.length || value === undefined || value.type === BsonType.array) {
+        this.#stoppedAt = at + 1
+        return value
+      }
+      if (value.type !== BsonType.object) {
+        this.#stoppedAt = parts.length
+        return undefined
+      }
+      start = value.start
+    }
+  }
+
+  /** `bytes` is null inside an element that is no document. `missing` counts along the way down, as the server does. */
+  #collect(
+    walks: Walk[],
+    bytes: Uint8Array | null,
+    start: number,
+    missing: number,
+    selected: readonly (Selected | undefined)[] | undefined,
+    tuples: KeyTuple[],
+    arrays: Set<number>[] | undefined,
+  ): void {
+    const fields = this.#fields
+    let array: RawValue | undefined
+    let arrayName = ''
+    let elementsStandAlone = true
+    const throughArray: number[] = []
+    for (let i = 0; i < fields.length; i++) {
+      const walk = walks[i]!
+      const parts = fields[i]!.parts
+      if (walk.at >= parts.length) continue
+      const picked = selected?.[i]
+      const here = bytes === null ? undefined : findField(bytes, parts[walk.at]!, start)
+      if (here !== undefined && picked !== undefined) {
+        throw new CommandError(
+          16746,
+          `Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '${parts[walk.at]!}' for array: ${formatValue(picked.array)}`,
+        )
+      }
+      let value: RawValue | undefined
+      let nested = false
+      if (here !== undefined) {
+        value = this.#extract(bytes!, start, parts, walk.at)
+        walk.at = this.#stoppedAt
+      } else if (picked !== undefined) {
+        value = picked.value
+        walk.at = picked.at
+        nested = picked.elementIsArray
+      }
+      if (value === undefined) {
+        walk.value = undefined
+        walk.at = parts.length
+        missing++
+      } else if (value.type === BsonType.array) {
+        const name = parts[walk.at - 1]!
+        if (array === undefined) {
+          array = value
+          arrayName = name
+        } else if (value.bytes !== array.bytes || value.start !== array.start) {
+          throw new CommandError('CannotIndexParallelArrays', `cannot index parallel arrays [${name}] [${arrayName}]`)
+        }
+        throughArray.push(i)
+        if (nested) elementsStandAlone = false
+      } else {
+        walk.value = value
+        walk.at = parts.length
+      }
+    }
+    if (array === undefined) {
+      if (!(this.#sparse && missing === fields.length)) tuples.push(walks.map(({ value }) => value))
+      return
+    }
+    this.#expand(walks, array, throughArray, elementsStandAlone, missing, tuples, arrays)
+  }
+
+  #expand(
+    walks: readonly Walk[],
+    array: RawValue,
+    throughArray: readonly number[],
+    elementsStandAlone: boolean,
+    missing: number,
+    tuples: KeyTuple[],
+    arrays: Set<number>[] | undefined,
+  ): void {
+    const fields = this.#fields
+    const isEmpty = array.end - array.start <= 5
+    const selected: (Selected | undefined)[] = new Array<Selected | undefined>(fields.length).fill(undefined)
+    for (const i of throughArray) {
+      const { at } = walks[i]!
+      const { parts } = fields[i]!
+      if (at === parts.length) {
+        if (elementsStandAlone) arrays?.[i]!.add(at - 1)
+        continue
+      }
+      const element = isEmpty ? undefined : findField(array.bytes, parts[at]!, array.start)
+      if (element === undefined) arrays?.[i]!.add(at - 1)
+      else {
+        const value = this.#extract(array.bytes, array.start, parts, at)
+        selected[i] = { array, elementIsArray: element.type === BsonType.array, value, at: this.#stoppedAt }
+      }
+    }
+    const expandInto = (element: RawValue): void => {
+      const next = walks.map((walk, i): Walk => {
+        const ends = throughArray.includes(i) && walk.at === fields[i]!.parts.length
+        return { at: walk.at, value: ends ? (elementsStandAlone ? element : array) : walk.value }
+      })
+      const isDocument = element.type === BsonType.object
+      this.#collect(next, isDocument ? element.bytes : null, element.start, missing, isEmpty ? undefined : selected, tuples, arrays)
+    }
+    if (isEmpty) {
+      elementsStandAlone = true
+      expandInto(undefinedValue)
+    } else for (const element of elementsOf(array)) expandInto(element)
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Index specifications as they are stored, and when two of them are the same index.
+ * Server: index_descriptor.cpp. Manual page: reference/command/createIndexes.
+ */
+import { BsonType, DocumentWriter, FieldIterator, compareDocuments, findField, readInt32, type RawValue } from '@shardlab/bson'
+import type { KeyPattern } from '@shardlab/query'
+
+/** What an index is, read from its specification. */
+export interface IndexSpec {
+  /** The specification as it is stored and listed: `{ v, key, name, … }`. */
+  readonly document: Uint8Array
+  readonly name: string
+  readonly key: Uint8Array
+  readonly pattern: KeyPattern
+  readonly unique: boolean
+  readonly sparse: boolean
+  /** Kept up to date, invisible to the planner. */
+  readonly hidden: boolean
+  readonly partialFilter: Uint8Array | null
+}
+
+/** `a_1_b_-1`: the name drivers give to an index without one. */
+export function defaultIndexName(key: Uint8Array): string {
+  const parts: string[] = []
+  for (const it = new FieldIterator(key); it.next();) {
+    const value = it.value()
+    parts.push(it.name(), value.type === BsonType.string ? value.asString() : String(value.asNumber()))
+  }
+  return parts.join('_')
+}
+
+/** Is this the key pattern of the one index that every collection has? */
+export function isIdKey(key: Uint8Array): boolean {
+  const it = new FieldIterator(key)
+  if (!it.next() || it.name() !== '_id' || !it.value().isNumber() || it.value().asNumber() !== 1) return false
+  return !it.next()
+}
+
+/** The specification of `_id_`. */
+export function idIndexSpec(): Uint8Array {
+  return new DocumentWriter(64).int32('v', 2).startDocument('key').int32('_id', 1).end().string('name', '_id_').finish()
+}
+
+/** Reads a specification that `validateIndexSpec` returned. */
+export function parseIndexSpec(document: Uint8Array): IndexSpec {
+  const key = findField(document, 'key')!.slice()
+  return {
+    document,
+    name: findField(document, 'name')!.asString(),
+    key,
+    pattern: patternOf(key),
+    unique: isIdKey(key) || isSet(document, 'unique'),
+    sparse: isSet(document, 'sparse'),
+    hidden: isSet(document, 'hidden'),
+    partialFilter: findField(document, 'partialFilterExpression')?.slice() ?? null,
+  }
+}
+
+/** Any positive number is ascending, any negative one descending. */
+function patternOf(key: Uint8Array): KeyPattern {
+  const fields: { path: string; direction: 1 | -1 | 'hashed' }[] = []
+  for (const it = new FieldIterator(key); it.next();) {
+    const value = it.value()
+    fields.push({ path: it.name(), direction: value.isNumber() ? (isNegative(value) ? -1 : 1) : 'hashed' })
+  }
+  return fields
+}
+
+/** `different`: both may exist. `equivalent`: the same index with other options. */
+export type IndexComparison = 'different' | 'equivalent' | 'identical'
+
+/** Compares two stored specifications; names do not count. */
+export function compareIndexSpecs(a: IndexSpec, b: IndexSpec): IndexComparison {
+  if (compareDocuments(a.key, b.key) !== 0 || a.unique !== b.unique || a.sparse !== b.sparse) return 'different'
+  if ((a.partialFilter === null) !== (b.partialFilter === null)) return 'different'
+  if (a.partialFilter !== null && compareDocuments(a.partialFilter, b.partialFilter!) !== 0) return 'different'
+  return compareDocuments(furtherOptions(a.document), furtherOptions(b.document)) === 0 ? 'identical' : 'equivalent'
+}
+
+/** Options that do not tell indexes apart, yet must agree, sorted by name. `hidden` is none: collMod changes it. */
+function furtherOptions(document: Uint8Array): Uint8Array {
+  const passedOver = ['v', 'key', 'name', 'unique', 'sparse', 'partialFilterExpression', 'hidden', 'background', 'dropDups']
+  const fields: [string, RawValue][] = []
+  for (const it = new FieldIterator(document); it.next();) if (!passedOver.includes(it.name())) fields.push([it.name(), it.value()])
+  fields.sort(([a], [b]) => (a < b ? -1 : 1))
+  const writer = new DocumentWriter()
+  for (const [name, value] of fields) writer.value(name, value)
+  return writer.finish()
+}
+
+/** Is this option there and true? */
+export function isSet(document: Uint8Array, name: string): boolean {
+  return findField(document, name)?.isTruthy() ?? false
+}
+
+function isNegative(value: RawValue): boolean {
+  switch (value.type) {
+    case BsonType.decimal128:
+      return (value.bytes[value.start + 15]! & 0x80) !== 0
+    case BsonType.int32:
+      return readInt32(value.bytes, value.start) < 0
+    default:
+      return value.asNumber() < 0
+  }
+}

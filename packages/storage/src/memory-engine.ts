@@ -1,0 +1,79 @@
+/** The memory engine: collections by namespace, changed by log entries only. */
+import { CommandError } from '@shardlab/bson'
+import { readCheckpoint, writeCheckpoint } from './checkpoint.js'
+import { applyCommand } from './command-entries.js'
+import type { LogEntry } from './log-entry.js'
+import type { MemoryCollection } from './memory-collection.js'
+import type { ApplyResult, Collection, StorageEngine } from './types.js'
+
+/** An empty engine. */
+export function createMemoryEngine(): StorageEngine {
+  return new MemoryEngine(new Map())
+}
+
+const nothing: ApplyResult = { record: null, preImage: null }
+
+class MemoryEngine implements StorageEngine {
+  readonly #collections: Map<string, MemoryCollection>
+
+  constructor(collections: Map<string, MemoryCollection>) {
+    this.#collections = collections
+  }
+
+  apply(entry: LogEntry): ApplyResult {
+    switch (entry.op) {
+      case 'i':
+        return this.#written(entry).insert(entry.object)
+      case 'u':
+        return this.#written(entry).update(idOf(entry), entry.object)
+      case 'd':
+        return this.#written(entry).delete(idOf(entry))
+      case 'c':
+        applyCommand(this.#collections, entry)
+        return nothing
+      case 'n':
+        return nothing
+    }
+  }
+
+  collection(ns: string): Collection | undefined {
+    return this.#collections.get(ns)
+  }
+
+  collections(db?: string): Collection[] {
+    const found = [...this.#collections.values()]
+    const chosen = db === undefined ? found : found.filter(({ ns }) => ns.startsWith(`${db}.`))
+    return chosen.sort((a, b) => (a.ns < b.ns ? -1 : 1))
+  }
+
+  databases(): string[] {
+    const names = new Set<string>()
+    for (const ns of this.#collections.keys()) names.add(ns.slice(0, ns.indexOf('.')))
+    return [...names].sort()
+  }
+
+  checkpoint(): Uint8Array {
+    return writeCheckpoint([...this.#collections.values()])
+  }
+
+  restore(checkpoint: Uint8Array): void {
+    const restored = readCheckpoint(checkpoint)
+    this.#collections.clear()
+    for (const collection of restored) this.#collections.set(collection.ns, collection)
+  }
+
+  clone(): StorageEngine {
+    return new MemoryEngine(new Map([...this.#collections].map(([ns, collection]) => [ns, collection.clone()])))
+  }
+
+  #written({ ns }: LogEntry): MemoryCollection {
+    const collection = this.#collections.get(ns)
+    if (collection === undefined) throw new CommandError('NamespaceNotFound', `the log writes to a collection that does not exist: ${ns}`)
+    return collection
+  }
+}
+
+function idOf(entry: LogEntry): NonNullable<LogEntry['id']> {
+  if (entry.id === null) throw new Error(`a log entry of kind ${entry.op} for ${entry.ns} has no _id`)
+  return entry.id
+}

@@ -1,0 +1,56 @@
+/** What createIndexes has to do about one specification, given the indexes that exist. */
+import { CommandError } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import { compareIndexSpecs, isIdKey, parseIndexSpec } from './index-spec.js'
+import type { Index } from './types.js'
+import { validateIndexSpec } from './validate-index-spec.js'
+
+/** The server's limit, `_id_` included. */
+const maxIndexes = 64
+
+/**
+ * Validates one specification and compares it with what is there.
+ * @returns the specification to build, or null when the very index exists.
+ * @throws CommandError IndexKeySpecsConflict, IndexOptionsConflict, CannotCreateIndex (too many) and what
+ *   {@link validateIndexSpec} throws. Server: index_catalog_impl.cpp.
+ */
+export function prepareIndex(
+  collection: { readonly ns: string; indexes(): readonly Pick<Index, 'spec'>[] },
+  spec: Uint8Array,
+): Uint8Array | null {
+  const document = validateIndexSpec(spec)
+  const wanted = parseIndexSpec(document)
+  if (isIdKey(wanted.key)) return null
+  const existing = collection.indexes().map((index) => parseIndexSpec(index.spec))
+  const both = (other: { readonly document: Uint8Array }): string =>
+    `Requested index: ${formatDocument(document)}, existing index: ${formatDocument(other.document)}`
+
+  const sameName = existing.find(({ name }) => name === wanted.name)
+  if (sameName !== undefined) {
+    switch (compareIndexSpecs(wanted, sameName)) {
+      case 'identical':
+        return null
+      case 'equivalent':
+        throw new CommandError(
+          'IndexOptionsConflict',
+          `An equivalent index already exists with the same name but different options. ${both(sameName)}`,
+        )
+      case 'different':
+        throw new CommandError(
+          'IndexKeySpecsConflict',
+          `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${both(sameName)}`,
+        )
+    }
+  }
+  for (const other of existing) {
+    const comparison = compareIndexSpecs(wanted, other)
+    if (comparison === 'identical')
+      throw new CommandError('IndexOptionsConflict', `Index already exists with a different name: ${other.name}`)
+    if (comparison === 'equivalent') {
+      throw new CommandError('IndexOptionsConflict', `An equivalent index already exists with a different name and options. ${both(other)}`)
+    }
+  }
+  if (existing.length >= maxIndexes)
+    throw new CommandError('CannotCreateIndex', `add index fails, too many indexes for ${collection.ns} key:${formatDocument(wanted.key)}`)
+  return document
+}

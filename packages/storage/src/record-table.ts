@@ -1,0 +1,152 @@
+/**
+ * Records by record id: pages of a sparse array, copied on write, so that a snapshot costs one object and a read
+ * costs two array accesses. Ids only grow, so order of insertion is order of ids.
+ */
+
+/** One document where it lies. Never changed: an update puts another record in its place. */
+export interface StoredRecord {
+  readonly recordId: number
+  readonly document: Uint8Array
+}
+
+const pageBits = 8
+const pageSize = 1 << pageBits
+const pageMask = pageSize - 1
+
+interface Page {
+  /** Only the table that holds this very object may write here. */
+  owner: object
+  live: number
+  readonly slots: (StoredRecord | undefined)[]
+}
+
+export class RecordTable {
+  #owner: object = {}
+  /** Does the directory array belong to this table alone? */
+  #ownsDirectory = true
+  #pages: (Page | undefined)[] = []
+  /** Number of the page at `#pages[0]`: pages that emptied at the front are dropped. */
+  #firstPage = 0
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  get(recordId: number): StoredRecord | undefined {
+    // Record ids reach beyond 32 bits: no shifts.
+    return this.#pages[Math.floor(recordId / pageSize) - this.#firstPage]?.slots[recordId & pageMask]
+  }
+
+  /** Adds the record or puts it in the place of the one with its id. */
+  set(record: StoredRecord): void {
+    const page = this.#writablePage(Math.floor(record.recordId / pageSize))
+    const slot = record.recordId & pageMask
+    if (page.slots[slot] === undefined) {
+      page.live++
+      this.#count++
+    }
+    page.slots[slot] = record
+  }
+
+  delete(recordId: number): boolean {
+    if (this.get(recordId) === undefined) return false
+    const number = Math.floor(recordId / pageSize)
+    const page = this.#writablePage(number)
+    page.slots[recordId & pageMask] = undefined
+    page.live--
+    this.#count--
+    if (page.live === 0) {
+      this.#pages[number - this.#firstPage] = undefined
+      this.#dropEmptyFront()
+    }
+    return true
+  }
+
+  /** A second table with the same records; both may be written without the other seeing it. */
+  clone(): RecordTable {
+    const copy = new RecordTable()
+    copy.#pages = this.#pages
+    copy.#firstPage = this.#firstPage
+    copy.#count = this.#count
+    copy.#ownsDirectory = false
+    this.#ownsDirectory = false
+    this.#owner = {}
+    return copy
+  }
+
+  /** Cursor over all records in order of ids, or against it. The table must not be written meanwhile. */
+  scan(reverse = false): RecordScan {
+    return new RecordScan(this.#pages, reverse)
+  }
+
+  #writablePage(number: number): Page {
+    if (!this.#ownsDirectory) {
+      this.#pages = this.#pages.slice()
+      this.#ownsDirectory = true
+    }
+    if (this.#pages.length === 0) this.#firstPage = number
+    if (number < this.#firstPage) throw new Error(`record id below the table's first page ${this.#firstPage}: ${number}`)
+    const index = number - this.#firstPage
+    while (this.#pages.length <= index) this.#pages.push(undefined)
+    const page = this.#pages[index]
+    if (page !== undefined && page.owner === this.#owner) return page
+    const writable: Page =
+      page === undefined
+        ? { owner: this.#owner, live: 0, slots: new Array<StoredRecord | undefined>(pageSize).fill(undefined) }
+        : { owner: this.#owner, live: page.live, slots: page.slots.slice() }
+    this.#pages[index] = writable
+    return writable
+  }
+
+  /** Keeps the directory as long as what lives, for collections that work as queues. */
+  #dropEmptyFront(): void {
+    let empty = 0
+    while (empty < this.#pages.length && this.#pages[empty] === undefined) empty++
+    // Rarely: each time costs a copy of the directory.
+    if (empty < 64 && empty < this.#pages.length) return
+    this.#firstPage += empty
+    this.#pages = this.#pages.slice(empty)
+  }
+}
+
+/** Pull cursor over a {@link RecordTable}. */
+export class RecordScan {
+  readonly #pages: readonly (Page | undefined)[]
+  readonly #reverse: boolean
+  #page: number
+  #slot: number
+
+  constructor(pages: readonly (Page | undefined)[], reverse: boolean) {
+    this.#pages = pages
+    this.#reverse = reverse
+    this.#page = reverse ? pages.length - 1 : 0
+    this.#slot = reverse ? pageSize : -1
+  }
+
+  *[Symbol.iterator](): Generator<StoredRecord, void, void> {
+    for (let record = this.next(); record !== null; record = this.next()) yield record
+  }
+
+  next(): StoredRecord | null {
+    for (;;) {
+      if (this.#page < 0 || this.#page >= this.#pages.length) return null
+      const slots = this.#pages[this.#page]?.slots
+      if (slots !== undefined) {
+        if (this.#reverse) {
+          while (--this.#slot >= 0) {
+            const record = slots[this.#slot]
+            if (record !== undefined) return record
+          }
+        } else {
+          while (++this.#slot < pageSize) {
+            const record = slots[this.#slot]
+            if (record !== undefined) return record
+          }
+        }
+      }
+      this.#page += this.#reverse ? -1 : 1
+      this.#slot = this.#reverse ? pageSize : -1
+    }
+  }
+}

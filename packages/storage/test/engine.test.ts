@@ -1,0 +1,354 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { decode, encode, toRawValue, type Document } from '@shardlab/bson'
+import { createMemoryEngine, decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '../src/index.js'
+import { check } from './support/check.js'
+import { fields, scalar } from './support/documents.js'
+import { applyAll, commandOf, createIndexOf, createOf, deleteOf, insertOf, nothing, updateOf, uuid } from './support/log.js'
+import { errorOf } from './support/query.js'
+import { stateOf } from './support/state.js'
+
+function engineWith(...entries: LogEntry[]): StorageEngine {
+  const engine = createMemoryEngine()
+  applyAll(engine, entries)
+  return engine
+}
+
+const documentsOf = (engine: StorageEngine, ns: string): Document[] =>
+  [...engine.collection(ns)!.scan()].map(({ document }) => decode(document))
+
+t.test('insert, update, delete', async (t) => {
+  const engine = engineWith(createOf('db.c'))
+  const collection = engine.collection('db.c')!
+  const inserted = engine.apply(insertOf('db.c', { _id: 1, a: 'x' }))
+  t.equal(inserted.preImage, null)
+  t.same(decode(inserted.record!.document), { _id: 1, a: 'x' })
+  engine.apply(insertOf('db.c', { _id: 2, a: 'y' }))
+  const updated = engine.apply(updateOf('db.c', { _id: 1, a: 'longer' }))
+  t.same(decode(updated.preImage!), { _id: 1, a: 'x' })
+  t.equal(updated.record!.recordId, inserted.record!.recordId, 'an update keeps its place')
+  t.same(documentsOf(engine, 'db.c'), [
+    { _id: 1, a: 'longer' },
+    { _id: 2, a: 'y' },
+  ])
+  t.same(decode(collection.findById(toRawValue(2))!.document), { _id: 2, a: 'y' })
+  t.equal(collection.dataSizeBytes, encode({ _id: 1, a: 'longer' }).length + encode({ _id: 2, a: 'y' }).length)
+  const deleted = engine.apply(deleteOf('db.c', 1))
+  t.same([deleted.record, decode(deleted.preImage!)], [null, { _id: 1, a: 'longer' }])
+  t.equal(collection.findById(toRawValue(1)), undefined)
+  t.equal(collection.count, 1)
+  engine.apply(nothing)
+  t.throws(() => engine.apply(deleteOf('db.c', 1)), /does not have/)
+  t.throws(() => engine.apply(insertOf('db.c', { a: 1 })), /without _id/)
+  t.equal(errorOf(() => engine.apply(insertOf('db.none', { _id: 1 }))).codeName, 'NamespaceNotFound')
+})
+
+t.test('stored documents share no bytes with what came in', async (t) => {
+  const engine = engineWith(createOf('db.c'))
+  const entry = insertOf('db.c', { _id: 1, a: 'x' })
+  engine.apply(entry)
+  entry.object.fill(0)
+  t.same(documentsOf(engine, 'db.c'), [{ _id: 1, a: 'x' }])
+})
+
+t.test('duplicate keys', async (t) => {
+  const engine = engineWith(
+    createOf('db.c'),
+    createIndexOf('db.c', { a: 1, b: -1 }, { unique: true }),
+    createIndexOf('db.c', { m: 1 }, { unique: true, sparse: true }),
+    insertOf('db.c', { _id: 1, a: 1, b: 'x', m: [1, 2] }),
+  )
+  const before = stateOf(engine)
+  t.same(
+    errorOf(() => engine.apply(insertOf('db.c', { _id: 1 }))),
+    {
+      code: 11000,
+      codeName: 'DuplicateKey',
+      message: 'E11000 duplicate key error collection: db.c index: _id_ dup key: { _id: 1 }',
+      extra: { keyPattern: { _id: 1 }, keyValue: { _id: 1 } },
+    },
+  )
+  t.same(
+    errorOf(() => engine.apply(insertOf('db.c', { _id: 2, a: 1, b: 'x' }))),
+    {
+      code: 11000,
+      codeName: 'DuplicateKey',
+      message: 'E11000 duplicate key error collection: db.c index: a_1_b_-1 dup key: { a: 1, b: "x" }',
+      extra: { keyPattern: { a: 1, b: -1 }, keyValue: { a: 1, b: 'x' } },
+    },
+  )
+  t.match(
+    errorOf(() => engine.apply(insertOf('db.c', { _id: 2, a: 2, m: [3, 2] }))),
+    { message: /index: m_1 dup key: \{ m: 2 \}$/, extra: { keyValue: { m: 2 } } },
+  )
+  t.same(stateOf(engine), before, 'nothing changed')
+
+  engine.apply(insertOf('db.c', { _id: 2, a: 2 }))
+  t.match(
+    errorOf(() => engine.apply(insertOf('db.c', { _id: 3, a: 2 }))),
+    { message: /dup key: \{ a: 2, b: null \}$/ },
+    'missing counts as null',
+  )
+  t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 2, a: 1, b: 'x' }))).code, 11000)
+  engine.apply(updateOf('db.c', { _id: 1, a: 1, b: 'x', m: [2, 2, 1], c: 1 }))
+  t.equal(
+    errorOf(() => engine.apply(createIndexOf('db.c', { none: 1 }, { unique: true }))).message,
+    'E11000 duplicate key error collection: db.c index: none_1 dup key: { none: null }',
+  )
+  t.same(
+    engine
+      .collection('db.c')!
+      .indexes()
+      .map(({ name }) => name),
+    ['_id_', 'a_1_b_-1', 'm_1'],
+  )
+})
+
+t.test('sparse, partial and hidden indexes', async (t) => {
+  const engine = engineWith(
+    createOf('db.c'),
+    insertOf('db.c', { _id: 1, a: 1 }),
+    createIndexOf('db.c', { a: 1 }, { sparse: true }),
+    createIndexOf('db.c', { b: 1 }, { unique: true, partialFilterExpression: { b: { $gt: 5 } }, hidden: true }),
+    insertOf('db.c', { _id: 2, b: 1 }),
+    insertOf('db.c', { _id: 3, b: 1 }),
+    insertOf('db.c', { _id: 4, b: 6 }),
+  )
+  const entries = (name: string): number => engine.collection('db.c')!.index(name)!.entries
+  t.equal(entries('a_1'), 1)
+  t.equal(entries('b_1'), 1)
+  t.equal(errorOf(() => engine.apply(insertOf('db.c', { _id: 5, b: 6 }))).code, 11000)
+  engine.apply(updateOf('db.c', { _id: 4, b: 1 }))
+  t.equal(entries('b_1'), 0)
+  t.ok(engine.collection('db.c')!.index('b_1')!.hidden)
+  engine.apply(commandOf('db', { collMod: 'c', index: { name: 'b_1', hidden: false } }))
+  t.same(decode(engine.collection('db.c')!.index('b_1')!.spec), {
+    v: 2,
+    key: { b: 1 },
+    name: 'b_1',
+    unique: true,
+    partialFilterExpression: { b: { $gt: 5 } },
+  })
+  engine.apply(commandOf('db', { collMod: 'c', index: { keyPattern: { a: 1 }, hidden: true } }))
+  t.equal(engine.collection('db.c')!.index('a_1')!.hidden, true)
+})
+
+t.test('the catalog', async (t) => {
+  const engine = engineWith(createOf('db.c', { capped: true, size: 10, uuid, idIndex: { v: 2 } }), createOf('db.d.e'), createOf('db2.c'))
+  t.same(decode(engine.collection('db.c')!.options), { capped: true, size: 10 })
+  t.same(Buffer.from(engine.collection('db.c')!.uuid), uuid)
+  t.same(engine.databases(), ['db', 'db2'])
+  t.same(
+    engine.collections('db').map(({ ns }) => ns),
+    ['db.c', 'db.d.e'],
+  )
+  t.same(
+    errorOf(() => engine.apply(createOf('db.c'))),
+    { code: 48, codeName: 'NamespaceExists', message: 'Collection db.c already exists.', extra: null },
+  )
+
+  engine.apply(insertOf('db.c', { _id: 1 }))
+  t.equal(errorOf(() => engine.apply(commandOf('admin', { renameCollection: 'db.c', to: 'db2.c' }))).codeName, 'NamespaceExists')
+  engine.apply(commandOf('admin', { renameCollection: 'db.c', to: 'db2.c', dropTarget: true }))
+  t.equal(engine.collection('db.c'), undefined)
+  t.equal(engine.collection('db2.c')!.ns, 'db2.c')
+  t.same(documentsOf(engine, 'db2.c'), [{ _id: 1 }])
+
+  engine.apply(commandOf('db2', { collMod: 'c', validator: { a: 1 } }))
+  t.same(decode(engine.collection('db2.c')!.options), { capped: true, size: 10, validator: { a: 1 } })
+  engine.apply(createIndexOf('db2.c', { a: 1 }))
+  engine.apply(commandOf('db2', { dropIndexes: 'c', index: 'a_1' }))
+  t.same(
+    engine
+      .collection('db2.c')!
+      .indexes()
+      .map(({ name }) => name),
+    ['_id_'],
+  )
+  t.equal(errorOf(() => engine.apply(commandOf('db2', { dropIndexes: 'c', index: 'a_1' }))).codeName, 'IndexNotFound')
+  t.same(errorOf(() => engine.apply(commandOf('db2', { dropIndexes: 'c', index: '_id_' }))).message, 'cannot drop _id index')
+  t.equal(errorOf(() => engine.apply(commandOf('db', { drop: 'none' }))).codeName, 'NamespaceNotFound')
+  engine.apply(commandOf('db', { drop: 'd.e' }))
+  engine.apply(commandOf('db2', { dropDatabase: 1 }))
+  t.same(engine.databases(), [])
+  t.throws(() => engine.apply(commandOf('db', { applyOps: 1 })), /does not know: applyOps/)
+})
+
+t.test('a snapshot stays as it was while writers go on', async (t) => {
+  const engine = engineWith(createOf('db.c'), createIndexOf('db.c', { a: 1 }))
+  for (let i = 0; i < 1000; i++) engine.apply(insertOf('db.c', { _id: i, a: i % 7 }))
+  const collection = engine.collection('db.c')!
+  const snapshot = collection.snapshot()
+  t.equal(collection.snapshot(), snapshot, 'without a write between, it is the same')
+  const byIndex = snapshot.index('a_1')!.seek({})
+  const byOrder = snapshot.scan()
+  const seen: number[] = []
+  const keys: number[] = []
+  for (let i = 0; i < 1000; i++) {
+    const record = byOrder.next()!
+    seen.push(decode(record.document)._id as number)
+    keys.push(byIndex.next())
+    if (i % 3 === 0) engine.apply(deleteOf('db.c', i))
+    else engine.apply(updateOf('db.c', { _id: i, a: -i }))
+    engine.apply(insertOf('db.c', { _id: 5000 + i, a: 3 }))
+  }
+  t.equal(byOrder.next(), null)
+  t.same(
+    seen,
+    Array.from({ length: 1000 }, (_, i) => i),
+  )
+  t.equal(new Set(keys).size, 1000)
+  t.equal(snapshot.count, 1000)
+  t.same(decode(snapshot.findById(toRawValue(0))!.document), { _id: 0, a: 0 })
+  t.not(collection.snapshot(), snapshot)
+  t.throws(() => (snapshot as unknown as { insert(document: Uint8Array): void }).insert(encode({ _id: 1 })), /cannot be changed/)
+})
+
+t.test('clones part ways', async (t) => {
+  const engine = engineWith(createOf('db.c'), createIndexOf('db.c', { a: 1 }), insertOf('db.c', { _id: 1, a: 1 }))
+  const fork = engine.clone()
+  t.same(stateOf(fork), stateOf(engine))
+  fork.apply(updateOf('db.c', { _id: 1, a: [1, 2] }))
+  for (let i = 2; i < 20; i++) fork.apply(insertOf('db.c', { _id: i, a: i }))
+  for (let i = 1; i < 60; i++) t.equal(fork.collection('db.c')!.findById(toRawValue(i)) !== undefined, i < 20)
+  engine.apply(createIndexOf('db.c', { b: 1 }))
+  t.same(documentsOf(engine, 'db.c'), [{ _id: 1, a: 1 }])
+  t.equal(engine.collection('db.c')!.index('a_1')!.multikey, false)
+  t.equal(fork.collection('db.c')!.index('a_1')!.multikey, true)
+  t.equal(fork.collection('db.c')!.count, 19)
+})
+
+t.test('much changed collections do not keep what is dead', async (t) => {
+  const engine = engineWith(createOf('db.c'))
+  const text = 'x'.repeat(4000)
+  for (let i = 0; i < 20; i++) engine.apply(insertOf('db.c', { _id: i, n: 0 }))
+  const snapshot = engine.collection('db.c')!.snapshot()
+  const oldest = engine.collection('db.c')!.get(1)!.document.buffer
+  for (let n = 1; n < 2200; n++) engine.apply(updateOf('db.c', { _id: 19, n, text }))
+  t.not(engine.collection('db.c')!.get(1)!.document.buffer, oldest, 'the others moved')
+  t.same(
+    documentsOf(engine, 'db.c').slice(0, 19),
+    Array.from({ length: 19 }, (_, i) => ({ _id: i, n: 0 })),
+  )
+  t.equal(snapshot.get(1)!.document.buffer, oldest)
+  t.same(decode(engine.collection('db.c')!.findById(toRawValue(3))!.document), { _id: 3, n: 0 })
+})
+
+t.test('log entries survive their encoding', async (t) => {
+  const session = { lsid: encode({ id: 'x' }), txnNumber: 9_007_199_254_740_993n, stmtIds: [0] }
+  const entries: LogEntry[] = [
+    { ...insertOf('db.c', { _id: 1, a: 'x' }), session },
+    { ...updateOf('db.c', { _id: 'y', a: 'x' }), session: { ...session, stmtIds: [1, 2] } },
+    { ...deleteOf('db.c', 7), preImage: encode({ _id: 7 }) },
+    createOf('db.c', { capped: true }),
+    { ...nothing, ts: [4_000_000_000, 3_000_000_000] },
+  ]
+  for (const entry of entries) {
+    const { preImage: _, ...durable } = entry
+    t.same(plain(decodeLogEntry(encodeLogEntry(entry))), plain(durable))
+  }
+  t.same(Object.keys(decode(encodeLogEntry(entries[1]!))), ['lsid', 'txnNumber', 'op', 'ns', 'ui', 'o', 'o2', 'stmtId', 'ts', 'wall'])
+  t.throws(() => decodeLogEntry(encode({ op: 'i' })), /not a log entry/)
+
+  function plain(entry: LogEntry): unknown {
+    return {
+      ...entry,
+      uuid: entry.uuid === null ? null : Buffer.from(entry.uuid).toString('hex'),
+      object: decode(entry.object),
+      id: entry.id === null ? null : [entry.id.type, Buffer.from(entry.id.slice()).toString('hex')],
+      session: entry.session === null ? null : { ...entry.session, lsid: decode(entry.session.lsid) },
+    }
+  }
+})
+
+t.test('the log, a checkpoint and a clone all lead to the same state', async () => {
+  const step = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('insert' as const), id: fc.nat({ max: 20 }), fields }) },
+    { weight: 6, arbitrary: fc.record({ do: fc.constant('update' as const), id: fc.nat({ max: 20 }), fields }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('delete' as const), id: fc.nat({ max: 20 }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('index' as const),
+        path: fc.constantFrom('a', 'b', 'a.b'),
+        unique: fc.boolean(),
+        sparse: fc.boolean(),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('dropIndex' as const), path: fc.constantFrom('a', 'b') }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('modify' as const), value: scalar }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'recreate' as const }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'snapshot' as const }) },
+  )
+  const entriesOf = (action: typeof step extends fc.Arbitrary<infer T> ? T : never): LogEntry[] => {
+    switch (action.do) {
+      case 'insert':
+        return [insertOf('db.c', { _id: action.id, ...action.fields })]
+      case 'update':
+        return [updateOf('db.c', { _id: action.id, ...action.fields })]
+      case 'delete':
+        return [deleteOf('db.c', action.id)]
+      case 'index':
+        return [
+          createIndexOf(
+            'db.c',
+            { [action.path]: 1 },
+            { ...(action.unique ? { unique: true } : {}), ...(action.sparse ? { sparse: true } : {}) },
+          ),
+        ]
+      case 'dropIndex':
+        return [commandOf('db', { dropIndexes: 'c', index: `${action.path}_1` })]
+      case 'modify':
+        return [commandOf('db', { collMod: 'c', x: action.value })]
+      case 'recreate':
+        return [commandOf('db', { drop: 'c' }), createOf('db.c')]
+      case 'snapshot':
+        return []
+    }
+  }
+  check(
+    fc.property(fc.array(step, { maxLength: 80 }), fc.nat(), (actions, cut) => {
+      const live = engineWith(createOf('db.c'))
+      const log: Uint8Array[] = [encodeLogEntry(createOf('db.c'))]
+      let checkpoint = live.checkpoint()
+      let covered = 1
+      let fork: StorageEngine = live.clone()
+      actions.forEach((action, i) => {
+        if (action.do === 'snapshot') live.collection('db.c')?.snapshot()
+        for (const entry of entriesOf(action)) {
+          try {
+            live.apply(entry)
+          } catch {
+            // A change that was refused is in no log.
+            continue
+          }
+          log.push(encodeLogEntry(entry))
+        }
+        if (i === cut % actions.length) {
+          checkpoint = live.checkpoint()
+          fork = live.clone()
+          covered = log.length
+        }
+      })
+      const expected = JSON.stringify(stateOf(live))
+      const replayed = createMemoryEngine()
+      for (const record of log) replayed.apply(decodeLogEntry(record))
+      const restored = engineWith(createOf('db.dropped'))
+      restored.restore(checkpoint)
+      for (const record of log.slice(covered)) {
+        restored.apply(decodeLogEntry(record))
+        fork.apply(decodeLogEntry(record))
+      }
+      return (
+        JSON.stringify(stateOf(replayed)) === expected &&
+        JSON.stringify(stateOf(restored)) === expected &&
+        JSON.stringify(stateOf(fork)) === expected
+      )
+    }),
+    250,
+  )
+})
+
+t.test('a checkpoint of another version is refused', async (t) => {
+  t.throws(() => createMemoryEngine().restore(encode({ version: 99 })), /version 99/)
+})

@@ -1,0 +1,153 @@
+import t from 'tap'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createMemoryEngine, defaultIndexName, prepareIndex, validateIndexSpec } from '../src/index.js'
+import { applyAll, createIndexOf, createOf } from './support/log.js'
+import { errorOf } from './support/query.js'
+
+const validated = (spec: Document): Document => decode(validateIndexSpec(encode(spec)))
+
+t.test('names', async (t) => {
+  t.equal(defaultIndexName(encode({ a: 1, b: -1 })), 'a_1_b_-1')
+  t.equal(defaultIndexName(encode({ 'a.b': 'hashed' })), 'a.b_hashed')
+})
+
+t.test('the stored form', async (t) => {
+  const stored = validated({ name: 'x', unique: true, key: { a: -1 }, ns: 'db.c', expireAfterSeconds: 5 })
+  t.same(stored, { v: 2, key: { a: -1 }, name: 'x', unique: true, expireAfterSeconds: 5 })
+  t.same(Object.keys(stored), ['v', 'key', 'name', 'unique', 'expireAfterSeconds'])
+  t.same(validated({ v: 1, key: { a: 1 }, name: 'x' }), { v: 1, key: { a: 1 }, name: 'x' })
+  t.same(validated({ key: { _id: 1 }, name: '_id_1' }), { v: 2, key: { _id: 1 }, name: '_id_' })
+  t.same(validated({ key: { a: 1 }, name: 'x', collation: { locale: 'simple' } }), { v: 2, key: { a: 1 }, name: 'x' })
+  t.same(validated({ key: { a: 1 }, name: 'x', expireAfterSeconds: Number.NaN }), {
+    v: 2,
+    key: { a: 1 },
+    name: 'x',
+    expireAfterSeconds: 2147483647,
+  })
+  t.same(validated({ key: { _id: 'hashed' }, name: '_id_hashed' }), { v: 2, key: { _id: 'hashed' }, name: '_id_hashed' })
+})
+
+t.test('what is refused', async (t) => {
+  const cases: [spec: Document, code: number, message: RegExp][] = [
+    [{ key: { a: 1 } }, 9, /The 'name' field is a required property of an index specification$/],
+    [{ name: 'x' }, 9, /The 'key' field is a required property of an index specification$/],
+    [{ key: {}, name: 'x' }, 67, /Index keys cannot be empty\.$/],
+    [
+      { key: { a: 0 }, name: 'x' },
+      67,
+      /^Error in specification \{ key: \{ a: 0 \}, name: "x" \} :: caused by :: Values in the index key pattern cannot be 0\.$/,
+    ],
+    [{ key: { a: Number.NaN }, name: 'x' }, 67, /cannot be NaN\.$/],
+    [
+      { key: { a: true }, name: 'x' },
+      67,
+      /Values in v:2 index key pattern cannot be of type bool\. Only numbers > 0, numbers < 0, and strings are allowed\.$/,
+    ],
+    [{ key: { a: '' }, name: 'x' }, 67, /cannot be empty strings$/],
+    [{ key: { a: 'foo' }, name: 'x' }, 67, /Unknown index plugin 'foo'$/],
+    [{ key: { a: 'text' }, name: 'x' }, 67, /indexes of type 'text' are not supported here$/],
+    [{ key: { '$**': 1 }, name: 'x' }, 67, /indexes of type 'wildcard' are not supported here$/],
+    [
+      { key: { a: 'hashed', b: 'hashed' }, name: 'x' },
+      31303,
+      /^A maximum of one index field is allowed to be hashed but found 2 for 'key' \{ a: "hashed", b: "hashed" \}$/,
+    ],
+    [
+      { key: { a: 'hashed' }, name: 'x', unique: true },
+      16764,
+      /^Currently hashed indexes cannot guarantee uniqueness\. Use a regular index\.$/,
+    ],
+    [{ key: { '': 1 }, name: 'x' }, 67, /Index keys cannot be an empty field\.$/],
+    [{ key: { 'a..b': 1 }, name: 'x' }, 67, /Index keys cannot contain an empty field\.$/],
+    [{ key: { 'a.$b': 1 }, name: 'x' }, 67, /field name starts with '\$'\.$/],
+    [{ key: { a: 1 }, name: '' }, 67, /index name cannot be empty$/],
+    [{ key: { a: 1 }, name: '*' }, 2, /^The index name '\*' is not valid\.$/],
+    [{ key: { a: 1 }, name: 5 }, 14, /The field 'name' must be a string, but got int$/],
+    [{ key: 5, name: 'x' }, 14, /The field 'key' must be an object, but got int$/],
+    [{ key: { a: 1 }, name: 'x', v: 3 }, 67, /cannot create an index with v=3$/],
+    [{ key: { a: 1 }, name: 'x', v: 'x' }, 14, /The field 'v' must be a number, but got string$/],
+    [{ key: { a: 1 }, name: 'x', uniqe: true }, 197, /The field 'uniqe' is not valid for an index specification\. Specification: /],
+    [{ key: { a: 1 }, name: 'x', unique: 'yes' }, 14, /The field 'unique has value unique: "yes", which is not convertible to bool$/],
+    [
+      { key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } },
+      67,
+      /cannot mix "partialFilterExpression" and "sparse" options$/,
+    ],
+    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } }, 67, /^unsupported expression in partial index/],
+    [{ key: { a: 1 }, name: 'x', partialFilterExpression: 5 }, 14, /must be an object, but got int$/],
+    [
+      { key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 5 },
+      67,
+      /TTL indexes are single-field indexes, compound indexes do not support TTL\./,
+    ],
+    [{ key: { a: 1 }, name: 'x', expireAfterSeconds: -1 }, 67, /option cannot be less than 0\./],
+    [{ key: { a: 1 }, name: 'x', expireAfterSeconds: 'x' }, 67, /option must be numeric, but received a type of 'string'\./],
+    [{ key: { _id: 1 }, name: 'x', unique: true }, 197, /^The field 'unique' is not valid for an _id index specification\./],
+    [{ key: { _id: -1 }, name: 'x' }, 2, /^The field 'key' for an _id index must be \{_id: 1\}, but got \{ _id: -1 \}$/],
+    [
+      { key: { a: 1 }, name: '_id_' },
+      2,
+      /^The index name '_id_' is reserved for the _id index, which must have key pattern \{_id: 1\}, found key: \{ a: 1 \}$/,
+    ],
+    [{ key: { a: 1 }, name: 'x', collation: { locale: 'de' } }, 67, /not supported here$/],
+  ]
+  for (const [spec, code, message] of cases)
+    t.match(
+      errorOf(() => validated(spec)),
+      { code, message },
+      JSON.stringify(spec),
+    )
+})
+
+t.test('against the indexes that exist', async (t) => {
+  const engine = createMemoryEngine()
+  applyAll(engine, [
+    createOf('db.c'),
+    createIndexOf('db.c', { a: 1 }),
+    createIndexOf('db.c', { t: 1 }, { expireAfterSeconds: 5 }),
+    createIndexOf('db.c', { h: 1 }, { hidden: true }),
+  ])
+  const prepare = (spec: Document): Document | null => {
+    const prepared = prepareIndex(engine.collection('db.c')!, encode(spec))
+    return prepared === null ? null : decode(prepared)
+  }
+  t.equal(prepare({ key: { a: 1 }, name: 'a_1' }), null, 'identical')
+  t.equal(prepare({ key: { h: 1 }, name: 'h_1' }), null, 'hidden does not count')
+  t.equal(prepare({ key: { _id: 1 }, name: '_id_' }), null)
+  t.same(
+    prepare({ key: { a: 1 }, name: 'other', unique: true }),
+    { v: 2, key: { a: 1 }, name: 'other', unique: true },
+    'unique tells indexes apart',
+  )
+  t.same(prepare({ key: { a: 1 }, name: 'other', partialFilterExpression: { b: 1 } })?.name, 'other')
+  t.match(
+    errorOf(() => prepare({ key: { b: 1 }, name: 'a_1' })),
+    {
+      code: 86,
+      message:
+        /^An existing index has the same name as the requested index\. .*Requested index: \{ v: 2, key: \{ b: 1 \}, name: "a_1" \}, existing index: \{ v: 2, key: \{ a: 1 \}, name: "a_1" \}$/,
+    },
+  )
+  t.match(
+    errorOf(() => prepare({ key: { a: 1 }, name: 'a_1', unique: true })),
+    { code: 86 },
+  )
+  t.match(
+    errorOf(() => prepare({ key: { a: 1 }, name: 'x' })),
+    { code: 85, message: 'Index already exists with a different name: a_1' },
+  )
+  t.match(
+    errorOf(() => prepare({ key: { t: 1 }, name: 't_1', expireAfterSeconds: 6 })),
+    { code: 85, message: /^An equivalent index already exists with the same name but different options\./ },
+  )
+  t.match(
+    errorOf(() => prepare({ key: { t: 1 }, name: 'x' })),
+    { code: 85, message: /^An equivalent index already exists with a different name and options\./ },
+  )
+
+  for (let i = 4; i < 64; i++) engine.apply(createIndexOf('db.c', { [`f${i}`]: 1 }))
+  t.match(
+    errorOf(() => prepare({ key: { z: 1 }, name: 'z' })),
+    { code: 67, message: 'add index fails, too many indexes for db.c key:{ z: 1 }' },
+  )
+})

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { RecordTable } from '../src/record-table.js'
+import { check } from './support/check.js'
+
+const document = Buffer.alloc(5)
+const ids = (table: RecordTable, reverse = false): number[] => [...table.scan(reverse)].map(({ recordId }) => recordId)
+
+t.test('a table and its clones never see each other’s writes', async () => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), gap: fc.constantFrom(1, 1, 1, 300) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat() }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('clone' as const), pick: fc.nat() }) },
+  )
+  check(
+    fc.property(fc.array(fc.tuple(fc.nat(), step), { maxLength: 120 }), (steps) => {
+      const tables: { table: RecordTable; model: number[]; next: number }[] = [{ table: new RecordTable(), model: [], next: 1 }]
+      for (const [which, action] of steps) {
+        const target = tables[which % tables.length]!
+        if (action.do === 'add') {
+          target.next += action.gap
+          target.table.set({ recordId: target.next, document })
+          target.model.push(target.next)
+        } else if (action.do === 'delete' && target.model.length > 0) {
+          // Mostly the oldest, so that pages empty at the front.
+          const [gone] = target.model.splice(action.pick % 3 === 0 ? action.pick % target.model.length : 0, 1)
+          if (!target.table.delete(gone!)) return false
+        } else if (action.do === 'clone' && tables.length < 5) {
+          tables.push({ table: target.table.clone(), model: [...target.model], next: target.next })
+        }
+      }
+      return tables.every(({ table, model }) => {
+        const up = ids(table)
+        return (
+          table.count === model.length &&
+          up.join() === model.join() &&
+          ids(table, true).reverse().join() === model.join() &&
+          model.every((id) => table.get(id)?.recordId === id)
+        )
+      })
+    }),
+    300,
+  )
+})
+
+t.test('a queue does not grow its directory', async (t) => {
+  const table = new RecordTable()
+  for (let id = 1; id <= 200_000; id++) {
+    table.set({ recordId: id, document })
+    if (id > 10) table.delete(id - 10)
+  }
+  t.same(ids(table), [199_991, 199_992, 199_993, 199_994, 199_995, 199_996, 199_997, 199_998, 199_999, 200_000])
+  t.equal(table.get(5), undefined)
+  t.equal(table.delete(5), false)
+})
+
+t.test('ids beyond 32 bits', async (t) => {
+  const table = new RecordTable()
+  const recordId = 2 ** 40 + 7
+  table.set({ recordId, document })
+  t.equal(table.get(recordId)?.recordId, recordId)
+  t.equal(table.get(7), undefined)
+  t.same(ids(table), [recordId])
+})

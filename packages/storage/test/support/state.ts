@@ -1,0 +1,25 @@
+/** An engine's whole state as plain data, for comparing two of them. */
+import { toExtendedJson } from '@shardlab/bson'
+import type { Collection, StorageEngine } from '../../src/index.js'
+
+export function stateOf(engine: StorageEngine): unknown {
+  return engine.collections().map(stateOfCollection)
+}
+
+export function stateOfCollection(collection: Collection): unknown {
+  return {
+    ns: collection.ns,
+    uuid: Buffer.from(collection.uuid).toString('hex'),
+    options: toExtendedJson(collection.options),
+    count: collection.count,
+    dataSizeBytes: collection.dataSizeBytes,
+    documents: [...collection.scan()].map(({ recordId, document }) => [recordId, toExtendedJson(document, { canonical: true })]),
+    indexes: collection.indexes().map((index) => ({
+      spec: toExtendedJson(index.spec),
+      multikey: index.multikeyPaths.map((components) => [...components].sort()),
+      entries: index.entries,
+      sizeBytes: index.sizeBytes,
+      records: [...index.seek({})],
+    })),
+  }
+}

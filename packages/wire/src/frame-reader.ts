@@ -1,0 +1,124 @@
+import { readInt32 } from '@shardlab/bson'
+import { maxMessageSizeBytes, messageHeaderSize } from './constants.js'
+import { ProtocolError } from './errors.js'
+import { httpGreeting, httpReply } from './http.js'
+
+/** First allocation for a message that comes in several chunks, in bytes. */
+const firstCapacityBytes = 4096
+
+/**
+ * Cuts a stream of bytes into messages:
+ * `reader.push(chunk); for (let frame; (frame = reader.next()); ) …`.
+ *
+ * A message that lies in one chunk is returned as a view of it; one that comes in pieces is gathered in an array
+ * of its own, which grows with what has arrived, not with what the header promises. The reader never writes to
+ * chunks or to messages it has returned.
+ */
+export class FrameReader {
+  /** Bytes that no message was made of yet; `#chunk[#at, end)` comes first. */
+  #chunk: Uint8Array = emptyChunk
+  #at = 0
+  readonly #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  /** The message that is being gathered, if any. */
+  #partial: Buffer | null = null
+  #partialLength = 0
+
+  /** Bytes that came in and have not left as a message. */
+  get bufferedBytes(): number {
+    return this.#chunk.length - this.#at + this.#waitingBytes + this.#partialLength
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    if (this.#at === this.#chunk.length) {
+      this.#chunk = chunk
+      this.#at = 0
+    } else {
+      this.#waiting.push(chunk)
+      this.#waitingBytes += chunk.length
+    }
+  }
+
+  /**
+   * The next whole message, header included, or null when more bytes are needed.
+   * @throws {@link ProtocolError} 17 for a length below 16 or above {@link maxMessageSizeBytes}. The stream is lost then.
+   */
+  next(): Uint8Array | null {
+    for (;;) {
+      if (this.#partial === null) {
+        const chunk = this.#chunk
+        const at = this.#at
+        const available = chunk.length - at
+        if (available >= 4) {
+          const length = checkedLength(readInt32(chunk, at))
+          if (available >= length) {
+            this.#at = at + length
+            return at === 0 && available === length ? chunk : chunk.subarray(at, at + length)
+          }
+        }
+        if (available > 0) {
+          this.#partial = Buffer.allocUnsafeSlow(Math.max(firstCapacityBytes, available))
+          this.#partialLength = 0
+        }
+      } else {
+        const frame = this.#gather()
+        if (frame !== null) return frame
+      }
+      if (this.#at === this.#chunk.length && !this.#advance()) return null
+    }
+  }
+
+  /** Moves bytes of the current chunk into the message being gathered; returns it when it is whole. */
+  #gather(): Uint8Array | null {
+    if (this.#partialLength < 4) {
+      this.#take(4 - this.#partialLength, firstCapacityBytes)
+      if (this.#partialLength < 4) return null
+    }
+    const length = checkedLength(readInt32(this.#partial!, 0))
+    this.#take(length - this.#partialLength, length)
+    if (this.#partialLength < length) return null
+    const frame = this.#partial!.subarray(0, length)
+    this.#partial = null
+    this.#partialLength = 0
+    return frame
+  }
+
+  /** `limit`: never allocates more, as the message will not be longer. */
+  #take(wanted: number, limit: number): void {
+    const count = Math.min(wanted, this.#chunk.length - this.#at)
+    const needed = this.#partialLength + count
+    let partial = this.#partial!
+    if (needed > partial.length) {
+      partial = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, partial.length * 2), limit))
+      this.#partial!.copy(partial, 0, 0, this.#partialLength)
+      this.#partial = partial
+    }
+    partial.set(this.#chunk.subarray(this.#at, this.#at + count), this.#partialLength)
+    this.#partialLength = needed
+    this.#at += count
+  }
+
+  /** Makes the next waiting chunk the current one. */
+  #advance(): boolean {
+    const chunk = this.#waiting.shift()
+    this.#chunk = chunk ?? emptyChunk
+    this.#at = 0
+    if (chunk === undefined) return false
+    this.#waitingBytes -= chunk.length
+    return true
+  }
+}
+
+const emptyChunk = new Uint8Array(0)
+
+function checkedLength(length: number): number {
+  if (length >= messageHeaderSize && length <= maxMessageSizeBytes) return length
+  // The server prints the length as an unsigned 64 bit number.
+  const printed = length < 0 ? BigInt.asUintN(64, BigInt(length)) : length
+  throw new ProtocolError(
+    'ProtocolError',
+    `recv(): message msgLen ${printed} is invalid. Min ${messageHeaderSize} Max: ${maxMessageSizeBytes}`,
+    length === httpGreeting ? httpReply : null,
+  )
+}

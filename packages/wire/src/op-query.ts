@@ -1,0 +1,100 @@
+import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, readInt32, readUtf8, type RawValue } from '@shardlab/bson'
+import { QueryFlag } from './constants.js'
+import { checkDocument } from './document-check.js'
+import { ProtocolError } from './errors.js'
+
+const upgradeHint = 'The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal'
+
+/** Commands that a 5.1+ server takes by OP_QUERY. Server: `checkAllowedOpQueryCommand`. */
+const allowedCommands: ReadonlySet<string> = new Set([
+  'hello',
+  'isMaster',
+  'ismaster',
+  '_isSelf',
+  'authenticate',
+  'buildinfo',
+  'buildInfo',
+  'saslContinue',
+  'saslStart',
+])
+
+/** What a removed opcode or a query on a collection is answered with, as OP_REPLY with the error flag. */
+export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'): Uint8Array {
+  return new DocumentWriter(256)
+    .string('$err', `${operation} is no longer supported. ${upgradeHint}`)
+    .int32('code', 5739101)
+    .double('ok', 0)
+    .finish()
+}
+
+/**
+ * The command of an OP_QUERY on `db.$cmd` as OP_MSG would carry it: unwrapped from `$query`, with `$readPreference`
+ * (also for the secondaryOk flag) and `$db`. Null: a query on a collection. Server: `opMsgRequestFromLegacyRequest`,
+ * `upconvertRequest`.
+ * @throws {@link ProtocolError} when there is no namespace, {@link CommandError} for all else.
+ */
+export function readQueryCommand(message: Uint8Array): Uint8Array | null {
+  const end = message.length
+  let nameEnd = 20
+  while (nameEnd < end && message[nameEnd] !== 0) nameEnd++
+  if (nameEnd >= end) throw new ProtocolError('BadValue', 'Failed to parse ns string')
+  const ns = readUtf8(message, 20, nameEnd)
+  const dot = ns.indexOf('.')
+  if (dot < 0 || ns.slice(dot + 1) !== '$cmd') return null
+
+  const flags = readInt32(message, 16)
+  const documentAt = nameEnd + 9
+  if (documentAt > end) throw new CommandError(18634, 'Not enough data to read')
+  const numberToReturn = readInt32(message, nameEnd + 5)
+  if (end - documentAt < 5) throw new CommandError(10304, 'Client Error: Remaining data too small for BSON object')
+  const documentEnd = checkDocument(message, documentAt, end)
+  if (documentEnd < end) checkDocument(message, documentEnd, end)
+  const query = message.subarray(documentAt, documentEnd)
+
+  if ((flags & QueryFlag.exhaust) !== 0) throw new CommandError(18527, `The 'exhaust' OP_QUERY flag is invalid for commands: ${ns}`)
+  if (numberToReturn !== 1 && numberToReturn !== -1) {
+    throw new CommandError(16979, `Bad numberToReturn (${numberToReturn}) for $cmd type ns - can only be 1 or -1`)
+  }
+  const { command, readPreference, metadata } = unwrap(query)
+  if (findField(command, '$db') !== undefined) throw new CommandError(40621, '$db is not allowed in OP_QUERY requests')
+  const first = new FieldIterator(command)
+  const name = first.next() ? first.name() : ''
+  if (!allowedCommands.has(name)) throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
+
+  const writer = new DocumentWriter(command.length + 96)
+  for (const it = new FieldIterator(command); it.next(); ) {
+    const fieldName = it.name()
+    if (fieldName !== '$queryOptions' || metadata === null) writer.value(fieldName, it.value())
+  }
+  if (readPreference !== undefined) writer.value('$readPreference', readPreference)
+  else if (metadata !== null) writer.fields(metadata)
+  else if ((flags & QueryFlag.secondaryOk) !== 0 && findField(command, '$readPreference') === undefined) {
+    writer.startDocument('$readPreference').string('mode', 'secondaryPreferred').end()
+  }
+  return writer.string('$db', ns.slice(0, dot)).finish()
+}
+
+interface Unwrapped {
+  readonly command: Uint8Array
+  readonly readPreference: RawValue | undefined
+  /** Contents of `$queryOptions`, which old routers used. */
+  readonly metadata: Uint8Array | null
+}
+
+function unwrap(query: Uint8Array): Unwrapped {
+  const first = new FieldIterator(query)
+  const name = first.next() ? first.name() : ''
+  if (name === '$query' || name === 'query') {
+    if (findField(query, '$maxTimeMS') !== undefined) {
+      throw new CommandError('InvalidOptions', 'cannot use $maxTimeMS query option with commands; use maxTimeMS command option instead')
+    }
+    return { command: embedded(first.value(), name), readPreference: findField(query, '$readPreference'), metadata: null }
+  }
+  const options = findField(query, '$queryOptions')
+  return { command: query, readPreference: undefined, metadata: options === undefined ? null : embedded(options, '$queryOptions') }
+}
+
+function embedded(value: RawValue, name: string): Uint8Array {
+  if (value.type === BsonType.object || value.type === BsonType.array) return value.slice()
+  throw new CommandError(10065, `invalid parameter: expected an object (${name})`)
+}

@@ -1,0 +1,91 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { FrameReader, maxMessageSizeBytes, ProtocolError } from '../src/index.js'
+import { message } from './helpers.js'
+
+function drain(reader: FrameReader): Uint8Array[] {
+  const frames: Uint8Array[] = []
+  for (let frame; (frame = reader.next()); ) frames.push(frame)
+  return frames
+}
+
+t.test('a message in one chunk is a view of it', async (t) => {
+  const chunk = Buffer.concat([message(10), message(0), message(3)])
+  const reader = new FrameReader()
+  reader.push(chunk)
+  const frames = drain(reader)
+  t.same(frames.map((frame) => frame.length), [26, 16, 19])
+  for (const frame of frames) t.equal(frame.buffer, chunk.buffer)
+  t.equal(reader.bufferedBytes, 0)
+})
+
+t.test('any cutting of a stream gives the same messages', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.nat(40), fc.nat(20_000)), { maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 30 }),
+      fc.boolean(),
+      (payloads, cuts, lazily) => {
+        const messages = payloads.map((size, index) => message(size, index))
+        const stream = Buffer.concat(messages)
+        const reader = new FrameReader()
+        const frames: Uint8Array[] = []
+        for (let at = 0, i = 0; at < stream.length; i++) {
+          const end = at + cuts[i % cuts.length]!
+          reader.push(stream.subarray(at, end))
+          if (!lazily) frames.push(...drain(reader))
+          at = end
+        }
+        frames.push(...drain(reader))
+        t.equal(frames.length, messages.length)
+        frames.forEach((frame, index) => t.ok(messages[index]!.equals(frame)))
+        t.equal(reader.bufferedBytes, 0)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+t.test('lengths that no message has are errors', async (t) => {
+  for (const length of [0, 15, -1, -(2 ** 31), maxMessageSizeBytes + 1, 2 ** 31 - 1]) {
+    for (const cut of [4, 2]) {
+      const header = Buffer.alloc(16)
+      header.writeInt32LE(length)
+      const reader = new FrameReader()
+      const before = process.memoryUsage().arrayBuffers
+      t.throws(() => {
+        reader.push(header.subarray(0, cut))
+        reader.next()
+        reader.push(header.subarray(cut))
+        reader.next()
+      }, { name: 'ProtocolError', code: 17, codeName: 'ProtocolError', farewell: null })
+      t.ok(process.memoryUsage().arrayBuffers - before < 1_000_000, 'nothing is allocated for it')
+    }
+  }
+})
+
+t.test('a promised length is not allocated before its bytes come', async (t) => {
+  const header = Buffer.alloc(16)
+  header.writeInt32LE(maxMessageSizeBytes)
+  const before = process.memoryUsage().arrayBuffers
+  const readers = Array.from({ length: 50 }, () => {
+    const reader = new FrameReader()
+    reader.push(header)
+    t.equal(reader.next(), null)
+    return reader
+  })
+  t.equal(readers[0]!.bufferedBytes, 16)
+  t.ok(process.memoryUsage().arrayBuffers - before < 5_000_000)
+})
+
+t.test('a browser gets an answer', async (t) => {
+  const reader = new FrameReader()
+  reader.push(Buffer.from('GET / HTTP/1.1\r\n\r\n'))
+  try {
+    reader.next()
+    t.fail('not rejected')
+  } catch (error) {
+    t.ok(error instanceof ProtocolError && error.farewell)
+    t.match(Buffer.from((error as ProtocolError).farewell!).toString(), /^HTTP\/1\.0 200 OK\r\n.*native driver port/s)
+  }
+})

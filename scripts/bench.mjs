@@ -1,0 +1,5 @@
+/** `npm run bench [-- name …]`: measurements, each of which prints its own figures. Without a name it lists them. */
+import { main } from './lib/processes.mjs'
+import { runProgram } from './lib/program.mjs'
+
+await main((args) => runProgram('test/dist/bench/main.js', args))

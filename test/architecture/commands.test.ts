@@ -1,0 +1,106 @@
+import t from 'tap'
+import { loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
+import { findRoot, readRepository, Repository } from './model/repository.js'
+import { commandsPage, findStalePages, generatePages } from './pages.js'
+import { findCommandsOutsideTables } from './rules/command-rows.js'
+import { expectNoFindings, messagesOf } from './support.js'
+
+const rowOf = (name: string, more: Partial<Row> = {}): Row & { run: () => void } => ({
+  name,
+  routing: 'local',
+  access: 'none',
+  manual: `reference/command/${name}`,
+  status: 'full',
+  summary: `Does what ${name} does.`,
+  run() {},
+  ...more,
+})
+
+const modulesOf = (folder: string, rows: readonly Row[], files: Readonly<Record<string, readonly Row[]>>): CommandModules => ({
+  folder,
+  entry: { path: `packages/${folder}/src/index.ts`, exports: { table: { rows } } },
+  rowFiles: Object.entries(files).map(([name, exported]) => ({
+    path: `packages/${folder}/src/commands/${name}.ts`,
+    exports: Object.fromEntries(exported.map((row) => [row.name, row])),
+  })),
+})
+
+t.test('canary: rows without a file, files without a row, rows that say too little', (t) => {
+  const [ping, find, count] = [rowOf('ping'), rowOf('find'), rowOf('count')]
+  const partial = rowOf('partial', { status: 'partial' })
+  const wordless = rowOf('wordless', { summary: 'hm', manual: 'somewhere' })
+  const messages = messagesOf(
+    findCommandsOutsideTables([
+      modulesOf('mongos', [ping, partial, wordless], { ping: [ping], find: [find], empty: [], two: [partial, wordless], count: [count] }),
+    ]),
+  )
+  t.strictSame(messages, [
+    "the row 'find' is in no command table that mongos exports",
+    'exports 0 command rows: one command, one file, one row',
+    'exports 2 command rows: one command, one file, one row',
+    "the row 'count' is in no command table that mongos exports",
+    "the row 'partial' is partial and does not say what is missing",
+    "the summary of 'wordless' is no sentence",
+    "the row 'wordless' names no page of the manual",
+  ])
+  t.match(messagesOf(findCommandsOutsideTables([modulesOf('mongos', [ping], {})])), ["the row 'ping' has no file of its own"])
+  t.end()
+})
+
+t.test('canary: a table may hold rows of the package below', (t) => {
+  const [ping, find] = [rowOf('ping'), rowOf('find')]
+  t.strictSame(
+    findCommandsOutsideTables([modulesOf('shard', [ping, find], { find: [find] }), modulesOf('node', [ping], { ping: [ping] })]),
+    [],
+  )
+  t.end()
+})
+
+t.test('every command has one file and one row', async (t) => {
+  expectNoFindings(t, findCommandsOutsideTables(await loadCommandModules(readRepository(), findRoot())), 'commands and tables agree')
+})
+
+t.test('canary: the commands page', (t) => {
+  const page = commandsPage([
+    modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read' })], {}),
+    modulesOf(
+      'node',
+      [rowOf('find', { status: 'partial', missing: 'no a|b.', aliases: ['FIND'] }), rowOf('drop', { adminOnly: true })],
+      {},
+    ),
+  ])
+  t.equal(page?.path, 'docs/reference/compatibility.md')
+  t.strictSame(page?.text.split('\n').slice(-4), [
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| `drop` | Does what drop does. | any mongod | local | none, admin database only | full | reference/command/drop |',
+    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | full; partial: no a\\|b. | reference/command/find |',
+    '',
+  ])
+  t.equal(commandsPage([modulesOf('mongos', [], {})]), null)
+  t.end()
+})
+
+t.test('canary: stale, missing and foreign pages', (t) => {
+  const pages = [
+    { path: 'docs/reference/a.md', text: 'new' },
+    { path: 'docs/reference/b.md', text: 'b' },
+    { path: 'docs/reference/c.md', text: 'c' },
+  ]
+  const files = {
+    'docs/reference/a.md': 'old',
+    'docs/reference/b.md': 'b',
+    'docs/reference/d.md': 'd',
+    'docs/reference/README.md': 'index',
+  }
+  t.match(messagesOf(findStalePages(new Repository(files), pages)), [
+    'is stale: run npm run generate',
+    'is missing: run npm run generate',
+    'is not a generated page',
+  ])
+  t.end()
+})
+
+t.test('docs/reference is what the code generates now', async (t) => {
+  const repository = readRepository()
+  expectNoFindings(t, findStalePages(repository, await generatePages(repository, findRoot())), 'no stale page')
+})

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { readRepository, Repository } from './model/repository.js'
+import { findForeignLibraries, findMissingLibraries } from './rules/libraries.js'
+import { expectNoFindings, messagesOf } from './support.js'
+
+const foreign = (path: string, source: string): string[] => messagesOf(findForeignLibraries(new Repository({ [path]: source })))
+
+t.test('canary: libraries that are not on the list, or not in this way', (t) => {
+  t.match(foreign('packages/query/src/a.ts', "import { Query } from 'mingo'"), ["'mingo' is not on the list of libraries of query"])
+  t.match(foreign('packages/wire/src/a.ts', "import { Long } from 'bson'"), ["'bson' is not on the list of libraries of wire"])
+  t.match(foreign('packages/actor/src/a.ts', "import { nanoid } from 'nanoid'"), [
+    "of 'nanoid' only customRandom, urlAlphabet may be imported, not nanoid",
+  ])
+  t.match(foreign('packages/actor/src/a.ts', "import * as ids from 'nanoid'"), [
+    "of 'nanoid' only customRandom, urlAlphabet may be imported, not everything",
+  ])
+  t.match(foreign('packages/balancer/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: f(1), timeout: 5 })"), [
+    "the option timeout of 'p-queue' arms a real timer",
+  ])
+  t.end()
+})
+
+t.test('canary: what the list allows is fine', (t) => {
+  t.strictSame(foreign('packages/actor/src/a.ts', "import { customRandom } from 'nanoid'"), [])
+  t.strictSame(foreign('packages/balancer/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: 1 })\nconst timeout = 1"), [])
+  t.strictSame(foreign('packages/runtime/src/a.ts', "import { Worker } from 'node:worker_threads'\nawait import('snappy')"), [])
+  t.strictSame(foreign('packages/query/test/a.test.ts', "import { Query } from 'mingo'"), [])
+  t.end()
+})
+
+t.test('shipped source imports only what the list allows', (t) => {
+  expectNoFindings(t, findForeignLibraries(readRepository()), 'every library is on the list')
+  t.end()
+})
+
+t.test('canary: a library of the house that nothing ships with', (t) => {
+  const files = {
+    'packages/actor/src/a.ts': "import { Packr } from 'msgpackr'\n// import 'nanoid'",
+    'packages/actor/test/a.test.ts': "import 'eventemitter3'",
+    'packages/scenario/package.json': JSON.stringify({ name: '@shardlab/scenario', dependencies: { piscina: '^5.0.0' } }),
+  }
+  t.strictSame(messagesOf(findMissingLibraries(new Repository(files))), [
+    "no shipped source imports 'nanoid'",
+    "no shipped source imports 'eventemitter3'",
+    "no shipped source imports 'p-queue'",
+    "no shipped source imports 'piscina'",
+  ])
+  t.end()
+})
+
+t.test('shipped source imports the libraries that the house is built on', (t) => {
+  expectNoFindings(t, findMissingLibraries(readRepository()), 'every library is in use')
+  t.end()
+})

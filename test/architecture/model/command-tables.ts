@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Repository } from './repository.js'
+
+/** What the checks and the compatibility page read of a `CommandRow`. */
+export interface Row {
+  readonly name: string
+  readonly aliases?: readonly string[]
+  readonly routing: string
+  readonly access: string
+  readonly adminOnly?: boolean
+  readonly manual: string
+  readonly status: 'full' | 'partial'
+  readonly missing?: string
+  readonly summary: string
+}
+
+/** A built module of a package. */
+export interface BuiltModule {
+  /** Of the source, relative to the root. */
+  readonly path: string
+  /** Null: not built. */
+  readonly exports: Readonly<Record<string, unknown>> | null
+}
+
+/** Packages that serve commands, in the order in which the page names them. */
+export const servingPackages = ['mongos', 'shard', 'config-server', 'node'] as const
+
+export interface CommandModules {
+  readonly folder: string
+  /** The package's entry. */
+  readonly entry: BuiltModule
+  /** Files in folders called `commands` or `rows`: one command each. */
+  readonly rowFiles: readonly BuiltModule[]
+}
+
+export function isRow(value: unknown): value is Row {
+  if (typeof value !== 'object' || value === null) return false
+  const row = value as Partial<Record<string, unknown>>
+  return (
+    typeof row['name'] === 'string' &&
+    typeof row['routing'] === 'string' &&
+    typeof row['manual'] === 'string' &&
+    typeof row['run'] === 'function'
+  )
+}
+
+/** The command rows that one module exports by themselves. */
+export const rowsOf = (module: BuiltModule): Row[] => Object.values(module.exports ?? {}).filter(isRow)
+
+/** The rows of every command table that a module exports: arrays of rows, and objects that hold one as `rows`. */
+export function exportedRows(exports: BuiltModule['exports']): Set<Row> {
+  const rows = new Set<Row>()
+  for (const value of Object.values(exports ?? {})) {
+    const list = Array.isArray(value) ? value : typeof value === 'object' && value !== null && 'rows' in value ? value.rows : null
+    if (Array.isArray(list)) for (const row of list) if (isRow(row)) rows.add(row)
+  }
+  return rows
+}
+
+/** Loads what `tsc -b` built of the packages that serve commands. */
+export async function loadCommandModules(repository: Repository, root: string): Promise<CommandModules[]> {
+  const load = async (path: string): Promise<BuiltModule> => {
+    const built = join(root, path.replace('/src/', '/dist/src/').replace(/\.ts$/, '.js'))
+    return { path, exports: existsSync(built) ? ((await import(pathToFileURL(built).href)) as Record<string, unknown>) : null }
+  }
+  return Promise.all(
+    servingPackages.map(async (folder) => {
+      const sources = repository.packages.find((workspace) => workspace.folder === folder)?.sources ?? []
+      const rowPaths = sources
+        .map(({ path }) => path)
+        .filter((path) => /\/(commands|rows)\/[^/]+\.ts$/.test(path) && !path.endsWith('/index.ts'))
+      return { folder, entry: await load(`packages/${folder}/src/index.ts`), rowFiles: await Promise.all(rowPaths.map(load)) }
+    }),
+  )
+}

@@ -1,0 +1,34 @@
+/** The floors of docs/ARCHITECTURE.md: imports go downward only, packages on one floor do not import each other. */
+export const floors: Readonly<Record<string, number>> = {
+  bson: 0,
+  query: 1,
+  sharding: 2,
+  wire: 2,
+  storage: 3,
+  actor: 3,
+  node: 4,
+  shard: 5,
+  'config-server': 5,
+  mongos: 5,
+  balancer: 5,
+  runtime: 6,
+  unique: 6,
+  load: 6,
+  cluster: 7,
+  scenario: 8,
+  shardlab: 9,
+  dashboard: 9,
+}
+
+/** Same state, same messages, same clock: same output. Floors up to this one are deterministic. */
+export const topDeterministicFloor = 5
+
+/** Packages that reach a cluster through the official driver only, and what of ours they may import all the same. */
+export const onlyOfOurs: Readonly<Record<string, readonly string[]>> = { unique: [], load: ['bson'] }
+
+/** The published name of a package folder. */
+export const publishedName = (folder: string): string => (folder === 'shardlab' ? 'shardlab' : `@shardlab/${folder}`)
+
+/** The folder of a published name; undefined for a package that is not ours. */
+export const folderOfName = (name: string): string | undefined =>
+  name === 'shardlab' ? 'shardlab' : name.startsWith('@shardlab/') ? name.slice('@shardlab/'.length) : undefined

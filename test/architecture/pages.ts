@@ -1,0 +1,79 @@
+import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
+import type { Finding, Repository } from './model/repository.js'
+
+/** A file of docs/reference/ as it has to be. */
+export interface Page {
+  readonly path: string
+  readonly text: string
+}
+
+const referenceFolder = 'docs/reference'
+const notice = '<!-- Generated: npm run generate. Do not edit. -->'
+
+const memberNames: Readonly<Record<string, string>> = {
+  mongos: 'mongos',
+  shard: 'shard',
+  'config-server': 'config server',
+  node: 'any mongod',
+}
+
+/** All generated pages. A page about something that does not exist yet is not generated. */
+export async function generatePages(repository: Repository, root: string): Promise<Page[]> {
+  const page = commandsPage(await loadCommandModules(repository, root))
+  return page === null ? [] : [page]
+}
+
+/** The compatibility page: every command, who serves it, and how much of it. */
+export function commandsPage(modules: readonly CommandModules[]): Page | null {
+  const servedBy = new Map<string, { row: Row; folder: string }[]>()
+  for (const { folder, entry } of modules) {
+    for (const row of exportedRows(entry.exports)) servedBy.set(row.name, [...(servedBy.get(row.name) ?? []), { row, folder }])
+  }
+  if (servedBy.size === 0) return null
+  const names = [...servedBy.keys()].sort((a, b) => a.localeCompare(b, 'en'))
+  const lines = names.map((name) => commandLine(name, servedBy.get(name)!))
+  const text = [
+    notice,
+    '',
+    '# Compatibility',
+    '',
+    `${names.length} commands. What is not listed answers CommandNotFound (59), as the server does. "Partial" says what is missing.`,
+    '',
+    '| command | what it does | served by | routing | access | status | manual |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...lines,
+    '',
+  ].join('\n')
+  return { path: `${referenceFolder}/compatibility.md`, text }
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+function commandLine(name: string, places: readonly { row: Row; folder: string }[]): string {
+  const { row } = places[0]!
+  const aliases = [...new Set(places.flatMap((place) => place.row.aliases ?? []))].map((alias) => `\`${alias}\``)
+  const command = `\`${name}\`${aliases.length > 0 ? ` (${aliases.join(', ')})` : ''}`
+  const status = [...new Set(places.map((place) => (place.row.status === 'full' ? 'full' : `partial: ${place.row.missing ?? ''}`)))].join(
+    '; ',
+  )
+  const routing = [...new Set(places.map((place) => place.row.routing))].join(', ')
+  const access = `${row.access}${row.adminOnly === true ? ', admin database only' : ''}`
+  const members = places.map((place) => memberNames[place.folder] ?? place.folder).join(', ')
+  return `| ${[command, row.summary, members, routing, access, status, row.manual].map(cell).join(' | ')} |`
+}
+
+/** docs/reference holds the generated pages as they are now, and nothing else but its README. */
+export function findStalePages(repository: Repository, pages: readonly Page[]): Finding[] {
+  const regenerate = 'run npm run generate'
+  const findings: Finding[] = []
+  for (const { path, text } of pages) {
+    const present = repository.files.get(path)?.text
+    if (present !== text) findings.push({ path, line: 0, message: `${present === undefined ? 'is missing' : 'is stale'}: ${regenerate}` })
+  }
+  for (const path of repository.files.keys()) {
+    if (!path.startsWith(`${referenceFolder}/`) || path === `${referenceFolder}/README.md`) continue
+    if (!pages.some((page) => page.path === path))
+      findings.push({ path, line: 0, message: 'is not a generated page: docs/reference holds nothing else' })
+  }
+  return findings
+}

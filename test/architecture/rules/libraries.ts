@@ -1,0 +1,122 @@
+import { folderOfName } from '../model/floors.js'
+import { packageOfSpecifier } from '../model/imports.js'
+import type { Finding, Repository, SourceFile } from '../model/repository.js'
+import { isBuiltin } from './declared-dependencies.js'
+
+/** One library that one package may ship with. */
+export interface AllowedLibrary {
+  readonly reason: string
+  /** The only names that may be imported; absent: all. */
+  readonly names?: readonly string[]
+  /** Options that its constructor may not get. */
+  readonly bannedOptions?: { readonly constructed: string; readonly options: readonly string[] }
+}
+
+/** p-queue arms real timers for these. */
+const queueWithoutTimers = {
+  constructed: 'PQueue',
+  options: ['interval', 'intervalCap', 'timeout', 'carryoverConcurrencyCount', 'carryoverIntervalCount'],
+}
+
+/** Package to library to reason. What is not on this list may not be imported by shipped source. */
+export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, AllowedLibrary>>>> = {
+  bson: {
+    bson: { reason: 'BSON values as drivers know them; the only importer, everything else takes bytes' },
+    '@noble/hashes': { reason: 'MD5 for hashed shard keys, bit exact and without node:crypto' },
+  },
+  actor: {
+    msgpackr: { reason: 'the envelope of messages, the same bytes in every runtime' },
+    nanoid: { reason: 'ids as text, drawn from the generator of the context', names: ['customRandom', 'urlAlphabet'] },
+  },
+  storage: {
+    'sorted-btree': { reason: 'ordered indexes with a clone in constant time' },
+  },
+  mongos: {
+    'p-queue': { reason: 'limits what is in flight to the shards', bannedOptions: queueWithoutTimers },
+  },
+  balancer: {
+    'p-queue': { reason: 'limits migrations in flight', bannedOptions: queueWithoutTimers },
+  },
+  runtime: {
+    snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },
+  },
+  cluster: {
+    eventemitter3: { reason: 'events to people' },
+  },
+  shardlab: {
+    commander: { reason: 'the command line' },
+  },
+}
+
+/** Libraries that the house is built on: at least one package must ship with an import of each. */
+export const requiredLibraries: readonly string[] = ['msgpackr', 'nanoid', 'eventemitter3', 'p-queue']
+
+/** These too, once a package depends on them. */
+export const requiredWhenDeclared: readonly string[] = ['piscina']
+
+/** Shipped source imports only what the list allows, in the way the list allows. */
+export function findForeignLibraries(repository: Repository, allowed = allowedLibraries): Finding[] {
+  return repository.packages.flatMap((workspace) =>
+    workspace.sources.flatMap((file) =>
+      file.imports.flatMap(({ specifier, line, names }): Finding[] => {
+        const name = packageOfSpecifier(specifier)
+        if (specifier.startsWith('.') || isBuiltin(specifier) || folderOfName(name) !== undefined) return []
+        const library = allowed[workspace.folder]?.[name]
+        if (library === undefined) {
+          return [
+            {
+              path: file.path,
+              line,
+              message: `'${name}' is not on the list of libraries of ${workspace.folder}: test/architecture/rules/libraries.ts wants a reason`,
+            },
+          ]
+        }
+        const unwanted =
+          library.names === undefined ? [] : (names ?? ['everything']).filter((imported) => !library.names!.includes(imported))
+        return [
+          ...unwanted.map((imported) => ({
+            path: file.path,
+            line,
+            message: `of '${name}' only ${library.names!.join(', ')} may be imported, not ${imported}`,
+          })),
+          ...bannedOptionsOf(file, name, library),
+        ]
+      }),
+    ),
+  )
+}
+
+function bannedOptionsOf(file: SourceFile, name: string, { bannedOptions }: AllowedLibrary): Finding[] {
+  if (bannedOptions === undefined) return []
+  const findings: Finding[] = []
+  const tokens = file.tokens
+  tokens.forEach((token, i) => {
+    if (token.text !== bannedOptions.constructed || tokens[i - 1]?.text !== 'new') return
+    for (let j = i + 1, depth = 0; j < tokens.length; j++) {
+      const { kind, text, line } = tokens[j]!
+      if (kind === 'punctuation' && text === '(') depth++
+      if (kind === 'punctuation' && text === ')' && --depth === 0) break
+      if (kind === 'name' && bannedOptions.options.includes(text)) {
+        findings.push({
+          path: file.path,
+          line,
+          message: `the option ${text} of '${name}' arms a real timer: use ctx.setTimer or ctx.sleep`,
+        })
+      }
+    }
+  })
+  return findings
+}
+
+/** The house's libraries are really used by what is shipped. */
+export function findMissingLibraries(repository: Repository): Finding[] {
+  const imported = new Set(
+    repository.packages.flatMap(({ sources }) =>
+      sources.flatMap((file) => file.imports.map(({ specifier }) => packageOfSpecifier(specifier))),
+    ),
+  )
+  const declared = requiredWhenDeclared.filter((name) => repository.packages.some(({ manifest }) => name in (manifest.dependencies ?? {})))
+  return [...requiredLibraries, ...declared]
+    .filter((name) => !imported.has(name))
+    .map((name) => ({ path: 'packages', line: 0, message: `no shipped source imports '${name}'` }))
+}

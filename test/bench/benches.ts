@@ -1,0 +1,15 @@
+/** What a bench reports. */
+export interface BenchResult {
+  readonly title: string
+  readonly rows: readonly { readonly name: string; readonly value: string; readonly goal?: string }[]
+  /** What the figures are, for the reader: an emulator's, medians of what, on what. */
+  readonly note: string
+}
+
+export interface Bench {
+  measure(): Promise<BenchResult>
+}
+
+export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  start: () => import('./start.js'),
+}

@@ -1,0 +1,62 @@
+/** The command line as people and programs use it: readiness, signals, wrong options. */
+import t from 'tap'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { shardlab, up } from '../support/up.js'
+
+t.test('--json prints one object first, and a signal ends it in order', async t => {
+  for (const runtime of ['threads', 'inline']) {
+    const running = await up('--port', '0', '--shards', '2', '--mongos', '2', '--runtime', runtime)
+    const { ready } = running
+    t.equal(ready.ready, true)
+    t.same(ready.shards.map(({ id }) => id), ['shard01', 'shard02'])
+    t.equal(ready.mongos.length, 2)
+    t.equal(ready.uri, `mongodb://${ready.mongos.join(',')}/`)
+    t.equal(await running.stop(), 0)
+  }
+})
+
+t.test('SIGINT too', async t => {
+  const running = await up('--port', '0', '--shards', '1')
+  running.process.kill('SIGINT')
+  await once(running.process, 'exit')
+  t.equal(running.process.exitCode, 0)
+})
+
+t.test('wrong options: one sentence and exit code 2', async t => {
+  const cases: [string[], RegExp][] = [
+    [['up', '--wings'], /unknown option '--wings'/],
+    [['up', '--port', '70000'], /port is 70000/],
+    [['up', '--port', 'x'], /whole number/],
+    [['up', '--shards', '0'], /shards is 0/],
+    [['up', '--emulate', '9.9'], /emulate is "9.9"; use one of/],
+    [['up', '--chunk-size', 'big'], /chunkSize is "big"/],
+    [['up', '--chunk-size', '10B'], /from 1KB/],
+    [['up', '--runtime', 'cloud'], /use threads or inline/],
+    [['up', '--host', '203.0.113.7', '--port', '0'], /no address of this machine/],
+    [['flap'], /unknown command 'flap'/],
+  ]
+  for (const [args, expected] of cases) {
+    const { code, stdout, stderr } = await shardlab(...args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, expected)
+    t.notMatch(stderr, /\n\s+at /, 'no stack')
+    t.equal(stdout, '')
+  }
+})
+
+t.test('a port that is taken', async t => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { code, stderr } = await shardlab('up', '--port', String(port))
+  t.equal(code, 2)
+  t.match(stderr, new RegExp(`port ${port} .* is taken`))
+})
+
+t.test('help shows examples', async t => {
+  const { code, stdout } = await shardlab('up', '--help')
+  t.equal(code, 0)
+  t.match(stdout, /Examples:/)
+})

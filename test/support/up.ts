@@ -1,0 +1,62 @@
+/** Runs the command line as a person does, in a process of its own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const bin = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
+
+/** The first line of `shardlab up --json`. */
+export interface Ready {
+  readonly ready: true
+  readonly uri: string
+  readonly shards: readonly { readonly id: string; readonly uri: string }[]
+  readonly mongos: readonly string[]
+}
+
+export interface RunningUp {
+  readonly ready: Ready
+  readonly process: ChildProcess
+  /** Sends SIGTERM and resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+/** Starts `shardlab up --json …` and resolves when it is ready. */
+export async function up(...args: string[]): Promise<RunningUp> {
+  const child = spawn(process.execPath, [bin, 'up', '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  const ready = await new Promise<Ready>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      const end = output.indexOf('\n')
+      if (end >= 0) resolve(JSON.parse(output.slice(0, end)) as Ready)
+    })
+    child.once('exit', code => reject(new Error(`shardlab up ended with code ${code} before it was ready`)))
+  })
+  return {
+    ready,
+    process: child,
+    async stop() {
+      if (child.exitCode !== null) return child.exitCode
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      return child.exitCode
+    },
+  }
+}
+
+/** Runs any command line to its end. */
+export async function run(command: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: options.env ?? process.env })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  child.stdin.end(options.input ?? '')
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}
+
+/** Runs `shardlab …` to its end. */
+export function shardlab(...args: string[]): ReturnType<typeof run> {
+  return run(process.execPath, [bin, ...args])
+}
