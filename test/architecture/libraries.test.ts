@@ -14,7 +14,7 @@ t.test('canary: libraries that are not on the list, or not in this way', (t) => 
   t.match(foreign('packages/actor/src/a.ts', "import * as ids from 'nanoid'"), [
     "of 'nanoid' only customRandom, urlAlphabet may be imported, not everything",
   ])
-  t.match(foreign('packages/balancer/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: f(1), timeout: 5 })"), [
+  t.match(foreign('packages/shard/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: f(1), timeout: 5 })"), [
     "the option timeout of 'p-queue' arms a real timer",
   ])
   t.end()
@@ -22,7 +22,7 @@ t.test('canary: libraries that are not on the list, or not in this way', (t) => 
 
 t.test('canary: what the list allows is fine', (t) => {
   t.strictSame(foreign('packages/actor/src/a.ts', "import { customRandom } from 'nanoid'"), [])
-  t.strictSame(foreign('packages/balancer/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: 1 })\nconst timeout = 1"), [])
+  t.strictSame(foreign('packages/shard/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: 1 })\nconst timeout = 1"), [])
   t.strictSame(foreign('packages/runtime/src/a.ts', "import { Worker } from 'node:worker_threads'\nawait import('snappy')"), [])
   t.strictSame(foreign('packages/query/test/a.test.ts', "import { Query } from 'mingo'"), [])
   t.end()

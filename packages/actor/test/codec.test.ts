@@ -2,7 +2,19 @@ import { deepStrictEqual } from 'node:assert'
 import t from 'tap'
 import fc from 'fast-check'
 import { Packr, Unpackr } from 'msgpackr'
-import { AddressDirectory, catalogue, kindShape, kindShapeAt, packetTypes, PacketWriter, readPacket, UnpackableValueError, type Exchange, type MessageKind, type MessageTuple } from '../src/index.js'
+import {
+  AddressDirectory,
+  catalogue,
+  kindShape,
+  kindShapeAt,
+  packetTypes,
+  PacketWriter,
+  readPacket,
+  UnpackableValueError,
+  type Exchange,
+  type MessageKind,
+  type MessageTuple,
+} from '../src/index.js'
 
 const kinds = Object.keys(catalogue) as MessageKind[]
 const exchangeOf = (kind: MessageKind) => catalogue[kind] as unknown as Exchange<never, never>
@@ -92,7 +104,15 @@ function containsLongText(body: unknown): boolean {
 }
 
 t.test('long texts, byte arrays and arrays', async (test) => {
-  for (const body of ['x'.repeat(70_000), 'é'.repeat(40), 'é'.repeat(200), 'é'.repeat(40_000), 'x'.repeat(31) + 'é', new Uint8Array(70_000).fill(7), Array.from({ length: 70_000 }, (_, i) => i)]) {
+  for (const body of [
+    'x'.repeat(70_000),
+    'é'.repeat(40),
+    'é'.repeat(200),
+    'é'.repeat(40_000),
+    'x'.repeat(31) + 'é',
+    new Uint8Array(70_000).fill(7),
+    Array.from({ length: 70_000 }, (_, i) => i),
+  ]) {
     const writer = new PacketWriter()
     addBody(writer, 'first')
     addBody(writer, body)
@@ -133,7 +153,10 @@ t.test('what may not travel is refused, and the packet stays whole', async (test
   test.equal(bodyOf(packet, 1), 'after')
   const stranger = { ...nodeExample.reply, extra: 1 }
   writer.addReply(1, 1, 1, 'node.command', stranger)
-  test.throws(() => new PacketWriter({ checked: true }).addReply(1, 1, 1, 'node.command', stranger), /node.command reply.extra: a field that the exchange does not have/)
+  test.throws(
+    () => new PacketWriter({ checked: true }).addReply(1, 1, 1, 'node.command', stranger),
+    /node.command reply.extra: a field that the exchange does not have/,
+  )
 })
 
 t.test('a message is a snapshot, a packet has the size of its content, and a writer starts afresh', async (test) => {

@@ -18,7 +18,11 @@ t.test('object ids', async (test) => {
 })
 
 t.test('the counter of object ids wraps at 24 bits', async (test) => {
-  const create = createObjectIdFactory({ ...createRandom(1), bytes: (length: number) => new Uint8Array(length), below: () => 0xff_ffff } as never)
+  const create = createObjectIdFactory({
+    ...createRandom(1),
+    bytes: (length: number) => new Uint8Array(length),
+    below: () => 0xff_ffff,
+  } as never)
   test.same([...create(0)].slice(9), [255, 255, 255])
   test.same([...create(0)].slice(9), [0, 0, 0])
 })

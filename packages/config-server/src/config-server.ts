@@ -55,14 +55,9 @@ class ConfigServer implements Actor {
   }
 
   #serve(kind: MessageKind, request: unknown): unknown {
+    const served = this.#node.serve(kind, request)
+    if (served !== undefined) return served
     switch (kind) {
-      case 'node.command':
-        return this.#node.nodeCommand(request as RequestOf<'node.command'>)
-      case 'client.command':
-        return this.#node.clientCommand(request as RequestOf<'client.command'>)
-      case 'client.disconnected':
-        this.#node.clientDisconnected((request as RequestOf<'client.disconnected'>).connectionId)
-        return {}
       case 'config.get-shards':
         return this.#catalog.getShards()
       case 'config.get-database':

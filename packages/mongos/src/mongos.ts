@@ -56,6 +56,8 @@ export class Mongos implements Actor, CommonHost {
   readonly processId: Uint8Array
   /** Aborted when the router shuts down: ends what only waits. */
   readonly stopping = new AbortController()
+  /** What `$rand` draws. */
+  readonly #fraction: () => number
   #clusterId: Uint8Array | null = null
   #operationCount = 0
   #inFlight = 0
@@ -68,16 +70,18 @@ export class Mongos implements Actor, CommonHost {
     this.behaviours = behavioursOf(options.emulate)
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
-    this.sessions = new SessionCatalog(undefined, key => this.cursors.killOfSession(key))
+    this.sessions = new SessionCatalog(undefined, (key) => this.cursors.killOfSession(key))
     this.remote = new Remote(context, this.clock, {
       findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
       limits: this.limits,
-      hostOf: address => this.hostOf(address),
+      hostOf: (address) => this.hostOf(address),
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.shards = new ShardRegistry(this.remote, this.clock)
     const cursorIds = context.random.fork('cursor-ids')
     this.cursors = new ClusterCursorManager(this, () => cursorId(cursorIds))
+    const expressions = context.random.fork('expressions')
+    this.#fraction = () => expressions.fraction()
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
@@ -141,8 +145,7 @@ export class Mongos implements Actor, CommonHost {
 
   /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
-    const { random } = this.context
-    return { nowMs: this.context.now(), random: () => random.fraction(), newObjectId: this.newObjectId }
+    return { nowMs: this.context.now(), random: this.#fraction, newObjectId: this.newObjectId }
   }
 
   /** `host:port` of a member, as far as it is known. */
@@ -179,7 +182,12 @@ export class Mongos implements Actor, CommonHost {
       const { clusterId } = await this.remote.request(
         configAddress,
         'config.mongos-ping',
-        { host: this.context.endpoint, version: this.behaviours.serverVersion, createdMs: this.startedAtMs, upSeconds: Math.floor((now - this.startedAtMs) / 1000) },
+        {
+          host: this.context.endpoint,
+          version: this.behaviours.serverVersion,
+          createdMs: this.startedAtMs,
+          upSeconds: Math.floor((now - this.startedAtMs) / 1000),
+        },
         null,
       )
       this.#clusterId = clusterId.slice()

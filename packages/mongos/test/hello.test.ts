@@ -2,12 +2,35 @@ import t from 'tap'
 import { BsonType, fieldsOf, findField, Long } from '@shardlab/bson'
 import { FakeCluster } from './support/fake-cluster.js'
 
-t.test('hello has the fields of a router in order, with the types that clients cast to', async t => {
-  const reply = await new FakeCluster().runRaw({ hello: 1, helloOk: true, compression: ['zstd', 'zlib', 'snappy'], backpressure: '2', client: { driver: { name: 'x' } } })
+t.test('hello has the fields of a router in order, with the types that clients cast to', async (t) => {
+  const reply = await new FakeCluster().runRaw({
+    hello: 1,
+    helloOk: true,
+    compression: ['zstd', 'zlib', 'snappy'],
+    backpressure: '2',
+    client: { driver: { name: 'x' } },
+  })
   const fields = fieldsOf(reply)
   t.same(
     fields.map(([name]) => name),
-    ['isWritablePrimary', 'msg', 'topologyVersion', 'helloOk', 'maxBsonObjectSize', 'maxMessageSizeBytes', 'maxWriteBatchSize', 'localTime', 'logicalSessionTimeoutMinutes', 'connectionId', 'maxWireVersion', 'minWireVersion', 'compression', 'ok', '$clusterTime', 'operationTime'],
+    [
+      'isWritablePrimary',
+      'msg',
+      'topologyVersion',
+      'helloOk',
+      'maxBsonObjectSize',
+      'maxMessageSizeBytes',
+      'maxWriteBatchSize',
+      'localTime',
+      'logicalSessionTimeoutMinutes',
+      'connectionId',
+      'maxWireVersion',
+      'minWireVersion',
+      'compression',
+      'ok',
+      '$clusterTime',
+      'operationTime',
+    ],
   )
   const types = Object.fromEntries(fields.map(([name, value]) => [name, value.type]))
   t.equal(types['ok'], BsonType.double)
@@ -19,7 +42,7 @@ t.test('hello has the fields of a router in order, with the types that clients c
   t.equal(findField(topology.bytes, 'counter', topology.start)!.type, BsonType.int64)
 })
 
-t.test('legacy names answer with ismaster; other spellings are no command', async t => {
+t.test('legacy names answer with ismaster; other spellings are no command', async (t) => {
   const cluster = new FakeCluster()
   for (const name of ['isMaster', 'ismaster']) t.equal((await cluster.run({ [name]: 1 }))['ismaster'], true)
   t.match(await cluster.run({ HELLO: 1 }), { ok: 0, code: 59, codeName: 'CommandNotFound', errmsg: "no such command: 'HELLO'" })
@@ -28,14 +51,14 @@ t.test('legacy names answer with ismaster; other spellings are no command', asyn
   t.notOk('compression' in plain)
 })
 
-t.test('old profiles announce versions that drivers accept, unless the native ones are wanted', async t => {
+t.test('old profiles announce versions that drivers accept, unless the native ones are wanted', async (t) => {
   t.equal((await new FakeCluster({ emulate: '4.0' }).run({ hello: 1 }))['maxWireVersion'], 9)
   const native = await new FakeCluster({ emulate: '4.0', nativeWire: true }).run({ hello: 1 })
   t.equal(native['maxWireVersion'], 7)
   t.notOk('topologyVersion' in native)
 })
 
-t.test('awaitable hello waits its time and answers', async t => {
+t.test('awaitable hello waits its time and answers', async (t) => {
   const cluster = new FakeCluster()
   const { topologyVersion } = await cluster.run({ hello: 1 })
   const before = cluster.world.nowMs
@@ -45,11 +68,13 @@ t.test('awaitable hello waits its time and answers', async t => {
   t.match(await cluster.run({ hello: 1, topologyVersion, maxAwaitTimeMS: -1 }), { code: 51759 })
   t.match(await cluster.run({ hello: 1, topologyVersion }), { code: 51760 })
   t.match(await cluster.run({ hello: 1, maxAwaitTimeMS: 1 }), { code: 51760 })
-  t.match(await cluster.run({ hello: 1, topologyVersion: { ...topologyVersion, counter: Long.fromNumber(-1) }, maxAwaitTimeMS: 1 }), { code: 51758 })
+  t.match(await cluster.run({ hello: 1, topologyVersion: { ...topologyVersion, counter: Long.fromNumber(-1) }, maxAwaitTimeMS: 1 }), {
+    code: 51758,
+  })
   t.match(await cluster.run({ hello: 1, topologyVersion: other, maxAwaitTimeMS: 1 }), { code: 51761 })
 })
 
-t.test('a router that stops sends waiting clients home', async t => {
+t.test('a router that stops sends waiting clients home', async (t) => {
   const cluster = new FakeCluster()
   const { topologyVersion } = await cluster.run({ hello: 1 })
   const waiting = cluster.start({ hello: 1, topologyVersion, maxAwaitTimeMS: 60_000 })
@@ -59,7 +84,7 @@ t.test('a router that stops sends waiting clients home', async t => {
   t.match(await cluster.run({ ping: 1 }), { code: 91, codeName: 'ShutdownInProgress' })
 })
 
-t.test('client metadata comes once in a connection', async t => {
+t.test('client metadata comes once in a connection', async (t) => {
   const cluster = new FakeCluster()
   t.equal((await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }))['ok'], 1)
   t.match(await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }), { code: 186 })

@@ -15,6 +15,7 @@ import {
   type ClientCommand,
   type ClientReply,
   type CommandRow,
+  type MessageKind,
   type NodeCommand,
   type NodeReply,
 } from '@shardlab/actor'
@@ -129,16 +130,27 @@ export class StorageNode implements CommonHost {
     }
   }
 
+  /** Serves the messages that every storage node serves; undefined for other kinds. */
+  serve(kind: MessageKind, request: unknown): Promise<unknown> | object | undefined {
+    switch (kind) {
+      case 'node.command':
+        return this.nodeCommand(request as NodeCommand)
+      case 'client.command':
+        return this.clientCommand(request as ClientCommand)
+      case 'client.disconnected':
+        this.#connections.delete((request as { connectionId: number }).connectionId)
+        return {}
+      default:
+        return undefined
+    }
+  }
+
   /** A command of a client that is connected to this member. */
   async clientCommand(command: ClientCommand): Promise<ClientReply> {
     this.#connections.add(command.connectionId)
     const db = findField(command.body, '$db')
     const writer = await this.#run(command.body, command.sequences, db?.type === BsonType.string ? db.asString() : 'admin', null, command)
     return { body: writeTimes(writer, this.clock.time, this.clock.time).finish() }
-  }
-
-  clientDisconnected(connectionId: number): void {
-    this.#connections.delete(connectionId)
   }
 
   /** A command of another member. */

@@ -70,6 +70,7 @@ t.test('arrays', (t) => {
     [{ $push: { a: { $each: [3, 4], $slice: -3 } } }, [1, 2], [2, 3, 4]],
     [{ $push: { a: { $each: [], $slice: 1 } } }, [1, 2], [1]],
     [{ $push: { a: { $each: [] } } }, [1], null],
+    [{ $push: { a: { $each: [], $sort: 1 } } }, [1, 2], null],
     [{ $addToSet: { a: 1 } }, [1, 2], null],
     [{ $addToSet: { a: { $each: [new Double(1), 3, 3] } } }, [1, 2], [1, 2, 3]],
     [{ $pull: { a: 2 } }, [1, 2, 2], [1]],

@@ -34,7 +34,10 @@ for (const [name, create] of Object.entries(worlds)) {
     await test.rejects(connected(endpoint), { code: 'ECONNREFUSED' })
     test.equal((await runtime.restart('a')).endpoint, endpoint)
     const again = await connected(endpoint)
-    await test.rejects(runtime.start([spec('c', 'echo', { listen: { host: '127.0.0.1', port: Number(endpoint.split(':')[1]) } })]), /EADDRINUSE/)
+    await test.rejects(
+      runtime.start([spec('c', 'echo', { listen: { host: '127.0.0.1', port: Number(endpoint.split(':')[1]) } })]),
+      /EADDRINUSE/,
+    )
     const over = new Promise((resolve) => again.on('close', resolve))
     again.end()
     await runtime.stop()
@@ -56,7 +59,10 @@ t.test('clients wait for a member that is starting and are refused by one that i
   test.teardown(() => clearInterval(alive))
   await runtime.start([spec('twin', 'echo')])
   const begun = nextEvent(runtime, (event) => event.type === 'member' && event.member === 'slow')
-  const starting = runtime.start([spec('slow', 'slowStarter', { listen, options: { ask: 'twin', delayMs: 5 } }), spec('a', 'echo', { listen })])
+  const starting = runtime.start([
+    spec('slow', 'slowStarter', { listen, options: { ask: 'twin', delayMs: 5 } }),
+    spec('a', 'echo', { listen }),
+  ])
   await Promise.resolve()
   const [slow, a] = callees
   let started = false
@@ -73,7 +79,10 @@ t.test('clients wait for a member that is starting and are refused by one that i
   test.equal(toyAnswer(await a!.request('node.command', toyRequest('after', 1))), 'slept')
 
   const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
-  await test.rejects(async () => a!.request('node.command', toyRequest('throwLater')), { name: 'RequestFailedError', reason: 'unreachable' })
+  await test.rejects(async () => a!.request('node.command', toyRequest('throwLater')), {
+    name: 'RequestFailedError',
+    reason: 'unreachable',
+  })
   test.match(await crashed, { member: 'a', error: /on purpose, later/ })
   test.throws(() => a!.request('node.command', toyRequest('echo')), { name: 'RequestFailedError', reason: 'unreachable' })
   await runtime.stop()

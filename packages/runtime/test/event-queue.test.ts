@@ -1,16 +1,23 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { EventQueue } from '../src/simulated/event-queue.js'
+import { EventQueue } from '../src/host/event-queue.js'
 
 t.test('items come by time, and at the same time as they were pushed; cancelled ones never', async () => {
-  const action = fc.oneof({ weight: 4, arbitrary: fc.record({ push: fc.nat(20) }) }, { weight: 2, arbitrary: fc.constant('pop' as const) }, { weight: 2, arbitrary: fc.record({ cancel: fc.nat() }) })
+  const action = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ push: fc.nat(20) }) },
+    { weight: 2, arbitrary: fc.constant('pop' as const) },
+    { weight: 2, arbitrary: fc.record({ cancel: fc.nat() }) },
+  )
   fc.assert(
     fc.property(fc.array(action, { maxLength: 300 }), (actions) => {
       const queue = new EventQueue<number>()
       let model: { time: number; item: number; ticket: number }[] = []
       let lastItem = 0
       const popBoth = () => {
-        const expected = model.reduce<(typeof model)[number] | null>((least, entry) => (least === null || entry.time < least.time ? entry : least), null)
+        const expected = model.reduce<(typeof model)[number] | null>(
+          (least, entry) => (least === null || entry.time < least.time ? entry : least),
+          null,
+        )
         if (queue.nextTime() !== (expected?.time ?? Infinity)) return false
         const item = queue.pop()
         model = model.filter((entry) => entry !== expected)

@@ -69,7 +69,10 @@ t.test('an exception of a handler ends the simulation with its seed', async (tes
   test.ok(failure instanceof SimulationFailedError)
   test.match(failure, { seed: 77, member: 'a', message: /^seed 77: a failed at 2026-01-01T.*: on purpose$/ })
   await test.rejects(runtime.advance(1), SimulationFailedError)
-  await test.rejects(create(78).start([spec('a', 'slowStarter', { options: { ask: null, delayMs: 1, fail: true } })]), /seed 78: a failed .*: cannot start/)
+  await test.rejects(
+    create(78).start([spec('a', 'slowStarter', { options: { ask: null, delayMs: 1, fail: true } })]),
+    /seed 78: a failed .*: cannot start/,
+  )
 })
 
 t.test('a value that may not travel is found where it is sent', async (test) => {
@@ -79,12 +82,16 @@ t.test('a value that may not travel is found where it is sent', async (test) => 
 })
 
 t.test('links have their own latency and keep their order', async (test) => {
-  const latency = (from: string, to: string) => (from === 'a' && to === 'c' ? { minMicros: 1000, maxMicros: 50_000 } : { minMicros: 100, maxMicros: 100 })
+  const latency = (from: string, to: string) =>
+    from === 'a' && to === 'c' ? { minMicros: 1000, maxMicros: 50_000 } : { minMicros: 100, maxMicros: 100 }
   const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 3, latency })
   await runtime.start([spec('a', 'forwarder'), spec('c', 'collector')])
   const before = runtime.now()
   await ask(runtime, 'a', 'notices', { to: 'c', count: 40 })
-  const { values, packets } = (await ask(runtime, 'a', 'forward', { to: 'c', operation: 'collected' })) as { values: number[]; packets: number }
+  const { values, packets } = (await ask(runtime, 'a', 'forward', { to: 'c', operation: 'collected' })) as {
+    values: number[]
+    packets: number
+  }
   test.ok(runtime.now() > before + 5)
   test.ok(packets > 3, `${packets} packets`)
   test.same(

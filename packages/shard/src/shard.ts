@@ -1,5 +1,5 @@
 /** The shard role: a storage node that knows which part of each collection is its own. */
-import { UnservedMessageError, RequestFailedError, type Actor, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { RequestFailedError, StepFailedError, UnservedMessageError, type Actor, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, errorDocument, findField } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase, StorageNode } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
@@ -59,14 +59,9 @@ class Shard implements Actor {
   }
 
   #serve(kind: MessageKind, request: unknown): unknown {
+    const served = this.#node.serve(kind, request)
+    if (served !== undefined) return served
     switch (kind) {
-      case 'node.command':
-        return this.#node.nodeCommand(request as RequestOf<'node.command'>)
-      case 'client.command':
-        return this.#node.clientCommand(request as RequestOf<'client.command'>)
-      case 'client.disconnected':
-        this.#node.clientDisconnected((request as RequestOf<'client.disconnected'>).connectionId)
-        return {}
       case 'shard.initialise':
         return this.#initialise(request as RequestOf<'shard.initialise'>)
       case 'shard.create-sharded-collection':
@@ -147,6 +142,7 @@ async function answering<T extends object>(otherwise: Omit<T, 'error'>, work: ()
     return await work()
   } catch (error) {
     if (error instanceof CommandError) return { ...otherwise, error: errorDocument(error) }
+    if (error instanceof StepFailedError) return { ...otherwise, error: errorDocument(new CommandError('OperationFailed', error.message)) }
     if (error instanceof RequestFailedError) {
       return { ...otherwise, error: errorDocument(new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${error.to}`)) }
     }

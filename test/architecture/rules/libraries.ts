@@ -31,11 +31,8 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   storage: {
     'sorted-btree': { reason: 'ordered indexes with a clone in constant time' },
   },
-  mongos: {
-    'p-queue': { reason: 'limits what is in flight to the shards', bannedOptions: queueWithoutTimers },
-  },
-  balancer: {
-    'p-queue': { reason: 'limits migrations in flight', bannedOptions: queueWithoutTimers },
+  shard: {
+    'p-queue': { reason: 'limits how many shards a coordinator talks to at a time', bannedOptions: queueWithoutTimers },
   },
   runtime: {
     snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },

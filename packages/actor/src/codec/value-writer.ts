@@ -30,7 +30,7 @@ export class ValueWriter {
   copy(start: number): Uint8Array<ArrayBuffer> {
     // Not zeroed before it is filled, unlike the memory of a new Uint8Array.
     const { buffer } = Buffer.allocUnsafeSlow(this.#length - start)
-    const copy = new Uint8Array(buffer as ArrayBuffer)
+    const copy = new Uint8Array(buffer)
     copy.set(this.#bytes.subarray(start, this.#length))
     return copy
   }
@@ -122,7 +122,9 @@ export class ValueWriter {
           this.#byteArray(value)
           return null
         }
-        return Array.isArray(value) ? this.#array(value) : `an object (${Object.getPrototypeOf(value)?.constructor?.name ?? 'without prototype'})`
+        return Array.isArray(value)
+          ? this.#array(value)
+          : `an object (${Object.getPrototypeOf(value)?.constructor?.name ?? 'without prototype'})`
       default:
         return `a value of type ${typeof value}`
     }

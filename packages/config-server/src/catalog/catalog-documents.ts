@@ -88,3 +88,7 @@ export function mongosDocument(host: string, version: string, createdMs: number,
     .bool('waiting', true)
     .finish()
 }
+
+export function featureCompatibilityDocument(behaviours: Behaviours): Uint8Array {
+  return new DocumentWriter(128).string('_id', 'featureCompatibilityVersion').string('version', behaviours.featureCompatibilityVersion).finish()
+}

@@ -4,7 +4,7 @@ import { CommandError, decode, DocumentWriter, emptyDocument, encode, errorDocum
 import type { StorageNode } from '@shardlab/node'
 import { generationOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
-import { changelogDocument, chunkDocument, chunkSizeDocument, collectionDocument, databaseDocument, mongosDocument, shardDocument, versionDocument, type NewCollection } from './catalog-documents.js'
+import { changelogDocument, chunkDocument, chunkSizeDocument, collectionDocument, databaseDocument, featureCompatibilityDocument, mongosDocument, shardDocument, versionDocument, type NewCollection } from './catalog-documents.js'
 
 /** Names that clients cannot make databases of. */
 const reservedDatabases = ['admin', 'config', 'local']
@@ -43,6 +43,10 @@ export class ShardingCatalog {
     this.#store.ensure('config.changelog', capped(200 * 1024 * 1024), [])
     this.#store.ensure('config.actionlog', capped(20 * 1024 * 1024), [])
     this.#store.ensure('config.locks', emptyDocument, [])
+    this.#store.ensure('admin.system.version', emptyDocument, [])
+    if (this.#store.get('admin.system.version', 'featureCompatibilityVersion') === null) {
+      this.#store.put('admin.system.version', featureCompatibilityDocument(this.#behaviours))
+    }
     if (this.#store.get('config.version', 1) === null) this.#store.put('config.version', versionDocument(this.#behaviours, clusterId))
     const topologyTime = this.#node.clock.tick()
     for (const [id, host] of shards) {

@@ -26,9 +26,10 @@ export class CatalogCache {
     this.#context = context
     this.#reach = reach
     this.#remote = remote
-    const onLimit = (limit: string, value: number) => () => context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
+    const onLimit = (limit: string, value: number) => () =>
+      context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.#databases = new RefreshingMap({
-      fetch: name => this.#fetchDatabase(name),
+      fetch: (name) => this.#fetchDatabase(name),
       entriesMax: limits.cachedDatabasesMax,
       onLimit: onLimit('cachedDatabasesMax', limits.cachedDatabasesMax),
     })

@@ -12,11 +12,18 @@ export interface DatabaseEntry {
 
 /** Reads a config.databases document. */
 export function parseDatabase(document: Uint8Array): DatabaseEntry {
-  const { _id, primary, version } = decode(document) as { _id: string; primary: string; version?: { uuid: { buffer: Uint8Array }; timestamp?: Timestamp; lastMod: number | Long } }
+  const { _id, primary, version } = decode(document) as {
+    _id: string
+    primary: string
+    version?: { uuid: { buffer: Uint8Array }; timestamp?: Timestamp; lastMod: number | Long }
+  }
   return {
     name: _id,
     primaryShard: primary,
-    version: version === undefined ? ['', 0, 0, 0] : [Buffer.from(version.uuid.buffer).toString('hex'), version.timestamp?.t ?? 0, version.timestamp?.i ?? 0, Number(version.lastMod)],
+    version:
+      version === undefined
+        ? ['', 0, 0, 0]
+        : [Buffer.from(version.uuid.buffer).toString('hex'), version.timestamp?.t ?? 0, version.timestamp?.i ?? 0, Number(version.lastMod)],
     partitioned: findField(document, 'partitioned')?.isTruthy() ?? true,
   }
 }

@@ -1,12 +1,13 @@
 /**
  * Values by name that are fetched when they are asked for, kept until somebody finds them stale, and fetched once
- * however many wait. A fetch that began before a value was found stale does not count: it may have read the old state.
+ * however many wait. Who finds a value stale while it is being fetched waits for that fetch: should it have read the old
+ * state still, the next attempt finds out. A fetch that began before a value was set or forgotten does not count.
  */
 interface Slot<T> {
   value: T | undefined
   fresh: boolean
-  /** Grows with each finding that the value is stale. */
-  staleCount: number
+  /** Grows with each change that no fetch made. */
+  changeCount: number
   fetching: Promise<void> | null
 }
 
@@ -48,12 +49,10 @@ export class RefreshingMap<T> {
     }
   }
 
-  /** Says that `used` led astray. Nothing happens when a newer value is known already. */
+  /** Says that `used` led astray. Nothing happens when a newer value is known or on its way. */
   markStale(name: string, used: T | undefined): void {
     const slot = this.#slots.get(name)
-    if (slot === undefined || (slot.fresh && slot.value !== used)) return
-    slot.fresh = false
-    slot.staleCount++
+    if (slot?.fresh === true && slot.value === used) slot.fresh = false
   }
 
   /** Takes over a value that came by another way. */
@@ -61,7 +60,7 @@ export class RefreshingMap<T> {
     const slot = this.#slot(name)
     slot.value = value
     slot.fresh = true
-    slot.staleCount++
+    slot.changeCount++
   }
 
   /** Forgets a value, so that the next fetch builds on nothing. */
@@ -70,7 +69,7 @@ export class RefreshingMap<T> {
     if (slot === undefined) return
     slot.value = undefined
     slot.fresh = false
-    slot.staleCount++
+    slot.changeCount++
   }
 
   forgetAll(): void {
@@ -88,19 +87,21 @@ export class RefreshingMap<T> {
         this.#slots.delete(this.#slots.keys().next().value!)
         this.#options.onLimit()
       }
-      slot = { value: undefined, fresh: false, staleCount: 0, fetching: null }
+      slot = { value: undefined, fresh: false, changeCount: 0, fetching: null }
       this.#slots.set(name, slot)
     }
     return slot
   }
 
   async #fetch(name: string, slot: Slot<T>): Promise<void> {
-    const { staleCount } = slot
+    const { changeCount } = slot
     this.fetchCount++
     try {
       const value = await this.#options.fetch(name, slot.value)
-      slot.value = value
-      slot.fresh = slot.staleCount === staleCount
+      if (slot.changeCount === changeCount) {
+        slot.value = value
+        slot.fresh = true
+      }
     } finally {
       slot.fetching = null
     }

@@ -8,6 +8,7 @@ export class ShardRegistry {
   readonly #remote: Remote
   readonly #clock: ClusterClock
   #hosts: ReadonlyMap<Address, string> = new Map()
+  #ids: readonly Address[] = []
 
   constructor(remote: Remote, clock: ClusterClock) {
     this.#remote = remote
@@ -18,14 +19,15 @@ export class ShardRegistry {
   async refresh(operation: Operation | null): Promise<readonly Uint8Array[]> {
     const { shards, clusterTime } = await this.#remote.request(configAddress, 'config.get-shards', {}, operation)
     this.#clock.advance(clusterTime)
-    this.#hosts = new Map(shards.map(shard => [findField(shard, '_id')!.asString(), findField(shard, 'host')!.asString()]))
+    this.#hosts = new Map(shards.map((shard) => [findField(shard, '_id')!.asString(), findField(shard, 'host')!.asString()]))
+    this.#ids = [...this.#hosts.keys()].sort()
     return shards
   }
 
   /** Ids of all shards, sorted; asks as long as none is known. */
-  async ids(operation: Operation | null): Promise<string[]> {
-    if (this.#hosts.size === 0) await this.refresh(operation)
-    return [...this.#hosts.keys()].sort()
+  async ids(operation: Operation | null): Promise<readonly Address[]> {
+    if (this.#ids.length === 0) await this.refresh(operation)
+    return this.#ids
   }
 
   /** `set/host:port` of a shard; its id while it is unknown. */

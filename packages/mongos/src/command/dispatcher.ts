@@ -1,5 +1,13 @@
 /** From a client's command to its reply. Server: strategy.cpp, service_entry_point of the router. */
-import { checkDatabaseName, CommandArguments, compareTimestamps, writeTimes, type ClientCommand, type ClientReply, type TimestampPair } from '@shardlab/actor'
+import {
+  checkDatabaseName,
+  CommandArguments,
+  compareTimestamps,
+  writeTimes,
+  type ClientCommand,
+  type ClientReply,
+  type TimestampPair,
+} from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, firstFieldName, writeError } from '@shardlab/bson'
 import { commandTable } from '../command-table.js'
 import type { Mongos } from '../mongos.js'
@@ -41,7 +49,8 @@ function prepare(host: Mongos, { body, sequences, connectionId, remote }: Client
   if (host.stopping.signal.aborted) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
   const db = databaseOf(body)
   const args = CommandArguments.parse(body, row.fields ?? null, sequences.length === 0 ? [] : sequences.map(([id]) => id))
-  if (row.adminOnly === true && db !== 'admin') throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)
+  if (row.adminOnly === true && db !== 'admin')
+    throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)
   checkApiVersion(args, row.name)
   const { session, txnNumber } = readSession(args, row)
   const now = host.context.now()

@@ -16,8 +16,10 @@ export function readSession(args: CommandArguments, row: CommandRow<MongosInvoca
   const lsid = args.document('lsid')
   const number = args.value('txnNumber')
   if (number === undefined) {
-    if (args.has('autocommit')) throw new CommandError('InvalidOptions', "'autocommit' field requires a transaction number to also be specified")
-    if (args.has('startTransaction')) throw new CommandError('InvalidOptions', "'startTransaction' field requires a transaction number to also be specified")
+    if (args.has('autocommit'))
+      throw new CommandError('InvalidOptions', "'autocommit' field requires a transaction number to also be specified")
+    if (args.has('startTransaction'))
+      throw new CommandError('InvalidOptions', "'startTransaction' field requires a transaction number to also be specified")
     return lsid === undefined ? noSession : { session: SessionCatalog.parse(lsid), txnNumber: null }
   }
   if (lsid === undefined) throw new CommandError('InvalidOptions', 'Transaction number requires a session ID to also be specified')

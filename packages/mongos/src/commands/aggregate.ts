@@ -31,8 +31,9 @@ export const aggregate: CommandRow<MongosInvocation> = {
     host.statistics.opcounters.command++
     const collectionless = args.target.isNumber()
     const ns = collectionless ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
-    return withRoute(invocation, ns, false, route => {
-      if (collectionless && route.kind !== 'config') throw new CommandError('InvalidNamespace', "{aggregate: 1} is not valid for '$match'; a collection is required.")
+    return withRoute(invocation, ns, false, (route) => {
+      if (collectionless && route.kind !== 'config')
+        throw new CommandError('InvalidNamespace', "{aggregate: 1} is not valid for '$match'; a collection is required.")
       return aggregateOn(invocation, ns, route)
     })
   },
@@ -72,8 +73,12 @@ async function aggregateOnSeveral(
   const { shardsPart, mergerPart, mergeSort } = splitPipeline(stages)
   const merges = mergerPart.length > 0
   const body = bodyForShards(invocation, shardsPart, merges)
-  const { remotes } = await establishCursors(invocation, shards, shard => routedCommand(invocation, route, shard, body), false)
-  const merger = new ResultsMerger(remotes, mergeSort === null ? null : documentOrder(parseSort(mergeSort)), merges ? 0 : (traits.batchSize ?? 0))
+  const { remotes } = await establishCursors(invocation, shards, (shard) => routedCommand(invocation, route, shard, body), false)
+  const merger = new ResultsMerger(
+    remotes,
+    mergeSort === null ? null : documentOrder(parseSort(mergeSort)),
+    merges ? 0 : (traits.batchSize ?? 0),
+  )
   const stream = merges ? new PipelineStream(merger, compilePipeline(mergerPart, host.evaluation()).open()) : merger
   return openMerged(invocation, ns, stream, { ...traits, singleBatch: false, partial: false })
 }
@@ -81,7 +86,7 @@ async function aggregateOnSeveral(
 /** The shards' part of the pipeline; batches are the client's only where they go on to it. */
 function bodyForShards({ body }: MongosInvocation, shardsPart: readonly Uint8Array[], merges: boolean): Uint8Array {
   const writer = new DocumentWriter(body.length + 128)
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     if (name === 'pipeline') writer.documents('pipeline', shardsPart)
     else if (name === 'cursor' && merges) writer.startDocument('cursor').end()

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
-import { setBalancerMode } from './balancer-mode.js'
+import { setBalancerMode } from '../command/balancer-mode.js'
 
 export const balancerStart: CommandRow<MongosInvocation> = {
   name: 'balancerStart',
@@ -11,5 +11,5 @@ export const balancerStart: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Turns the balancer on.',
   fields: {},
-  run: invocation => setBalancerMode(invocation, 'full'),
+  run: (invocation) => setBalancerMode(invocation, 'full'),
 }

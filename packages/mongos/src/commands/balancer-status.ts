@@ -14,6 +14,9 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
   async run({ host, operation }) {
     host.statistics.opcounters.command++
     const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
-    return new DocumentWriter(256).string('mode', mode).bool('inBalancerRound', inBalancerRound).int64('numBalancerRounds', numBalancerRounds)
+    return new DocumentWriter(256)
+      .string('mode', mode)
+      .bool('inBalancerRound', inBalancerRound)
+      .int64('numBalancerRounds', numBalancerRounds)
   },
 }

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
-import { setBalancerMode } from './balancer-mode.js'
+import { setBalancerMode } from '../command/balancer-mode.js'
 
 export const balancerStop: CommandRow<MongosInvocation> = {
   name: 'balancerStop',
@@ -12,5 +12,5 @@ export const balancerStop: CommandRow<MongosInvocation> = {
   missing: 'does not wait for the round that is running',
   summary: 'Turns the balancer off.',
   fields: {},
-  run: invocation => setBalancerMode(invocation, 'off'),
+  run: (invocation) => setBalancerMode(invocation, 'off'),
 }

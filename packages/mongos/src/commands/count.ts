@@ -22,7 +22,7 @@ export const count: CommandRow<MongosInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     nonNegative(args, 'skip')
     host.statistics.opcounters.command++
-    return withRoute(invocation, ns, false, route => countOn(invocation, ns, route))
+    return withRoute(invocation, ns, false, (route) => countOn(invocation, ns, route))
   },
 }
 
@@ -31,13 +31,14 @@ async function countOn(invocation: MongosInvocation, ns: string, route: Route): 
   const skip = Math.trunc(args.number('skip') ?? 0)
   // A negative limit counts like a positive one.
   const limit = Math.abs(Math.trunc(args.number('limit') ?? 0))
-  const targeting = route.kind === 'sharded' ? targetRead(invocation, route.placement, args.document('query'), args.document('collation')) : null
+  const targeting =
+    route.kind === 'sharded' ? targetRead(invocation, route.placement, args.document('query'), args.document('collation')) : null
   const members = targeting !== null ? targeting.shards : route.kind === 'missing' || route.kind === 'sharded' ? [] : [soleMember(route)]
   await host.reach('mongos.read.targeted', { ns, shards: members })
   const body = bodyForShards(invocation, skip, limit)
-  const answers = await scatter(invocation, members, member => routedCommand(invocation, route, member, body), true)
-  const failures = answers.flatMap(answer => answer.error ?? [])
-  const failure = failures.find(error => isStaleCode(error.code)) ?? failures[0]
+  const answers = await scatter(invocation, members, (member) => routedCommand(invocation, route, member, body), true)
+  const failures = answers.flatMap((answer) => answer.error ?? [])
+  const failure = failures.find((error) => isStaleCode(error.code)) ?? failures[0]
   if (failure !== undefined) throw failure
   const writer = new DocumentWriter(256).startDocument('shards')
   let total = 0
@@ -56,7 +57,7 @@ async function countOn(invocation: MongosInvocation, ns: string, route: Route): 
 function bodyForShards({ body }: MongosInvocation, skip: number, limit: number): Uint8Array {
   if (skip === 0) return body
   const writer = new DocumentWriter(body.length)
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     if (name === 'skip' || name === 'limit') continue
     writer.value(name, it.value())

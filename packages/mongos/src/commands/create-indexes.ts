@@ -22,7 +22,7 @@ export const createIndexes: CommandRow<MongosInvocation> = {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     host.statistics.opcounters.command++
-    return withRoute(invocation, ns, true, route =>
+    return withRoute(invocation, ns, true, (route) =>
       route.kind === 'config' ? passThrough(invocation, configAddress, configCommand(invocation), true) : createOn(invocation, route),
     )
   },
@@ -33,7 +33,7 @@ async function createOn(invocation: MongosInvocation, route: Route): Promise<Doc
   if (route.kind === 'sharded') checkUniqueness(invocation, route.placement)
   const members = route.kind === 'sharded' ? route.placement.table.owners() : [soleMember(route)]
   const { body, sequences } = invocation
-  const answers = await scatter(invocation, members, member => routedCommand(invocation, route, member, body, sequences), true)
+  const answers = await scatter(invocation, members, (member) => routedCommand(invocation, route, member, body, sequences), true)
   return writeRaw(invocation, answers)
 }
 
@@ -43,13 +43,16 @@ function checkUniqueness({ args }: MongosInvocation, { shardKey }: CollectionPla
     if (findField(spec, 'unique')?.isTruthy() !== true) continue
     const key = findField(spec, 'key')
     if (key?.type !== BsonType.object || shardKey.allowsUniqueIndex(key.slice())) continue
-    throw new CommandError('CannotCreateIndex', `cannot create unique index over ${formatDocument(key.slice())} with shard key pattern ${formatDocument(shardKey.document)}`)
+    throw new CommandError(
+      'CannotCreateIndex',
+      `cannot create unique index over ${formatDocument(key.slice())} with shard key pattern ${formatDocument(shardKey.document)}`,
+    )
   }
 }
 
 /** `{ raw: { "set/host:port": reply, … } }`. @throws CommandError the first failure, with `raw` beside it */
 function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]): DocumentWriter {
-  const stale = answers.find(answer => answer.error !== null && isStaleCode(answer.error.code))
+  const stale = answers.find((answer) => answer.error !== null && isStaleCode(answer.error.code))
   if (stale?.error != null) throw stale.error
   const writer = new DocumentWriter(512).startDocument('raw')
   for (const { member, body, error } of answers) {
@@ -59,7 +62,7 @@ function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]):
     writer.end()
   }
   writer.end()
-  const failure = answers.find(answer => answer.error !== null)?.error ?? null
+  const failure = answers.find((answer) => answer.error !== null)?.error ?? null
   if (failure !== null) throw new CommandError(failure.code, failure.message, { errorLabels: failure.errorLabels, extra: writer.finish() })
   return writer
 }

@@ -15,6 +15,8 @@ export const create: CommandRow<MongosInvocation> = {
     invocation.host.statistics.opcounters.command++
     const member = configMemberOf(db)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
-    return withDatabase(invocation, db, true, database => passThrough(invocation, database!.primaryShard, primaryCommand(invocation, database!), false))
+    return withDatabase(invocation, db, true, (database) =>
+      passThrough(invocation, database!.primaryShard, primaryCommand(invocation, database!), false),
+    )
   },
 }

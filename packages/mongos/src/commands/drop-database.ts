@@ -17,10 +17,16 @@ export const dropDatabase: CommandRow<MongosInvocation> = {
     const { args, db, host } = invocation
     host.statistics.opcounters.command++
     if (isConfigDatabase(db)) throw new CommandError('IllegalOperation', `Cannot drop '${db}' database`)
-    if (!args.target.isNumber() || args.target.asNumber() !== 1) throw new CommandError(5255100, "Have to pass 1 as 'dropDatabase' parameter")
-    return withDatabase(invocation, db, false, async database => {
+    if (!args.target.isNumber() || args.target.asNumber() !== 1)
+      throw new CommandError(5255100, "Have to pass 1 as 'dropDatabase' parameter")
+    return withDatabase(invocation, db, false, async (database) => {
       if (database === null) return new DocumentWriter(256).string('info', 'database does not exist')
-      const { error } = await host.remote.request(database.primaryShard, 'shard.drop-database', { db, databaseVersion: database.version }, invocation.operation)
+      const { error } = await host.remote.request(
+        database.primaryShard,
+        'shard.drop-database',
+        { db, databaseVersion: database.version },
+        invocation.operation,
+      )
       raise(error)
       host.catalog.forgetDatabase(db)
       return new DocumentWriter(256).string('dropped', db)

@@ -18,9 +18,16 @@ export const drop: CommandRow<MongosInvocation> = {
     host.statistics.opcounters.command++
     const member = configMemberOf(db)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
-    return withDatabase(invocation, db, false, async database => {
+    return withDatabase(invocation, db, false, async (database) => {
       const reply =
-        database === null ? null : await host.remote.request(database.primaryShard, 'shard.drop-collection', { ns, databaseVersion: database.version }, invocation.operation)
+        database === null
+          ? null
+          : await host.remote.request(
+              database.primaryShard,
+              'shard.drop-collection',
+              { ns, databaseVersion: database.version },
+              invocation.operation,
+            )
       if (reply !== null) raise(reply.error)
       host.catalog.forgetCollection(ns)
       if (reply === null || !reply.existed) {

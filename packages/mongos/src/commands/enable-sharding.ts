@@ -14,7 +14,8 @@ export const enableSharding: CommandRow<MongosInvocation> = {
   fields: { primaryShard: 'string' },
   async run({ args, host, operation }) {
     host.statistics.opcounters.command++
-    if (args.target.type !== BsonType.string) throw new CommandError('InvalidNamespace', `invalid db name specified: ${args.target.isNumber() ? args.target.asNumber() : ''}`)
+    if (args.target.type !== BsonType.string)
+      throw new CommandError('InvalidNamespace', `invalid db name specified: ${args.target.isNumber() ? args.target.asNumber() : ''}`)
     const db = args.target.asString()
     checkDatabaseName(db)
     await host.catalog.createDatabase(db, args.string('primaryShard') ?? null, operation)

@@ -28,7 +28,7 @@ export const find: CommandRow<MongosInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     for (const name of ['skip', 'limit', 'batchSize'] as const) nonNegative(args, name)
     host.statistics.opcounters.query++
-    return withRoute(invocation, ns, false, route => findOn(invocation, ns, route))
+    return withRoute(invocation, ns, false, (route) => findOn(invocation, ns, route))
   },
 }
 
@@ -53,13 +53,24 @@ async function findOn(invocation: MongosInvocation, ns: string, route: Route): P
   return reply
 }
 
-async function findOnSeveral(invocation: MongosInvocation, ns: string, route: Route, { shards }: Targeting, traits: { noTimeout: boolean; batchSize: number | undefined }): Promise<DocumentWriter> {
+async function findOnSeveral(
+  invocation: MongosInvocation,
+  ns: string,
+  route: Route,
+  { shards }: Targeting,
+  traits: { noTimeout: boolean; batchSize: number | undefined },
+): Promise<DocumentWriter> {
   const { args } = invocation
   const sort = mergeSortOf(args.document('sort'))
   const skip = nonNegative(args, 'skip') ?? 0
   const limit = nonNegative(args, 'limit') ?? 0
   const body = bodyForShards(invocation, sort !== null, skip, limit)
-  const { remotes, partial } = await establishCursors(invocation, shards, shard => routedCommand(invocation, route, shard, body), args.bool('allowPartialResults') ?? false)
+  const { remotes, partial } = await establishCursors(
+    invocation,
+    shards,
+    (shard) => routedCommand(invocation, route, shard, body),
+    args.bool('allowPartialResults') ?? false,
+  )
   const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort), traits.batchSize ?? 0)
   const stream = skip === 0 && limit === 0 ? merger : new SkipLimitStream(merger, skip, limit)
   return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false, partial })
@@ -78,7 +89,7 @@ function bodyForShards({ args, body }: MongosInvocation, sorted: boolean, skip: 
     throw new CommandError('Overflow', `sum of limit and skip cannot be represented as a 64-bit integer, limit: ${limit}, skip: ${skip}`)
   }
   const writer = new DocumentWriter(body.length + 128)
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     if (name === 'skip' || name === 'limit' || name === 'singleBatch' || (name === 'projection' && sorted)) continue
     writer.value(name, it.value())

@@ -14,7 +14,10 @@ export const getMore: CommandRow<MongosInvocation> = {
   async run(invocation) {
     const { args, db, host, session } = invocation
     if (args.target.type !== BsonType.int64) {
-      throw new CommandError('TypeMismatch', `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`,
+      )
     }
     const asked = nonNegative(args, 'batchSize') ?? 0
     host.statistics.opcounters.getmore++

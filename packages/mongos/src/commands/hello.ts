@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
-import { writeHello } from './hello-reply.js'
+import { writeHello } from '../command/hello-reply.js'
 
 export const hello: CommandRow<MongosInvocation> = {
   name: 'hello',
@@ -9,5 +9,5 @@ export const hello: CommandRow<MongosInvocation> = {
   manual: 'reference/command/hello',
   status: 'full',
   summary: 'Introduces the router: limits, wire versions, and `msg: "isdbgrid"`, by which clients know one.',
-  run: invocation => writeHello(invocation, 'isWritablePrimary'),
+  run: (invocation) => writeHello(invocation, 'isWritablePrimary'),
 }

@@ -12,7 +12,14 @@ export const insert: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Inserts each document on the shard that owns its shard key.',
   retryable: true,
-  fields: { documents: 'array!', ordered: 'bool', bypassDocumentValidation: 'bool', bypassEmptyTsReplacement: 'bool', encryptionInformation: 'object', timeseries: 'any' },
+  fields: {
+    documents: 'array!',
+    ordered: 'bool',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    encryptionInformation: 'object',
+    timeseries: 'any',
+  },
   run(invocation) {
     const command = parseWriteCommand(invocation, 'insert')
     invocation.host.statistics.opcounters.insert += command.statements.length

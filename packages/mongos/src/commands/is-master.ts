@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
-import { writeHello } from './hello-reply.js'
+import { writeHello } from '../command/hello-reply.js'
 
 export const isMaster: CommandRow<MongosInvocation> = {
   name: 'isMaster',
@@ -10,5 +10,5 @@ export const isMaster: CommandRow<MongosInvocation> = {
   manual: 'reference/command/isMaster',
   status: 'full',
   summary: 'The older form of hello, with which drivers still begin a connection.',
-  run: invocation => writeHello(invocation, 'ismaster'),
+  run: (invocation) => writeHello(invocation, 'ismaster'),
 }

@@ -16,7 +16,10 @@ export const killCursors: CommandRow<MongosInvocation> = {
     const notFound: bigint[] = []
     elementsOf(args.value('cursors')!).forEach((value, i) => {
       if (value.type !== BsonType.int64) {
-        throw new CommandError('TypeMismatch', `BSON field 'killCursors.cursors.${i}' is the wrong type '${typeName(value.type)}', expected type 'long'`)
+        throw new CommandError(
+          'TypeMismatch',
+          `BSON field 'killCursors.cursors.${i}' is the wrong type '${typeName(value.type)}', expected type 'long'`,
+        )
       }
       const id = value.asBigInt()
       ;(host.cursors.kill(id) ? killed : notFound).push(id)

@@ -19,8 +19,10 @@ export const listCollections: CommandRow<MongosInvocation> = {
     const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
     host.statistics.opcounters.command++
     if (isConfigDatabase(db)) return openOnOne(invocation, configAddress, configCommand(invocation), traits)
-    return withDatabase(invocation, db, false, async database =>
-      database === null ? writeEmptyCursor(`${db}.$cmd.listCollections`) : openOnOne(invocation, database.primaryShard, primaryCommand(invocation, database), traits),
+    return withDatabase(invocation, db, false, async (database) =>
+      database === null
+        ? writeEmptyCursor(`${db}.$cmd.listCollections`)
+        : openOnOne(invocation, database.primaryShard, primaryCommand(invocation, database), traits),
     )
   },
 }

@@ -50,7 +50,10 @@ function writeDatabases(sizes: ReadonlyMap<string, ReadonlyMap<string, number>>,
       const onMembers = sizes.get(name)!
       const sizeBytes = [...onMembers.values()].reduce((sum, size) => sum + size, 0)
       totalBytes += sizeBytes
-      writer.int64('sizeOnDisk', sizeBytes).bool('empty', sizeBytes === 0).startDocument('shards')
+      writer
+        .int64('sizeOnDisk', sizeBytes)
+        .bool('empty', sizeBytes === 0)
+        .startDocument('shards')
       for (const [member, size] of onMembers) writer.int64(member, size)
       writer.end()
     }

@@ -19,7 +19,7 @@ export const listIndexes: CommandRow<MongosInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
     host.statistics.opcounters.command++
-    return withRoute(invocation, ns, false, route => {
+    return withRoute(invocation, ns, false, (route) => {
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
       const member = route.kind === 'sharded' ? route.placement.table.lowestShard() : soleMember(route)
       return openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits)

@@ -28,10 +28,17 @@ export const shardCollection: CommandRow<MongosInvocation> = {
     host.statistics.opcounters.command++
     const { db, ns } = namespaceOf(invocation)
     const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = host.behaviours
-    if (args.document('key') === undefined) throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
-    return withDatabase(invocation, db, !databasesNeedEnableSharding, async database => {
-      if (database === null || (databasesNeedEnableSharding && !database.partitioned)) throw new CommandError('IllegalOperation', `sharding not enabled for db ${db}`)
-      const { uuid, error } = await host.remote.request(database.primaryShard, 'shard.create-sharded-collection', { ns, body, databaseVersion: database.version }, operation)
+    if (args.document('key') === undefined)
+      throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
+    return withDatabase(invocation, db, !databasesNeedEnableSharding, async (database) => {
+      if (database === null || (databasesNeedEnableSharding && !database.partitioned))
+        throw new CommandError('IllegalOperation', `sharding not enabled for db ${db}`)
+      const { uuid, error } = await host.remote.request(
+        database.primaryShard,
+        'shard.create-sharded-collection',
+        { ns, body, databaseVersion: database.version },
+        operation,
+      )
       raise(error)
       host.catalog.forgetCollection(ns)
       const writer = new DocumentWriter(256).string('collectionsharded', ns)

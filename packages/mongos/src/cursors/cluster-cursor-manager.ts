@@ -49,12 +49,12 @@ export class ClusterCursorManager {
 
   /** Cursors that a getMore is at. */
   get pinnedCount(): number {
-    return this.#count(entry => entry.inUse)
+    return this.#count((entry) => entry.inUse)
   }
 
   /** Cursors on more than one shard. */
   get multiTargetCount(): number {
-    return this.#count(entry => entry.cursor.multiTarget)
+    return this.#count((entry) => entry.cursor.multiTarget)
   }
 
   /** Takes a cursor in. @throws CommandError 365 TemporarilyUnavailable when the table is full; the cursor is closed then */
@@ -68,7 +68,15 @@ export class ClusterCursorManager {
     let id = this.#newId()
     while (this.#entries.has(id)) id = this.#newId()
     cursor.detach()
-    this.#entries.set(id, { cursor, session: session?.key ?? null, noTimeout, batchSize, lastUsedMs: this.#host.context.now(), inUse: false, killed: false })
+    this.#entries.set(id, {
+      cursor,
+      session: session?.key ?? null,
+      noTimeout,
+      batchSize,
+      lastUsedMs: this.#host.context.now(),
+      inUse: false,
+      killed: false,
+    })
     return id
   }
 
@@ -76,7 +84,11 @@ export class ClusterCursorManager {
   pin(id: bigint, ns: string, session: SessionId | null): PinnedCursor {
     const entry = this.#entries.get(id)
     if (entry === undefined) throw new CommandError('CursorNotFound', `cursor id ${id} not found`)
-    if (entry.cursor.ns !== ns) throw new CommandError('Unauthorized', `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${entry.cursor.ns}`)
+    if (entry.cursor.ns !== ns)
+      throw new CommandError(
+        'Unauthorized',
+        `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${entry.cursor.ns}`,
+      )
     checkSession(id, entry.session, session?.key ?? null)
     if (entry.inUse) throw new CommandError('CursorInUse', `cursor id ${id} is already in use`)
     entry.inUse = true
@@ -129,7 +141,12 @@ export class ClusterCursorManager {
 function checkSession(id: bigint, owner: string | null, asking: string | null): void {
   if (owner === asking) return
   const text = (key: string) => Buffer.from(key, 'latin1').toString('hex')
-  if (owner === null) throw new CommandError(50736, `Cannot run getMore on cursor ${id}, which was not created in a session, in session ${text(asking!)}`)
-  if (asking === null) throw new CommandError(50737, `Cannot run getMore on cursor ${id}, which was created in session ${text(owner)}, without an lsid`)
-  throw new CommandError(50738, `Cannot run getMore on cursor ${id}, which was created in session ${text(owner)}, in session ${text(asking)}`)
+  if (owner === null)
+    throw new CommandError(50736, `Cannot run getMore on cursor ${id}, which was not created in a session, in session ${text(asking!)}`)
+  if (asking === null)
+    throw new CommandError(50737, `Cannot run getMore on cursor ${id}, which was created in session ${text(owner)}, without an lsid`)
+  throw new CommandError(
+    50738,
+    `Cannot run getMore on cursor ${id}, which was created in session ${text(owner)}, in session ${text(asking)}`,
+  )
 }

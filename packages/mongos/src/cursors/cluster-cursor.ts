@@ -42,7 +42,12 @@ export class SingleMemberCursor implements ClusterCursor {
 
   async next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter> {
     const { body, batch } = await this.#remote.getMore(invocation, batchSize)
-    return replyWriterFor(body).startDocument('cursor').value('nextBatch', batch).int64('id', this.exhausted ? 0n : ownId).string('ns', this.ns).end()
+    return replyWriterFor(body)
+      .startDocument('cursor')
+      .value('nextBatch', batch)
+      .int64('id', this.exhausted ? 0n : ownId)
+      .string('ns', this.ns)
+      .end()
   }
 
   detach(): void {}
@@ -72,7 +77,11 @@ export class MergedCursor implements ClusterCursor {
   async next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter> {
     const writer = new DocumentWriter(4096).startDocument('cursor').startArray('nextBatch')
     await this.#write(writer, invocation, batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize)
-    return writer.end().int64('id', this.exhausted ? 0n : ownId).string('ns', this.ns).end()
+    return writer
+      .end()
+      .int64('id', this.exhausted ? 0n : ownId)
+      .string('ns', this.ns)
+      .end()
   }
 
   /**
@@ -96,7 +105,7 @@ export class MergedCursor implements ClusterCursor {
 
   async #write(writer: DocumentWriter, invocation: MongosInvocation, countMax: number): Promise<void> {
     const start = writer.length
-    for (let count = 0; count < countMax; ) {
+    for (let count = 0; count < countMax;) {
       const document = this.#pending ?? this.#stream.take()
       this.#pending = null
       if (document === null) {

@@ -18,7 +18,8 @@ export function readCursorReply(body: Uint8Array, batchName: 'firstBatch' | 'nex
   const id = cursor === undefined ? undefined : findField(cursor.bytes, 'id', cursor.start)
   const ns = cursor === undefined ? undefined : findField(cursor.bytes, 'ns', cursor.start)
   const batch = cursor === undefined ? undefined : findField(cursor.bytes, batchName, cursor.start)
-  if (cursor === undefined || id === undefined || ns === undefined || batch === undefined) throw new Error(`a reply lacks its cursor or the ${batchName} in it`)
+  if (cursor === undefined || id === undefined || ns === undefined || batch === undefined)
+    throw new Error(`a reply lacks its cursor or the ${batchName} in it`)
   return { id: id.asBigInt(), ns: ns.asString(), batch, cursor }
 }
 
@@ -27,7 +28,7 @@ export function writeCursorReply(body: Uint8Array, { cursor, id }: CursorReply, 
   const writer = replyWriterFor(body)
   if (id === ownId) return writer.value('cursor', cursor)
   writer.startDocument('cursor')
-  for (const it = new FieldIterator(cursor.bytes, cursor.start); it.next(); ) {
+  for (const it = new FieldIterator(cursor.bytes, cursor.start); it.next();) {
     const name = it.name()
     if (name === 'id') writer.int64('id', ownId)
     else writer.value(name, it.value())

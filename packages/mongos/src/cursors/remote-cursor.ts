@@ -36,7 +36,14 @@ export class RemoteCursor {
     const writer = new DocumentWriter(192).int64('getMore', this.id).string('collection', this.ns.slice(this.db.length + 1))
     if (batchSize > 0) writer.int64('batchSize', batchSize)
     if (invocation.session !== null) writer.document('lsid', invocation.session.document)
-    const command = { db: this.db, body: writer.string('$db', this.db).finish(), sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
+    const command = {
+      db: this.db,
+      body: writer.string('$db', this.db).finish(),
+      sequences: [],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+    }
     const id = this.id
     this.id = 0n
     // Sent once: a getMore whose reply is lost has moved the shard's cursor on.
@@ -59,7 +66,15 @@ export class RemoteCursor {
       .string('$db', this.db)
       .finish()
     this.id = 0n
-    host.context.send(this.shard, 'node.command', { db: this.db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null, clusterTime: host.clock.time })
+    host.context.send(this.shard, 'node.command', {
+      db: this.db,
+      body,
+      sequences: [],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+      clusterTime: host.clock.time,
+    })
   }
 }
 

@@ -32,7 +32,7 @@ export class ResultsMerger implements DocumentStream {
   }
 
   get done(): boolean {
-    return this.#remotes.every(remote => remote.exhausted)
+    return this.#remotes.every((remote) => remote.exhausted)
   }
 
   take(): Uint8Array | null {
@@ -40,9 +40,9 @@ export class ResultsMerger implements DocumentStream {
   }
 
   async fill(invocation: MongosInvocation): Promise<void> {
-    const dry = this.#remotes.filter(remote => remote.head === null && !remote.exhausted)
+    const dry = this.#remotes.filter((remote) => remote.head === null && !remote.exhausted)
     // All answers are waited for, also after a failure: the cursors that are still open must be known to be closed.
-    const failures = await invocation.host.context.all(dry.map(remote => failureOf(remote.fill(invocation, this.#batchSize))))
+    const failures = await invocation.host.context.all(dry.map((remote) => failureOf(remote.fill(invocation, this.#batchSize))))
     for (const failure of failures) if (failure !== null) throw failure.error
   }
 

@@ -29,5 +29,5 @@ export function sortKeyOrder(sort: SortPattern): MergeOrder {
 
 /** The order of documents that still hold the fields they are sorted by. */
 export function documentOrder(sort: SortPattern): MergeOrder {
-  return { keyOf: document => sortKeyOf(document, sort), strip: document => document }
+  return { keyOf: (document) => sortKeyOf(document, sort), strip: (document) => document }
 }

@@ -19,7 +19,12 @@ export interface CursorTraits {
  * Runs a command that opens a cursor on one member; the batch goes to the client as it came.
  * @throws CommandError of the member or of the way to it
  */
-export async function openOnOne(invocation: MongosInvocation, member: string, command: RemoteCommand, traits: CursorTraits): Promise<DocumentWriter> {
+export async function openOnOne(
+  invocation: MongosInvocation,
+  member: string,
+  command: RemoteCommand,
+  traits: CursorTraits,
+): Promise<DocumentWriter> {
   const { host } = invocation
   const { body } = await host.remote.command(member, command, invocation.operation, true)
   const error = replyError(body)
@@ -43,7 +48,12 @@ export interface EstablishedCursors {
  * @param allowPartial passes over shards that cannot be reached
  * @throws CommandError the first error, a stale one before others
  */
-export async function establishCursors(invocation: MongosInvocation, shards: readonly string[], commandFor: (shard: string) => RemoteCommand, allowPartial: boolean): Promise<EstablishedCursors> {
+export async function establishCursors(
+  invocation: MongosInvocation,
+  shards: readonly string[],
+  commandFor: (shard: string) => RemoteCommand,
+  allowPartial: boolean,
+): Promise<EstablishedCursors> {
   const answers = await scatter(invocation, shards, commandFor, true)
   const failure = worstFailure(answers, allowPartial)
   const remotes: BufferedCursor[] = []
@@ -60,7 +70,12 @@ export async function establishCursors(invocation: MongosInvocation, shards: rea
 }
 
 /** The reply with the first batch of a stream; what is left stays behind a cursor. */
-export async function openMerged(invocation: MongosInvocation, ns: string, stream: DocumentStream, options: CursorTraits & { readonly singleBatch: boolean; readonly partial: boolean }): Promise<DocumentWriter> {
+export async function openMerged(
+  invocation: MongosInvocation,
+  ns: string,
+  stream: DocumentStream,
+  options: CursorTraits & { readonly singleBatch: boolean; readonly partial: boolean },
+): Promise<DocumentWriter> {
   const { host } = invocation
   const cursor = new MergedCursor(ns, stream)
   const writer = new DocumentWriter(4096).startDocument('cursor')

@@ -17,7 +17,7 @@ export function commandErrorFrom(document: Uint8Array): CommandError {
   let message = ''
   let errorLabels: string[] = []
   let extra: DocumentWriter | null = null
-  for (const it = new FieldIterator(document); it.next(); ) {
+  for (const it = new FieldIterator(document); it.next();) {
     const name = it.name()
     switch (name) {
       case 'ok':
@@ -32,7 +32,7 @@ export function commandErrorFrom(document: Uint8Array): CommandError {
         if (it.type === BsonType.string) message = it.value().asString()
         break
       case 'errorLabels':
-        errorLabels = elementsOf(it.value()).map(label => label.asString())
+        errorLabels = elementsOf(it.value()).map((label) => label.asString())
         break
       default:
         extra = (extra ?? new DocumentWriter(128)).value(name, it.value())
@@ -56,7 +56,7 @@ export function isStaleCode(code: number): boolean {
 
 /** Copies the fields of a member's reply but `ok` and the times, which this router writes itself. */
 export function copyReplyFields(writer: DocumentWriter, body: Uint8Array): DocumentWriter {
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     if (name !== 'ok' && name !== '$clusterTime' && name !== 'operationTime') writer.value(name, it.value())
   }

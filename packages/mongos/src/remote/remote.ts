@@ -2,7 +2,17 @@
  * Requests of a router to other members: looking for one that does not answer, sending idempotent requests again, and
  * the server's errors for what remains. Server: async_requests_sender.cpp, remote_command_targeter; manual: none.
  */
-import { RequestFailedError, type ActorContext, type Address, type ClusterClock, type MessageKind, type NodeCommand, type NodeReply, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  RequestFailedError,
+  type ActorContext,
+  type Address,
+  type ClusterClock,
+  type MessageKind,
+  type NodeCommand,
+  type NodeReply,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { CommandError, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
 import { maxTimeExpired, type Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
@@ -68,7 +78,14 @@ export class Remote {
     return this.#exchange(to, kind, request, requester, true, () => kind)
   }
 
-  async #exchange<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, requester: Requester, idempotent: boolean, name: () => string): Promise<ReplyOf<K>> {
+  async #exchange<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    requester: Requester,
+    idempotent: boolean,
+    name: () => string,
+  ): Promise<ReplyOf<K>> {
     const { limits, findReplicaSetHostTimeoutMs } = this.#options
     let broken = 0
     let searchingUntilMs = 0
@@ -92,7 +109,10 @@ export class Remote {
         const now = this.#context.now()
         if (searchingUntilMs === 0) searchingUntilMs = now + findReplicaSetHostTimeoutMs
         if (now >= searchingUntilMs) {
-          throw new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${to}`)
+          throw new CommandError(
+            'FailedToSatisfyReadPreference',
+            `Could not find host matching read preference { mode: "primary" } for set ${to}`,
+          )
         }
         await this.#pause(Math.min(pauseMs, searchingUntilMs - now), requester)
         pauseMs = Math.min(pauseMs * 2, limits.longestRetryPauseMs)
@@ -106,7 +126,10 @@ export class Remote {
   }
 
   #brokenError(to: Address, name: string): CommandError {
-    return new CommandError('HostUnreachable', `network error while attempting to run command '${name}' on host '${this.#options.hostOf(to)}'`)
+    return new CommandError(
+      'HostUnreachable',
+      `network error while attempting to run command '${name}' on host '${this.#options.hostOf(to)}'`,
+    )
   }
 
   #limitReached(limit: string, value: number): void {

@@ -11,7 +11,12 @@ import { isConfigDatabase } from './route.js'
  * Runs `attempt` with a database until it does not fail for a stale version of it.
  * @throws CommandError whatever else the attempt throws; the stale error after the last attempt
  */
-export async function withDatabase<T>(invocation: MongosInvocation, db: string, create: boolean, attempt: (database: DatabaseEntry | null) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  invocation: MongosInvocation,
+  db: string,
+  create: boolean,
+  attempt: (database: DatabaseEntry | null) => Promise<T>,
+): Promise<T> {
   const { host, operation } = invocation
   for (let attempts = 1; ; attempts++) {
     const known = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
@@ -36,7 +41,12 @@ export function primaryCommand({ db, body, sequences }: MongosInvocation, databa
 }
 
 /** The client's command, untouched, to one member; its reply's fields. @throws CommandError of the member or of the way to it */
-export async function passThrough(invocation: MongosInvocation, member: string, command: RemoteCommand, idempotent: boolean): Promise<DocumentWriter> {
+export async function passThrough(
+  invocation: MongosInvocation,
+  member: string,
+  command: RemoteCommand,
+  idempotent: boolean,
+): Promise<DocumentWriter> {
   const { body } = await invocation.host.remote.command(member, command, invocation.operation, idempotent)
   const error = replyError(body)
   if (error !== null) throw error

@@ -39,10 +39,23 @@ export function soleMember(route: Extract<Route, { kind: 'config' | 'unsharded' 
 }
 
 /** A command to one of the members of a route, with the versions that the router believes in. */
-export function routedCommand(invocation: MongosInvocation, route: Route, member: string, body: Uint8Array, sequences: RemoteCommand['sequences'] = []): RemoteCommand {
+export function routedCommand(
+  invocation: MongosInvocation,
+  route: Route,
+  member: string,
+  body: Uint8Array,
+  sequences: RemoteCommand['sequences'] = [],
+): RemoteCommand {
   switch (route.kind) {
     case 'sharded':
-      return { db: invocation.db, body, sequences, shardVersion: route.placement.table.versionOn(member), databaseVersion: null, stmtIds: null }
+      return {
+        db: invocation.db,
+        body,
+        sequences,
+        shardVersion: route.placement.table.versionOn(member),
+        databaseVersion: null,
+        stmtIds: null,
+      }
     case 'unsharded':
       return { db: invocation.db, body, sequences, shardVersion: 'UNSHARDED', databaseVersion: route.database.version, stmtIds: null }
     default:

@@ -11,12 +11,22 @@ export type MemberAnswer =
   | { readonly member: string; readonly body: Uint8Array | null; readonly error: CommandError; readonly answered: boolean }
 
 /** Waits for every member; errors are part of the answers, in the order of the members. */
-export function scatter(invocation: MongosInvocation, members: readonly string[], commandFor: (member: string) => RemoteCommand, idempotent: boolean): Promise<MemberAnswer[]> {
-  return invocation.host.context.all(members.map(member => ask(invocation, member, commandFor(member), idempotent)))
+export function scatter(
+  invocation: MongosInvocation,
+  members: readonly string[],
+  commandFor: (member: string) => RemoteCommand,
+  idempotent: boolean,
+): Promise<MemberAnswer[]> {
+  return invocation.host.context.all(members.map((member) => ask(invocation, member, commandFor(member), idempotent)))
 }
 
 /** One member. */
-export async function ask(invocation: MongosInvocation, member: string, command: RemoteCommand, idempotent: boolean): Promise<MemberAnswer> {
+export async function ask(
+  invocation: MongosInvocation,
+  member: string,
+  command: RemoteCommand,
+  idempotent: boolean,
+): Promise<MemberAnswer> {
   try {
     const { body } = await invocation.host.remote.command(member, command, invocation.operation, idempotent)
     const error = replyError(body)

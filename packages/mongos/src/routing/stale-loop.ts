@@ -9,7 +9,12 @@ import { resolveRoute, type Route } from './route.js'
  * fetched anew.
  * @throws CommandError whatever else the attempt throws; the stale error itself after the last attempt
  */
-export async function withRoute<T>(invocation: MongosInvocation, ns: string, createDatabase: boolean, attempt: (route: Route) => Promise<T>): Promise<T> {
+export async function withRoute<T>(
+  invocation: MongosInvocation,
+  ns: string,
+  createDatabase: boolean,
+  attempt: (route: Route) => Promise<T>,
+): Promise<T> {
   const { host } = invocation
   for (let attempts = 1; ; attempts++) {
     const route = await resolveRoute(invocation, ns, createDatabase)

@@ -4,7 +4,12 @@ import { BsonType, compareDocuments, emptyDocument, findField, isEmptyDocument, 
 import type { MongosInvocation } from '../command/invocation.js'
 
 /** Which shards a read with this filter needs. @throws CommandError for a filter that is none */
-export function targetRead(invocation: MongosInvocation, placement: CollectionPlacement, filter: Uint8Array | undefined, collation: Uint8Array | undefined): Targeting {
+export function targetRead(
+  invocation: MongosInvocation,
+  placement: CollectionPlacement,
+  filter: Uint8Array | undefined,
+  collation: Uint8Array | undefined,
+): Targeting {
   const compiled = compileFilter(filter ?? emptyDocument, invocation.host.evaluation())
   return targetFilter(placement, compiled, collatedTargeting(placement, collation))
 }

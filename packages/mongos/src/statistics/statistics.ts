@@ -11,20 +11,23 @@ export type CountedCommand = (typeof countedCommands)[number]
 
 export class Statistics {
   readonly opcounters = { insert: 0, query: 0, update: 0, delete: 0, getmore: 0, command: 0 }
-  readonly #targeted = new Map<string, number>()
+  readonly #targeted = { aggregate: noTargets(), delete: noTargets(), find: noTargets(), insert: noTargets(), update: noTargets() }
 
   countTargeted(command: CountedCommand, hosts: TargetedHosts): void {
-    const key = `${command}.${hosts}`
-    this.#targeted.set(key, (this.#targeted.get(key) ?? 0) + 1)
+    this.#targeted[command][hosts]++
   }
 
   writeTargeted(writer: DocumentWriter): DocumentWriter {
     writer.startDocument('numHostsTargeted')
     for (const command of countedCommands) {
       writer.startDocument(command)
-      for (const hosts of targetedHosts) writer.int64(hosts, this.#targeted.get(`${command}.${hosts}`) ?? 0)
+      for (const hosts of targetedHosts) writer.int64(hosts, this.#targeted[command][hosts])
       writer.end()
     }
     return writer.end()
   }
+}
+
+function noTargets(): Record<TargetedHosts, number> {
+  return { allShards: 0, manyShards: 0, oneShard: 0, unsharded: 0 }
 }

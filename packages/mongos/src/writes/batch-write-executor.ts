@@ -16,21 +16,11 @@ import { noteStale } from '../routing/stale-loop.js'
 import { noteRouted } from '../statistics/routed.js'
 import { writeFirstMatch } from './first-match.js'
 import { RoutedSummary } from './routed-summary.js'
-import type { StatementTarget } from './statement-target.js'
+import { batchForMember, planRound, type LoneTarget, type RoundPlan, type ShardBatch } from './plan-round.js'
+import { StatementStates } from './statement-states.js'
 import { StatementTargeter } from './statement-targeter.js'
 import { headerOf, statementField, type WriteCommand } from './write-command.js'
 import { codeIn, indexIn, readShardWriteReply, withIndex, WriteOutcome, writeErrorEntry, type ShardWriteReply } from './write-outcome.js'
-
-const ready = 0
-const done = 1
-const failed = 2
-
-/** Statements for one shard, by their positions in the client's batch. */
-interface ShardBatch {
-  readonly shard: string
-  readonly indexes: number[]
-  sizeBytes: number
-}
 
 /** What became of one statement on one shard. */
 export type StatementAnswer =
@@ -39,26 +29,16 @@ export type StatementAnswer =
   | { readonly kind: 'stale' }
 
 type ShardedRoute = Extract<Route, { kind: 'sharded' }>
-type LoneTarget = Exclude<StatementTarget, { kind: 'one' | 'failed' }>
-
-interface Round {
-  readonly batches: readonly ShardBatch[]
-  /** Statements that go on their own, after the batches. */
-  readonly lone: readonly { readonly index: number; readonly target: LoneTarget }[]
-}
-
 export class BatchWriteExecutor {
   readonly invocation: MongosInvocation
   readonly command: WriteCommand
   readonly evaluation: EvaluationContext
-  readonly #states: Uint8Array
+  readonly #states: StatementStates
   readonly #outcome: WriteOutcome
   readonly #targeter: StatementTargeter
   readonly #summary: RoutedSummary
+  readonly #plan: RoundPlan
   #header: Uint8Array | null = null
-  #completed = 0
-  /** Before it, every statement is done. */
-  #firstReady = 0
   /** Targeting errors count only with routing that is newer than the command. */
   #refreshedForTargeting = false
 
@@ -66,10 +46,18 @@ export class BatchWriteExecutor {
     this.invocation = invocation
     this.command = command
     this.evaluation = invocation.host.evaluation()
-    this.#states = new Uint8Array(command.statements.length)
+    this.#states = new StatementStates(command.statements.length)
     this.#outcome = new WriteOutcome(command.kind)
     this.#summary = new RoutedSummary(invocation)
     this.#targeter = new StatementTargeter(this)
+    this.#plan = {
+      command,
+      states: this.#states,
+      summary: this.#summary,
+      batchBytesMax: invocation.host.limits.shardBatchBytesMax,
+      targetOf: (index) => this.#targeter.target(index),
+      onFailed: (index, error) => this.#noteUntargeted(index, error),
+    }
   }
 
   /**
@@ -81,21 +69,21 @@ export class BatchWriteExecutor {
     const { host } = invocation
     let route = await resolveRoute(invocation, command.ns, true)
     for (let rounds = 1, fruitless = 0; !this.#finished; rounds++) {
-      const before = this.#completed
+      const before = this.#states.settled
       await this.#round(route)
       if (this.#finished) break
       const next = await this.#nextRoute()
       if (next === null) break
       const changed = !sameRoute(route, next)
       route = next
-      fruitless = this.#completed === before && !changed ? fruitless + 1 : 0
+      fruitless = this.#states.settled === before && !changed ? fruitless + 1 : 0
       const { fruitlessRoundsMax } = host.limits
       if (fruitless > fruitlessRoundsMax) {
         host.limitReached('fruitlessRoundsMax', fruitlessRoundsMax)
         this.#failReady(
           new CommandError(
             'NoProgressMade',
-            `no progress was made executing batch write op in ${command.ns} after ${fruitlessRoundsMax} rounds (${this.#completed} ops completed in ${rounds} rounds total)`,
+            `no progress was made executing batch write op in ${command.ns} after ${fruitlessRoundsMax} rounds (${this.#states.settled} ops completed in ${rounds} rounds total)`,
           ),
         )
         break
@@ -106,7 +94,7 @@ export class BatchWriteExecutor {
   }
 
   get #finished(): boolean {
-    return this.#completed === this.#states.length || (this.command.ordered && this.#outcome.failed)
+    return this.#states.settled === this.#states.count || (this.command.ordered && this.#outcome.failed)
   }
 
   async #nextRoute(): Promise<Route | null> {
@@ -121,86 +109,37 @@ export class BatchWriteExecutor {
   }
 
   async #round(route: Route): Promise<void> {
-    const { host } = this.invocation
+    const { command, invocation } = this
+    const { host } = invocation
     if (route.kind !== 'sharded') {
       if (route.kind === 'missing') throw new Error('a write was routed without a database')
-      const batches = this.#batchesFor(soleMember(route))
-      this.#summary.add(batches.map(batch => batch.shard), 0, [])
-      await this.#sendBatches(route, batches)
+      await this.#sendBatches(route, [batchForMember(this.#plan, soleMember(route))])
       return
     }
-    const shards = this.command.kind === 'insert' ? [] : await host.shards.ids(this.invocation.operation)
-    const round = this.#plan(route, shards)
+    this.#targeter.use(route.placement, command.kind === 'insert' ? [] : await host.shards.ids(invocation.operation))
+    const round = planRound(this.#plan)
     if (round === null) {
-      host.catalog.markCollectionStale(this.command.ns, route.placement)
+      host.catalog.markCollectionStale(command.ns, route.placement)
       this.#refreshedForTargeting = true
       return
     }
-    await host.reach('mongos.write.targeted', { ns: this.command.ns, shards: round.batches.map(batch => batch.shard) })
-    const fresh = await this.#sendBatches(route, round.batches)
-    if (!fresh) return
+    await host.reach('mongos.write.targeted', { ns: command.ns, shards: round.batches.map((batch) => batch.shard) })
+    if (!(await this.#sendBatches(route, round.batches))) return
     for (const { index, target } of round.lone) {
-      if (!(await this.#runLone(route, index, target))) return
-      if (this.#finished) return
+      if (!(await this.#runLone(route, index, target)) || this.#finished) return
     }
   }
 
-  /** All ready statements, without targeting, as many as fit. */
-  #batchesFor(shard: string): ShardBatch[] {
-    const batch: ShardBatch = { shard, indexes: [], sizeBytes: 0 }
-    for (let index = this.#firstReady; index < this.#states.length; index++) {
-      if (this.#states[index] === ready && !this.#fits(batch, index)) break
-    }
-    return [batch]
-  }
-
-  /** Null: a statement has no target, which may be for stale routing. */
-  #plan(route: ShardedRoute, allShards: readonly string[]): Round | null {
-    const { ordered } = this.command
-    const batches = new Map<string, ShardBatch>()
-    const lone: { index: number; target: LoneTarget }[] = []
-    while (this.#firstReady < this.#states.length && this.#states[this.#firstReady] !== ready) this.#firstReady++
-    for (let index = this.#firstReady; index < this.#states.length; index++) {
-      if (this.#states[index] !== ready) continue
-      const target = this.#targeter.target(route.placement, allShards, index)
-      if (target.kind === 'failed') {
-        if (!this.#refreshedForTargeting) return null
-        if (ordered && batches.size > 0) break
-        this.#fail(index, writeErrorEntry(index, target.error))
-        if (ordered) break
-        continue
-      }
-      if (target.kind !== 'one') {
-        if (ordered && batches.size > 0) break
-        lone.push({ index, target })
-        if (ordered) break
-        continue
-      }
-      let batch = batches.get(target.shard)
-      if (batch === undefined) {
-        if (ordered && batches.size > 0) break
-        batch = { shard: target.shard, indexes: [], sizeBytes: 0 }
-        batches.set(target.shard, batch)
-      }
-      if (this.#fits(batch, index)) this.#summary.add([target.shard], target.chunks, target.bounds)
-      else if (ordered) break
-    }
-    return { batches: [...batches.values()], lone }
-  }
-
-  /** Adds a statement to a batch unless that would grow too large; the first one always fits. */
-  #fits(batch: ShardBatch, index: number): boolean {
-    const sizeBytes = this.command.statements[index]!.length
-    if (batch.indexes.length > 0 && batch.sizeBytes + sizeBytes > this.invocation.host.limits.shardBatchBytesMax) return false
-    batch.indexes.push(index)
-    batch.sizeBytes += sizeBytes
+  #noteUntargeted(index: number, error: CommandError): boolean {
+    if (!this.#refreshedForTargeting) return false
+    this.#fail(index, writeErrorEntry(index, error))
     return true
   }
 
   /** @returns whether no shard found the routing stale */
   async #sendBatches(route: Route, batches: readonly ShardBatch[]): Promise<boolean> {
     if (batches.length === 1) return this.#takeAnswer(route, batches[0]!, await this.#send(route, batches[0]!))
-    const answers = await this.invocation.host.context.all(batches.map(batch => this.#send(route, batch)))
+    const answers = await this.invocation.host.context.all(batches.map((batch) => this.#send(route, batch)))
     let fresh = true
     answers.forEach((answer, i) => {
       if (!this.#takeAnswer(route, batches[i]!, answer)) fresh = false
@@ -212,7 +151,7 @@ export class BatchWriteExecutor {
     const { invocation, command } = this
     const whole = indexes.length === command.statements.length
     if (whole && command.untouched) return this.#ask(shard, routedCommand(invocation, route, shard, invocation.body, invocation.sequences))
-    const statements = whole ? command.statements : indexes.map(index => command.statements[index]!)
+    const statements = whole ? command.statements : indexes.map((index) => command.statements[index]!)
     return this.#ask(shard, this.#statementsCommand(route, shard, statements, whole ? null : indexes))
   }
 
@@ -255,8 +194,8 @@ export class BatchWriteExecutor {
     let succeeded = 0
     for (let position = 0; position < triedUntil; position++) {
       const index = indexes[position]!
-      if (this.#states[index] !== ready) continue
-      this.#complete(index)
+      if (!this.#states.isReady(index)) continue
+      this.#states.complete(index)
       succeeded++
     }
     if (this.command.kind === 'insert' && reply.n !== undefined && reply.n !== succeeded) {
@@ -292,17 +231,25 @@ export class BatchWriteExecutor {
       return true
     }
     const statement = this.command.statements[index]!
-    const answers = await this.invocation.host.context.all(target.shards.map(shard => this.sendStatement(route, index, shard, statement, target.version === 'ignored')))
-    const matched = answers.some(answer => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
-    const refused = answers.some(answer => answer.kind === 'failed')
+    const answers = await this.invocation.host.context.all(
+      target.shards.map((shard) => this.sendStatement(route, index, shard, statement, target.version === 'ignored')),
+    )
+    const matched = answers.some((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
+    const refused = answers.some((answer) => answer.kind === 'failed')
     // Where the document was found the statement is done, whatever other shards think of the routing.
-    if (!matched && !refused && answers.some(answer => answer.kind === 'stale')) return false
+    if (!matched && !refused && answers.some((answer) => answer.kind === 'stale')) return false
     this.#settle(index, answers)
     return true
   }
 
   /** Sends one statement of the batch, or what stands for it, to one shard. */
-  async sendStatement(route: ShardedRoute, index: number, shard: string, statement: Uint8Array, ignoreVersion = false): Promise<StatementAnswer> {
+  async sendStatement(
+    route: ShardedRoute,
+    index: number,
+    shard: string,
+    statement: Uint8Array,
+    ignoreVersion = false,
+  ): Promise<StatementAnswer> {
     const versioned = this.#statementsCommand(route, shard, [statement], [index])
     const answer = await this.#ask(shard, ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned)
     const error = this.#batchError(route, answer)
@@ -322,24 +269,18 @@ export class BatchWriteExecutor {
       if (answer.kind === 'done') this.#outcome.add(answer.reply, [index])
       else if (answer.kind === 'failed') this.#fail(index, answer.entry)
     }
-    if (this.#states[index] === ready) this.#complete(index)
-  }
-
-  #complete(index: number): void {
-    this.#states[index] = done
-    this.#completed++
+    if (this.#states.isReady(index)) this.#states.complete(index)
   }
 
   #fail(index: number, entry: Uint8Array): void {
-    if (this.#states[index] === ready) this.#completed++
-    this.#states[index] = failed
+    this.#states.fail(index)
     this.#outcome.addError(index, entry)
   }
 
   /** Gives up: the first ready statement of an ordered batch fails, all of an unordered one. */
   #failReady(error: CommandError): void {
-    for (let index = 0; index < this.#states.length; index++) {
-      if (this.#states[index] !== ready) continue
+    for (let index = 0; index < this.#states.count; index++) {
+      if (!this.#states.isReady(index)) continue
       this.#fail(index, writeErrorEntry(index, error))
       if (this.command.ordered) return
     }

@@ -2,7 +2,17 @@
  * A single-document write whose filter does not say on which shard the document is: shards are asked one after the other.
  * Server: write_without_shard_key_util.cpp; there the search and the write are one transaction.
  */
-import { BsonType, CommandError, documentsOf, documentValue, DocumentWriter, emptyDocument, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  documentValue,
+  DocumentWriter,
+  emptyDocument,
+  FieldIterator,
+  findField,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileFilter, compileUpdate, upsertBase } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { isStaleCode } from '../remote/command-reply.js'
@@ -18,17 +28,30 @@ type ShardedRoute = Extract<Route, { kind: 'sharded' }>
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 
 /** What the shards made of the statement; 'stale': it has to be routed again. */
-export async function writeFirstMatch(executor: BatchWriteExecutor, route: ShardedRoute, index: number, target: FirstMatchTarget): Promise<readonly StatementAnswer[] | 'stale'> {
+export async function writeFirstMatch(
+  executor: BatchWriteExecutor,
+  route: ShardedRoute,
+  index: number,
+  target: FirstMatchTarget,
+): Promise<readonly StatementAnswer[] | 'stale'> {
   const statement = executor.command.statements[index]!
-  const answers = target.search ? await searchAndWrite(executor, route, index, target.shards, statement) : await tryEach(executor, route, index, target.shards, withoutUpsert(statement))
+  const answers = target.search
+    ? await searchAndWrite(executor, route, index, target.shards, statement)
+    : await tryEach(executor, route, index, target.shards, withoutUpsert(statement))
   if (answers === 'stale') return 'stale'
-  const missed = answers.every(answer => answer.kind === 'done' && (answer.reply.n ?? 0) === 0)
+  const missed = answers.every((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) === 0)
   if (!missed || !target.upsert) return answers
   const answer = await upsertWhereItBelongs(executor, route, index, statement)
   return answer.kind === 'stale' ? 'stale' : [answer]
 }
 
-async function tryEach(executor: BatchWriteExecutor, route: ShardedRoute, index: number, shards: readonly string[], statement: Uint8Array): Promise<StatementAnswer[] | 'stale'> {
+async function tryEach(
+  executor: BatchWriteExecutor,
+  route: ShardedRoute,
+  index: number,
+  shards: readonly string[],
+  statement: Uint8Array,
+): Promise<StatementAnswer[] | 'stale'> {
   const answers: StatementAnswer[] = []
   for (const shard of shards) {
     const answer = await executor.sendStatement(route, index, shard, statement)
@@ -39,7 +62,13 @@ async function tryEach(executor: BatchWriteExecutor, route: ShardedRoute, index:
   return answers
 }
 
-async function searchAndWrite(executor: BatchWriteExecutor, route: ShardedRoute, index: number, shards: readonly string[], statement: Uint8Array): Promise<StatementAnswer[] | 'stale'> {
+async function searchAndWrite(
+  executor: BatchWriteExecutor,
+  route: ShardedRoute,
+  index: number,
+  shards: readonly string[],
+  statement: Uint8Array,
+): Promise<StatementAnswer[] | 'stale'> {
   const { host } = executor.invocation
   const search = searchCommand(executor, statement)
   for (let attempts = 0; attempts < host.limits.staleAttemptsMax; attempts++) {
@@ -78,7 +107,9 @@ async function findFirst(
 }
 
 function searchCommand({ invocation, command }: BatchWriteExecutor, statement: Uint8Array): Uint8Array {
-  const writer = new DocumentWriter(statement.length + 256).string('find', command.ns.slice(invocation.db.length + 1)).document('filter', filterOf(statement))
+  const writer = new DocumentWriter(statement.length + 256)
+    .string('find', command.ns.slice(invocation.db.length + 1))
+    .document('filter', filterOf(statement))
   for (const name of ['collation', 'hint']) {
     const value = findField(statement, name)
     if (value !== undefined) writer.value(name, value)
@@ -103,7 +134,7 @@ function withoutUpsert(statement: Uint8Array): Uint8Array {
 
 function rewritten(statement: Uint8Array, filter: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(statement.length + 128)
-  for (const it = new FieldIterator(statement); it.next(); ) {
+  for (const it = new FieldIterator(statement); it.next();) {
     const name = it.name()
     if (name === 'q') writer.value('q', documentValue(filter))
     else if (name !== 'upsert') writer.value(name, it.value())
@@ -117,7 +148,12 @@ function filterOf(statement: Uint8Array): Uint8Array {
 }
 
 /** No shard has a match: the shard that the new document belongs to inserts it. */
-async function upsertWhereItBelongs(executor: BatchWriteExecutor, route: ShardedRoute, index: number, statement: Uint8Array): Promise<StatementAnswer> {
+async function upsertWhereItBelongs(
+  executor: BatchWriteExecutor,
+  route: ShardedRoute,
+  index: number,
+  statement: Uint8Array,
+): Promise<StatementAnswer> {
   try {
     return await executor.sendStatement(route, index, shardOfUpsert(executor, route.placement, statement), statement)
   } catch (error) {

@@ -23,6 +23,13 @@ export class RoutedSummary {
     const shards = [...this.#shards].sort()
     const owners = route.kind === 'sharded' ? route.placement.table.owners().length : 1
     const chunks = route.kind === 'sharded' ? Math.min(this.#chunks, route.placement.table.chunkCount) : 0
-    return { ns, route, shards, kind: shards.length <= 1 ? 'targeted' : shards.length >= owners ? 'broadcast' : 'multi', chunks, bounds: this.#bounds }
+    return {
+      ns,
+      route,
+      shards,
+      kind: shards.length <= 1 ? 'targeted' : shards.length >= owners ? 'broadcast' : 'multi',
+      chunks,
+      bounds: this.#bounds,
+    }
   }
 }

@@ -12,5 +12,10 @@ export type StatementTarget =
   /** To several shards at once. `ignored`: without regard to placement, as multi-writes go. */
   | ({ readonly kind: 'all'; readonly shards: readonly string[]; readonly version: 'placement' | 'ignored' } & StatementBounds)
   /** To one shard after the other until one of them has the document. `search`: a matching document is looked for first. */
-  | ({ readonly kind: 'first-match'; readonly shards: readonly string[]; readonly search: boolean; readonly upsert: boolean } & StatementBounds)
+  | ({
+      readonly kind: 'first-match'
+      readonly shards: readonly string[]
+      readonly search: boolean
+      readonly upsert: boolean
+    } & StatementBounds)
   | { readonly kind: 'failed'; readonly error: CommandError }

@@ -10,6 +10,7 @@ export class StatementTargeter {
   readonly #executor: BatchWriteExecutor
   readonly #wantsBounds: boolean
   #placement: CollectionPlacement | null = null
+  #allShards: readonly string[] = []
   #targets: (StatementTarget | undefined)[] = []
 
   constructor(executor: BatchWriteExecutor) {
@@ -17,19 +18,23 @@ export class StatementTargeter {
     this.#wantsBounds = executor.invocation.host.context.wants('routed')
   }
 
-  target(placement: CollectionPlacement, allShards: readonly string[], index: number): StatementTarget {
-    if (placement !== this.#placement) {
-      this.#placement = placement
-      this.#targets = []
-    }
-    return (this.#targets[index] ??= this.#compute(placement, allShards, this.#executor.command.statements[index]!))
+  /** Targets are by this placement from now on. `allShards`: every shard of the cluster, for statements that need to know. */
+  use(placement: CollectionPlacement, allShards: readonly string[]): void {
+    this.#allShards = allShards
+    if (placement === this.#placement) return
+    this.#placement = placement
+    this.#targets = []
   }
 
-  #compute(placement: CollectionPlacement, allShards: readonly string[], statement: Uint8Array): StatementTarget {
+  target(index: number): StatementTarget {
+    return (this.#targets[index] ??= this.#compute(this.#placement!, this.#executor.command.statements[index]!))
+  }
+
+  #compute(placement: CollectionPlacement, statement: Uint8Array): StatementTarget {
     const { command, evaluation, invocation } = this.#executor
     const { behaviours } = invocation.host
     if (command.kind === 'insert') return targetInsert(placement, behaviours, statement, this.#wantsBounds)
-    const targeter = { placement, behaviours, evaluation, allShards }
+    const targeter = { placement, behaviours, evaluation, allShards: this.#allShards }
     try {
       return command.kind === 'update' ? targetUpdate(targeter, statement) : targetDelete(targeter, statement)
     } catch (error) {

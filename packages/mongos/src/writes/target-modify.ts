@@ -33,16 +33,25 @@ export function targetUpdate(targeter: ModifyTargeter, document: Uint8Array): St
   const multi = findField(document, 'multi')?.isTruthy() === true
   const upsert = findField(document, 'upsert')?.isTruthy() === true
   const policy = behaviours.updateOneWithoutShardKey
-  if (upsert && (multi || policy !== 'any')) return failed(new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'))
+  if (upsert && (multi || policy !== 'any'))
+    return failed(new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'))
   if (multi) return toMany(targeter, targeting)
   if (policy === 'any') {
     if (targeting.shards.length === 1 && !upsert) return toOne(targeting)
-    return { kind: 'first-match', shards: targeting.shards, search: !statement.isExactId(), upsert, chunks: targeting.chunks, bounds: targeting.bounds }
+    return {
+      kind: 'first-match',
+      shards: targeting.shards,
+      search: !statement.isExactId(),
+      upsert,
+      chunks: targeting.chunks,
+      bounds: targeting.bounds,
+    }
   }
   if (policy === 'one-shard-or-72' && targeting.shards.length === 1) return toOne(targeting)
   const replacement = replacementOf(document, statement.filter)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
-  if (statement.isExactId()) return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
+  if (statement.isExactId())
+    return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
   const pattern = formatDocument(placement.shardKey.document)
   if (policy === 'one-shard-or-72') {
     return failed(
@@ -69,11 +78,19 @@ export function targetDelete(targeter: ModifyTargeter, document: Uint8Array): St
   switch (targeter.behaviours.updateOneWithoutShardKey) {
     case 'any':
       if (targeting.shards.length === 1) return toOne(targeting)
-      return { kind: 'first-match', shards: targeting.shards, search: !statement.isExactId(), upsert: false, chunks: targeting.chunks, bounds: targeting.bounds }
+      return {
+        kind: 'first-match',
+        shards: targeting.shards,
+        search: !statement.isExactId(),
+        upsert: false,
+        chunks: targeting.chunks,
+        bounds: targeting.bounds,
+      }
     case 'one-shard-or-72':
       if (targeting.shards.length === 1) return toOne(targeting)
   }
-  if (statement.isExactId()) return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
+  if (statement.isExactId())
+    return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -88,7 +105,11 @@ function readStatement({ placement, evaluation }: ModifyTargeter, document: Uint
   const collation = findField(document, 'collation')
   const collationDocument = collation?.type === BsonType.object ? collation.slice() : undefined
   const targeting = targetFilter(placement, filter, collatedTargeting(placement, collationDocument))
-  return { filter, targeting, isExactId: () => equalityValues(filter.root, ['_id']) !== null && hasDefaultCollation(placement, collationDocument) }
+  return {
+    filter,
+    targeting,
+    isExactId: () => equalityValues(filter.root, ['_id']) !== null && hasDefaultCollation(placement, collationDocument),
+  }
 }
 
 function toOne(targeting: Targeting): StatementTarget {
@@ -115,7 +136,9 @@ function replacementOf(document: Uint8Array, filter: Filter): Uint8Array | null 
 function byReplacement({ shardKey, table }: CollectionPlacement, behaviours: Behaviours, replacement: Uint8Array): StatementTarget {
   const key = shardKey.extract(replacement, { missingIsNull: behaviours.missingShardKeyFieldsAreNull })
   if (typeof key === 'string') {
-    return failed(new CommandError('ShardKeyNotFound', 'Failed to target update by replacement document :: could not extract exact shard key'))
+    return failed(
+      new CommandError('ShardKeyNotFound', 'Failed to target update by replacement document :: could not extract exact shard key'),
+    )
   }
   const bound = shardKey.boundDocument(key.values)
   return { kind: 'one', shard: table.shardOf(key.keyString), chunks: 1, bounds: [[bound, bound]] }

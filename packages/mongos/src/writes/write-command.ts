@@ -34,7 +34,7 @@ export function statementField(kind: WriteKind): string {
 export function headerOf({ body }: MongosInvocation, kind: WriteKind): Uint8Array {
   const field = statementFields[kind]
   const writer = new DocumentWriter(256)
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     if (name !== field) writer.value(name, it.value())
   }

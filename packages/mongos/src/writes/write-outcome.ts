@@ -1,5 +1,15 @@
 /** What the statements of a batch came to, and the reply to the client. Server: batched_command_response.cpp, batch_write_op.cpp. */
-import { CommandError, DocumentWriter, elementsOf, FieldIterator, findField, readInt32, writeInt32, documentsOf, type RawValue } from '@shardlab/bson'
+import {
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findField,
+  readInt32,
+  writeInt32,
+  documentsOf,
+  type RawValue,
+} from '@shardlab/bson'
 import type { WriteKind } from './write-command.js'
 
 /** A reply of a shard to a batch, taken apart. Indexes are positions in that batch. */
@@ -24,7 +34,7 @@ export function readShardWriteReply(body: Uint8Array): ShardWriteReply {
   let writeErrors = noDocuments
   let writeConcernError: Uint8Array | null = null
   let retriedStmtIds = noNumbers
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     switch (it.name()) {
       case 'n':
         n = it.value().asNumber()
@@ -42,7 +52,7 @@ export function readShardWriteReply(body: Uint8Array): ShardWriteReply {
         writeConcernError = it.value().slice()
         break
       case 'retriedStmtIds':
-        retriedStmtIds = elementsOf(it.value()).map(id => id.asNumber())
+        retriedStmtIds = elementsOf(it.value()).map((id) => id.asNumber())
         break
     }
   }
@@ -132,7 +142,7 @@ export class WriteOutcome {
   #mergedConcernError(): Uint8Array {
     const first = this.#writeConcernErrors[0]!
     if (this.#writeConcernErrors.length === 1) return first
-    const texts = this.#writeConcernErrors.map(error => textOf(findField(error, 'errmsg')))
+    const texts = this.#writeConcernErrors.map((error) => textOf(findField(error, 'errmsg')))
     return new DocumentWriter(256)
       .int32('code', codeIn(first))
       .string('errmsg', `multiple errors reported : ${texts.join(' :: and :: ')}`)

@@ -1,5 +1,20 @@
 /** A router among scripted shards and a config server that knows what the test tells it. */
-import { decode, DocumentWriter, encode, findField, firstFieldName, Long, ObjectId, Timestamp, UUID, errorDocument, type CommandError, type Document } from '@shardlab/bson'
+import {
+  decode,
+  DocumentWriter,
+  encode,
+  findField,
+  firstFieldName,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
+  errorDocument,
+  type CommandError,
+  type Document,
+} from '@shardlab/bson'
 import type { Actor, NodeCommand } from '@shardlab/actor'
 import { createMongos, type MongosOptions } from '../../src/index.js'
 import { FakeWorld, type SentMessage } from './fake-world.js'
@@ -53,8 +68,14 @@ export class FakeCluster {
   }
 
   /** Shards `test.c`-like: `splits` are the inner bounds of a key with one field, chunk i goes to `owners[i]`. */
-  shardByRange(ns: string, field: string, splits: readonly unknown[], owners: readonly string[], options: { unique?: boolean; collation?: Document } = {}): FakeCollection {
-    const bounds = [minKey, ...splits, maxKey]
+  shardByRange(
+    ns: string,
+    field: string,
+    splits: readonly unknown[],
+    owners: readonly string[],
+    options: { unique?: boolean; collation?: Document } = {},
+  ): FakeCollection {
+    const bounds = [new MinKey(), ...splits, new MaxKey()]
     const collection: FakeCollection = {
       key: { [field]: 1 },
       epoch: new ObjectId(),
@@ -69,18 +90,21 @@ export class FakeCluster {
   /** Moves a chunk as a migration commits it. */
   move(ns: string, chunkIndex: number, to: string): void {
     const { chunks } = this.collections.get(ns)!
-    const major = Math.max(...chunks.map(chunk => chunk.major)) + 1
+    const major = Math.max(...chunks.map((chunk) => chunk.major)) + 1
     const moved = chunks[chunkIndex]!
     const from = moved.shard
     Object.assign(moved, { shard: to, major, minor: 0 })
-    const control = chunks.find(chunk => chunk.shard === from)
+    const control = chunks.find((chunk) => chunk.shard === from)
     if (control !== undefined) Object.assign(control, { major, minor: 1 })
   }
 
   /** The version that a shard has, as it would compare it. */
   versionOf(ns: string, shard: string): [number, number] {
-    const own = this.collections.get(ns)!.chunks.filter(chunk => chunk.shard === shard)
-    return own.reduce<[number, number]>((best, { major, minor }) => (major > best[0] || (major === best[0] && minor > best[1]) ? [major, minor] : best), [0, 0])
+    const own = this.collections.get(ns)!.chunks.filter((chunk) => chunk.shard === shard)
+    return own.reduce<[number, number]>(
+      (best, { major, minor }) => (major > best[0] || (major === best[0] && minor > best[1]) ? [major, minor] : best),
+      [0, 0],
+    )
   }
 
   /** Is the command routed with what the shard believes? */
@@ -89,19 +113,32 @@ export class FakeCluster {
     return Array.isArray(received) && received[3] === this.versionOf(ns, shard)[0]
   }
 
-  async run(command: Document, options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {}): Promise<Document> {
+  async run(
+    command: Document,
+    options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {},
+  ): Promise<Document> {
     return decode(await this.runRaw(command, options))
   }
 
-  runRaw(command: Document, options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {}): Promise<Uint8Array> {
+  runRaw(
+    command: Document,
+    options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {},
+  ): Promise<Uint8Array> {
     return this.world.settle(this.start(command, options))
   }
 
   /** Sends a command and does not wait. */
-  async start(command: Document, options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {}): Promise<Uint8Array> {
+  async start(
+    command: Document,
+    options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {},
+  ): Promise<Uint8Array> {
     const body = encode({ ...command, ...(command['$db'] === undefined ? { $db: 'test' } : {}) })
-    const sequences = (options.sequences ?? []).map(([id, documents]) => [id, documents.map(document => encode(document))] as const)
-    const reply = await this.mongos.receive('client.command', { connectionId: options.connectionId ?? this.#connectionId, body, sequences, legacy: false, remote: '127.0.0.1:1' }, 'gateway')
+    const sequences = (options.sequences ?? []).map(([id, documents]) => [id, documents.map((document) => encode(document))] as const)
+    const reply = await this.mongos.receive(
+      'client.command',
+      { connectionId: options.connectionId ?? this.#connectionId, body, sequences, legacy: false, remote: '127.0.0.1:1' },
+      'gateway',
+    )
     return reply.body
   }
 
@@ -109,15 +146,19 @@ export class FakeCluster {
   commandsTo(shard: string): { command: NodeCommand; body: Document; name: string }[] {
     return this.world.sent
       .filter((message: SentMessage) => message.to === shard && message.kind === 'node.command')
-      .map(message => ({ command: message.request as NodeCommand, body: decode((message.request as NodeCommand).body), name: firstFieldName((message.request as NodeCommand).body)! }))
+      .map((message) => ({
+        command: message.request as NodeCommand,
+        body: decode((message.request as NodeCommand).body),
+        name: firstFieldName((message.request as NodeCommand).body)!,
+      }))
   }
 
   countSent(kind: string): number {
-    return this.world.sent.filter(message => message.kind === kind).length
+    return this.world.sent.filter((message) => message.kind === kind).length
   }
 
   routed(): Extract<(typeof this.world.events)[number], { type: 'routed' }>[] {
-    return this.world.events.flatMap(event => (event.type === 'routed' ? [event] : []))
+    return this.world.events.flatMap((event) => (event.type === 'routed' ? [event] : []))
   }
 
   /** All shards answer by the same script. */
@@ -144,7 +185,11 @@ export class FakeCluster {
       case 'node.command': {
         const command = request as NodeCommand
         const reply = this.scripts.get('config')?.(command, firstFieldName(command.body)!)
-        return Promise.resolve(reply).then(body => ({ body: body instanceof Uint8Array ? body : encode(body!), operationTime: [1, 1], clusterTime }))
+        return Promise.resolve(reply).then((body) => ({
+          body: body instanceof Uint8Array ? body : encode(body!),
+          operationTime: [1, 1],
+          clusterTime,
+        }))
       }
       default:
         throw new Error(`nobody scripted ${kind}`)
@@ -153,7 +198,13 @@ export class FakeCluster {
 
   #database(db: string): Uint8Array | null {
     const entry = this.databases.get(db)
-    return entry === undefined ? null : encode({ _id: db, primary: entry.primary, version: { uuid: databaseUuid, timestamp: new Timestamp({ t: 3, i: 1 }), lastMod: entry.lastMod } })
+    return entry === undefined
+      ? null
+      : encode({
+          _id: db,
+          primary: entry.primary,
+          version: { uuid: databaseUuid, timestamp: new Timestamp({ t: 3, i: 1 }), lastMod: entry.lastMod },
+        })
   }
 
   #collection(ns: string, since: readonly [string, number, number, number, number] | null): unknown {
@@ -162,7 +213,9 @@ export class FakeCluster {
     const incremental = since !== null && since[0] === collection.epoch.toHexString()
     const chunks = collection.chunks
       .filter(({ major, minor }) => !incremental || major > since[3] || (major === since[3] && minor > since[4]))
-      .map(({ min, max, shard, major, minor }) => encode({ _id: new ObjectId(), min, max, shard, lastmod: new Timestamp({ t: major, i: minor }) }))
+      .map(({ min, max, shard, major, minor }) =>
+        encode({ _id: new ObjectId(), min, max, shard, lastmod: new Timestamp({ t: major, i: minor }) }),
+      )
     const document = {
       _id: ns,
       lastmodEpoch: collection.epoch,
@@ -176,12 +229,15 @@ export class FakeCluster {
   }
 }
 
-const minKey = { _bsontype: 'MinKey', [Symbol.for('@@mdb.bson.version')]: 7 }
-const maxKey = { _bsontype: 'MaxKey', [Symbol.for('@@mdb.bson.version')]: 7 }
-
 /** A reply with a cursor. */
-export function cursorReply(documents: readonly Document[], options: { id?: bigint; ns?: string; batch?: 'firstBatch' | 'nextBatch' } = {}): Document {
-  return { cursor: { [options.batch ?? 'firstBatch']: documents, id: Long.fromBigInt(options.id ?? 0n), ns: options.ns ?? 'test.c' }, ok: 1 }
+export function cursorReply(
+  documents: readonly Document[],
+  options: { id?: bigint; ns?: string; batch?: 'firstBatch' | 'nextBatch' } = {},
+): Document {
+  return {
+    cursor: { [options.batch ?? 'firstBatch']: documents, id: Long.fromBigInt(options.id ?? 0n), ns: options.ns ?? 'test.c' },
+    ok: 1,
+  }
 }
 
 /** An error as a member answers it. */
@@ -197,6 +253,6 @@ export function staleReply(ns = 'test.c'): Document {
 /** Statements of a write command as a shard gets them. */
 export function statementsOf(command: NodeCommand, field: string): Document[] {
   const sequence = command.sequences.find(([id]) => id === field)
-  if (sequence !== undefined) return sequence[1].map(document => decode(document))
+  if (sequence !== undefined) return sequence[1].map((document) => decode(document))
   return decode(new DocumentWriter().value('v', findField(command.body, field)!).finish())['v'] as Document[]
 }

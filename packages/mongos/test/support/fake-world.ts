@@ -42,6 +42,8 @@ export class FakeWorld {
   wantsRouted = true
   #sleepers: Sleeper[] = []
   #order = 0
+  /** Grows with everything that happens. */
+  #activity = 0
 
   context(address: Address = 'mongos01'): ActorContext {
     return {
@@ -53,15 +55,15 @@ export class FakeWorld {
       request: (to, kind, request, options) => this.#request(to, kind, request, options?.timeoutMs),
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
-      all: values => Promise.all(values) as never,
+      all: (values) => Promise.all(values) as never,
       setTimer: (name, delayMs) => void this.timers.set(name, this.nowMs + delayMs),
-      clearTimer: name => void this.timers.delete(name),
-      reach: async step => {
+      clearTimer: (name) => void this.timers.delete(name),
+      reach: async (step) => {
         this.reached.push(step)
         this.atStep(step)
       },
-      emit: event => void this.events.push(event),
-      wants: type => type !== 'routed' || this.wantsRouted,
+      emit: (event) => void this.events.push(event),
+      wants: (type) => type !== 'routed' || this.wantsRouted,
       log: () => {},
     }
   }
@@ -72,7 +74,7 @@ export class FakeWorld {
     const watched = promise.finally(() => (settled = true))
     watched.catch(() => {})
     for (;;) {
-      for (let i = 0; i < 3 && !settled; i++) await turn()
+      await this.drain()
       if (settled) return watched
       if (!this.#wakeNext()) throw new Error('everybody waits and nobody sleeps')
     }
@@ -80,7 +82,11 @@ export class FakeWorld {
 
   /** Lets everything happen that needs no time. */
   async drain(): Promise<void> {
-    for (let i = 0; i < 5; i++) await turn()
+    for (let quiet = 0, seen = -1; quiet < 3; quiet++) {
+      await turn()
+      if (seen !== this.#activity) quiet = -1
+      seen = this.#activity
+    }
   }
 
   async fire(actor: Actor, timer: string): Promise<void> {
@@ -103,7 +109,7 @@ export class FakeWorld {
       const sleeper = { atMs: this.nowMs + durationMs, order: this.#order++, wake: resolve }
       this.#sleepers.push(sleeper)
       signal?.addEventListener('abort', () => {
-        this.#sleepers = this.#sleepers.filter(other => other !== sleeper)
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
         reject(new RequestFailedError('cancelled', '', 'cancelled'))
       })
     })
@@ -115,12 +121,15 @@ export class FakeWorld {
     packer.addRequest(1, 0, 1, kind, request)
     this.sent.push({ to, kind, request: request as never })
     const handler = this.members.get(to)
+    this.#activity++
     await turn()
+    this.#activity++
     if (handler === undefined) throw new RequestFailedError('unreachable', to, `${to} does not answer`, true)
     try {
       const answering = Promise.resolve(handler(kind, request as never)) as Promise<ReplyOf<K>>
       const reply = await (timeoutMs === undefined ? answering : this.#within(to, answering, timeoutMs))
       packer.addReply(1, 1, 0, kind, reply)
+      this.#activity++
       return reply
     } catch (error) {
       throw error instanceof Gone ? new RequestFailedError('unreachable', to, `${to} went away`) : error

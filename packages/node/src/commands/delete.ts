@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { executePlan, planQuery } from '@shardlab/storage'
+import { executePlan, planQuery, type LogSession } from '@shardlab/storage'
 import { hintOf } from '../crud/hint.js'
-import { isStaleError, writeWriteErrors, type WriteError } from '../crud/write-errors.js'
-import { documentsArgument, type NodeInvocation } from '../invocation.js'
 import { parseStatement } from '../crud/statement.js'
-import type { Access } from '../role.js'
-import { checkBatchSize, writeRetriedStatements } from './insert.js'
+import { runWriteBatch, type BatchTarget } from '../crud/write-batch.js'
+import type { NodeInvocation } from '../invocation.js'
 
 const statementFields = { q: 'object!', limit: 'number!', collation: 'object', hint: 'string|object', sampleId: 'any' } as const
 
@@ -22,42 +20,21 @@ export const deleteCommand: CommandRow<NodeInvocation> = {
   retryable: true,
   fields: { deletes: 'array!', ordered: 'bool', let: 'object' },
   async run(invocation) {
-    const { host, args, db, retryable } = invocation
-    const ns = `${db}.${args.collectionName(db)}`
-    const statements = documentsArgument(invocation, 'deletes')
-    checkBatchSize(statements.length)
-    const ordered = args.bool('ordered') ?? true
-    const entered = host.role.enter(ns, invocation)
-    const access = entered instanceof Promise ? await entered : entered
-    const errors: WriteError[] = []
-    const retried: number[] = []
+    const { host } = invocation
     let deleted = 0
-    for (let index = 0; index < statements.length; index++) {
-      try {
-        const stmtId = retryable?.stmtId(index) ?? 0
-        if (retryable !== null && host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId) !== undefined) {
-          retried.push(stmtId)
-          deleted++
-          continue
-        }
-        deleted += deleteMatching(invocation, ns, access, statements[index]!, stmtId)
-      } catch (error) {
-        if (!(error instanceof CommandError)) throw error
-        errors.push({ index, error })
-        if (ordered || isStaleError(error)) break
-      }
-    }
-    host.opcounters.delete += statements.length
-    await host.flush()
-    const writer = new DocumentWriter(256).int32('n', deleted)
-    writeWriteErrors(writer, errors)
-    writeRetriedStatements(writer, retried)
-    return writer
+    const tail = await runWriteBatch(invocation, {
+      argument: 'deletes',
+      run(statement, _index, target, session) {
+        host.opcounters.delete++
+        deleted += deleteMatching(invocation, statement, target, session)
+      },
+      repeat: () => void deleted++,
+    })
+    return tail(new DocumentWriter(256).int32('n', deleted))
   },
 }
 
-function deleteMatching(invocation: NodeInvocation, ns: string, access: Access, statement: Uint8Array, stmtId: number): number {
-  const { host, retryable } = invocation
+function deleteMatching({ host, retryable }: NodeInvocation, statement: Uint8Array, { ns, access }: BatchTarget, session: LogSession | null): number {
   const args = parseStatement('delete.deletes', statement, statementFields)
   const limit = args.number('limit')!
   if (limit !== 0 && limit !== 1) throw new CommandError('FailedToParse', `The limit field in delete objects must be 0 or 1. Got ${limit}`)
@@ -81,7 +58,7 @@ function deleteMatching(invocation: NodeInvocation, ns: string, access: Access, 
       uuid: collection.uuid,
       object: new DocumentWriter(64).value('_id', id).finish(),
       id,
-      session: retryable === null ? null : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] },
+      session,
     })
   }
   return victims.length

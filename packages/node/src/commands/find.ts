@@ -89,9 +89,9 @@ function openFind(invocation: NodeInvocation, ns: string, access: Access, batchS
   const limit = nonNegative(args, 'limit') ?? 0
   const live = host.collection(ns)
   if (live === undefined) return emptySource
-  // What ends within the first batch reads the live trees; a cursor that stays open needs its own picture.
-  const fitsFirstBatch = (limit > 0 && limit <= batchSize) || (batchSize > 1 && (equalityValues(filter.root, ['_id'])?.size ?? 0) > 0)
-  const collection = fitsFirstBatch ? live : live.snapshot()
+  // One document fits the first batch for sure, so the live trees do; a cursor that stays open needs its own picture.
+  const endsAtOnce = batchSize > 0 && (limit === 1 || equalityValues(filter.root, ['_id']) !== null)
+  const collection = endsAtOnce ? live : live.snapshot()
   const ownership = access.ownership
   const executor = executePlan(planQuery(collection, { filter, ...(sort === undefined ? {} : { sort }), ...hintOf(args), skip, limit }), ownership === null ? {} : { rowFilter: document => ownership.owns(document) })
   return {

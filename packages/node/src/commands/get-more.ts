@@ -25,8 +25,14 @@ export const getMore: CommandRow<NodeInvocation> = {
     const asked = nonNegative(args, 'batchSize') ?? 0
     const size = asked > 0 ? asked : cursor.batchSize
     const writer = new DocumentWriter(512).startDocument('cursor')
-    const batch = writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, size > 0 ? size : Number.POSITIVE_INFINITY)
-    cursor.pending = batch.exhausted ? null : (batch.pending ?? cursor.source.next())
+    try {
+      const batch = writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, size > 0 ? size : Number.POSITIVE_INFINITY)
+      cursor.pending = batch.exhausted ? null : (batch.pending ?? cursor.source.next())
+    } catch (error) {
+      // As on the server a cursor does not survive an error.
+      host.cursors.close(id)
+      throw error
+    }
     cursor.lastUsedMs = host.context.now()
     const done = cursor.pending === null
     if (done) host.cursors.close(id)

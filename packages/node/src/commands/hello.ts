@@ -4,42 +4,28 @@ import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCom
 import type { NodeInvocation } from '../invocation.js'
 import { sessionTimeoutMinutes } from '../sessions/session-catalog.js'
 
-/** The awaitable form's arguments. @throws CommandError 51760, 51759, 51758 as the server */
-export function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {
+/** The awaitable form's arguments. @throws CommandError 31368, 31373 as a mongod */
+function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {
   if ((topologyVersion === undefined) !== (maxAwaitTimeMS === undefined)) {
-    throw new CommandError(51760, topologyVersion === undefined ? "A request with a 'maxAwaitTimeMS' must include a 'topologyVersion'" : "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+    throw new CommandError(
+      31368,
+      topologyVersion === undefined ? "A request with a 'maxAwaitTimeMS' must include a 'topologyVersion'" : "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'",
+    )
   }
   if (maxAwaitTimeMS === undefined) return null
   const ms = maxAwaitTimeMS.asNumber()
-  if (ms < 0) throw new CommandError(51759, `maxAwaitTimeMS must be a non-negative integer`)
+  if (!(ms >= 0)) throw new CommandError(31373, 'maxAwaitTimeMS must be a non-negative integer')
   return ms
 }
 
-/** Compressors that the client offered. */
-export function offeredCompressors(compression: RawValue | undefined): string[] {
-  if (compression?.type !== BsonType.array) return []
-  return elementsOf(compression).filter(value => value.type === BsonType.string).map(value => value.asString())
-}
-
-/** Appends what hello and its older forms say of limits, time and wire versions. */
-export function writeHelloCommon(writer: DocumentWriter, options: { readonly nowMs: number; readonly connectionId: number; readonly maxWireVersion: number; readonly compressors: readonly string[] }): DocumentWriter {
-  writer
-    .int32('maxBsonObjectSize', maxBsonObjectSize)
-    .int32('maxMessageSizeBytes', maxMessageSizeBytes)
-    .int32('maxWriteBatchSize', maxWriteBatchSize)
-    .date('localTime', options.nowMs)
-    .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
-    .int32('connectionId', options.connectionId)
-    .int32('minWireVersion', 0)
-    .int32('maxWireVersion', options.maxWireVersion)
-    .bool('readOnly', false)
-  const agreed = negotiateCompression([...options.compressors])
-  if (agreed.length > 0) {
-    writer.startArray('compression')
-    agreed.forEach((name, i) => writer.string(String(i), name))
-    writer.end()
-  }
-  return writer
+/** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
+export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
+  if (offered?.type !== BsonType.array) return writer
+  const agreed = negotiateCompression(elementsOf(offered).flatMap(name => (name.type === BsonType.string ? [name.asString()] : [])))
+  if (agreed.length === 0) return writer
+  writer.startArray('compression')
+  agreed.forEach((name, i) => writer.string(String(i), name))
+  return writer.end()
 }
 
 /** A one-member replica set whose primary this node is. */
@@ -75,7 +61,17 @@ export const hello: CommandRow<NodeInvocation> = {
     opTime('majorityOpTime')
     writer.date('majorityWriteDate', seconds * 1000).end()
     if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-    return writeHelloCommon(writer, { nowMs: context.now(), connectionId, maxWireVersion: host.options.maxWireVersion, compressors: offeredCompressors(args.value('compression')) })
+    writer
+      .int32('maxBsonObjectSize', maxBsonObjectSize)
+      .int32('maxMessageSizeBytes', maxMessageSizeBytes)
+      .int32('maxWriteBatchSize', maxWriteBatchSize)
+      .date('localTime', context.now())
+      .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
+      .int32('connectionId', connectionId)
+      .int32('minWireVersion', 0)
+      .int32('maxWireVersion', host.options.maxWireVersion)
+      .bool('readOnly', false)
+    return writeAgreedCompression(writer, args.value('compression'))
   },
 }
 

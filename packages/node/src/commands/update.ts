@@ -1,15 +1,13 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { compileFilter, compileUpdate, upsertBase } from '@shardlab/query'
-import { executePlan, planQuery } from '@shardlab/storage'
+import { executePlan, planQuery, type LogSession } from '@shardlab/storage'
 import { fixDocumentForInsert, documentBytesMax } from '../crud/fix-document.js'
 import { hintOf } from '../crud/hint.js'
 import { collectionForWrite } from '../crud/namespace.js'
 import { parseStatement } from '../crud/statement.js'
-import { isStaleError, writeWriteErrors, type WriteError } from '../crud/write-errors.js'
-import { documentsArgument, type NodeInvocation } from '../invocation.js'
-import type { Access } from '../role.js'
-import { checkBatchSize, writeRetriedStatements } from './insert.js'
+import { runWriteBatch, type BatchTarget } from '../crud/write-batch.js'
+import type { NodeInvocation } from '../invocation.js'
 
 const statementFields = {
   q: 'object!',
@@ -42,51 +40,37 @@ export const update: CommandRow<NodeInvocation> = {
   retryable: true,
   fields: { updates: 'array!', ordered: 'bool', bypassDocumentValidation: 'bool', bypassEmptyTsReplacement: 'bool', let: 'object' },
   async run(invocation) {
-    const { host, args, db, retryable } = invocation
-    const ns = `${db}.${args.collectionName(db)}`
-    const statements = documentsArgument(invocation, 'updates')
-    checkBatchSize(statements.length)
-    const ordered = args.bool('ordered') ?? true
-    const entered = host.role.enter(ns, invocation)
-    const access = entered instanceof Promise ? await entered : entered
-    const errors: WriteError[] = []
-    const retried: number[] = []
+    const { host } = invocation
     const upserted: { index: number; id: RawValue }[] = []
     let matched = 0
     let modified = 0
-    for (let index = 0; index < statements.length; index++) {
-      try {
-        const stmtId = retryable?.stmtId(index) ?? 0
-        const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
-        let result: StatementResult
-        if (executed !== undefined) {
-          retried.push(stmtId)
-          result = { matched: executed.op === 'u' ? 1 : 0, modified: executed.op === 'u' ? 1 : 0, upsertedId: executed.insertedId }
-        } else result = applyStatement(invocation, ns, access, statements[index]!, stmtId)
-        matched += result.matched
-        modified += result.modified
-        if (result.upsertedId !== null) upserted.push({ index, id: result.upsertedId })
-      } catch (error) {
-        if (!(error instanceof CommandError)) throw error
-        errors.push({ index, error })
-        if (ordered || isStaleError(error)) break
-      }
+    const count = (index: number, result: StatementResult) => {
+      matched += result.matched
+      modified += result.modified
+      if (result.upsertedId !== null) upserted.push({ index, id: result.upsertedId })
     }
-    host.opcounters.update += statements.length
-    await host.flush()
+    const tail = await runWriteBatch(invocation, {
+      argument: 'updates',
+      run(statement, index, target, session) {
+        host.opcounters.update++
+        count(index, applyStatement(invocation, statement, target, session))
+      },
+      repeat({ op, insertedId }, index) {
+        const changed = op === 'u' ? 1 : 0
+        count(index, { matched: changed, modified: changed, upsertedId: insertedId })
+      },
+    })
     const writer = new DocumentWriter(256).int32('n', matched + upserted.length).int32('nModified', modified)
     if (upserted.length > 0) {
       writer.startArray('upserted')
       upserted.forEach(({ index, id }, i) => writer.startDocument(String(i)).int32('index', index).value('_id', id).end())
       writer.end()
     }
-    writeWriteErrors(writer, errors)
-    writeRetriedStatements(writer, retried)
-    return writer
+    return tail(writer)
   },
 }
 
-function applyStatement(invocation: NodeInvocation, ns: string, access: Access, statement: Uint8Array, stmtId: number): StatementResult {
+function applyStatement(invocation: NodeInvocation, statement: Uint8Array, { ns, access }: BatchTarget, session: LogSession | null): StatementResult {
   const { host, retryable } = invocation
   const args = parseStatement('update.updates', statement, statementFields)
   const multi = args.bool('multi') ?? false
@@ -102,7 +86,6 @@ function applyStatement(invocation: NodeInvocation, ns: string, access: Access, 
     context,
   )
   if (multi && change.isReplacement) throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
-  const session = retryable === null ? null : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
   const collection = host.collection(ns)
   let matched = 0
   let modified = 0

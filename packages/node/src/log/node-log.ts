@@ -2,8 +2,8 @@
  * The one log of a node: every change of documents and collections is an entry that is applied to the engine and
  * written to the disk. Recovery is replay; whatever must know what changed reads entries.
  */
-import type { ClusterClock, Disk } from '@shardlab/actor'
-import { readUint32, writeInt32, type RawValue } from '@shardlab/bson'
+import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
+import { findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
 import { decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
@@ -24,6 +24,7 @@ export class NodeLog {
   readonly #retries: RetryHistory
   readonly #options: NodeLogOptions
   #unwritten: Uint8Array[] = []
+  #appending: Promise<void> | null = null
   #checkpointing: Promise<void> | null = null
 
   constructor(parts: { engine: StorageEngine; disk: Disk; clock: ClusterClock; now: () => number; retries: RetryHistory; options: NodeLogOptions }) {
@@ -68,18 +69,37 @@ export class NodeLog {
     return entry
   }
 
-  /** Resolves when everything applied so far is on the disk. */
+  /**
+   * Resolves when everything applied so far is on the disk.
+   * @throws DiskFullError when it does not fit, not even as a checkpoint; the entries stay queued for the next flush
+   */
   async flush(): Promise<void> {
-    const entries = this.#unwritten
-    if (entries.length === 0) {
-      // A checkpoint that is being written may hold what the caller applied.
+    // An append or a checkpoint that is being written may hold what the caller applied. And there is one append at a
+    // time: entries build on those before them, so none may reach the disk when an earlier one did not.
+    while (this.#appending !== null) await this.#appending.catch(() => {})
+    if (this.#unwritten.length === 0) {
       if (this.#checkpointing !== null) await this.#checkpointing
       return
     }
-    this.#unwritten = []
-    await this.#disk.append(entries.length === 1 ? entries[0]! : Buffer.concat(entries))
+    this.#appending = this.#append().finally(() => {
+      this.#appending = null
+    })
+    await this.#appending
     const { logBytes, checkpointBytes } = this.#disk.usage()
     if (logBytes > Math.max(this.#options.checkpointAfterBytes, 2 * checkpointBytes)) await this.#checkpoint()
+  }
+
+  async #append(): Promise<void> {
+    const entries = this.#unwritten
+    this.#unwritten = []
+    try {
+      await this.#disk.append(entries.length === 1 ? entries[0]! : Buffer.concat(entries))
+    } catch (error) {
+      this.#unwritten = [...entries, ...this.#unwritten]
+      if (!(error instanceof DiskFullError)) throw error
+      // A log of many changes to few documents shrinks to a checkpoint that may fit.
+      await this.#checkpoint()
+    }
   }
 
   #checkpoint(): Promise<void> {
@@ -108,5 +128,5 @@ export class NodeLog {
 }
 
 function insertedId(entry: LogEntry): RawValue | null {
-  return entry.op === 'i' ? entry.id : null
+  return entry.op === 'i' ? (findField(entry.object, '_id') ?? null) : null
 }

@@ -41,7 +41,7 @@ export function boundsFor(root: FilterNode, pattern: KeyPattern, options: Bounds
       const multikey = typeof options.multikey === 'object' ? options.multikey.has(path) : (options.multikey ?? false)
       const builder = new FieldBuilder({ strings: options.strings, hashed: direction === 'hashed' }, multikey)
       const { intervals, exact } = builder.of(root, path)
-      return { path, intervals, exact: exact && !mixesFields(root, path, pattern) }
+      return { path, intervals, exact: exact && !mixesFields(root, path) }
     }),
   }
 }
@@ -66,15 +66,15 @@ function alternativesOf(root: FilterNode): readonly FilterNode[] {
 }
 
 /** Does a `$or` tie this path to another one? Then the field's union says less than the predicate. */
-function mixesFields(node: FilterNode, path: string, pattern: KeyPattern): boolean {
+function mixesFields(node: FilterNode, path: string): boolean {
   switch (node.kind) {
     case 'or':
     case 'nor':
       return mentions(node, (other) => other === path) && mentions(node, (other) => other !== path)
     case 'and':
-      return node.children.some((child) => mixesFields(child, path, pattern))
+      return node.children.some((child) => mixesFields(child, path))
     case 'not':
-      return mixesFields(node.child, path, pattern)
+      return mixesFields(node.child, path)
     default:
       return false
   }

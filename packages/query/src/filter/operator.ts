@@ -1,9 +1,8 @@
 /** What a file in operators/ gives to the table. */
-import type { RawValue } from '@shardlab/bson'
+import type { RawValue, StringComparator } from '@shardlab/bson'
 import type { OperatorRow } from '../context.js'
 import type { LeafArrays, ValueTest } from '../path/walk.js'
 import type { FilterNode, PathNode } from './ast.js'
-import type { StringComparator } from '@shardlab/bson'
 
 /** What an operator's parser may call back. */
 export interface FilterParser {

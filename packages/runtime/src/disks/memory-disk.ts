@@ -16,7 +16,8 @@ export class MemoryDisk implements Disk {
 
   append(record: Uint8Array): Promise<void> {
     const sizeBytes = recordHeaderBytes + record.length
-    if (this.#logBytes + (this.#checkpoint?.length ?? 0) + sizeBytes > this.#limitBytes) return Promise.reject(new DiskFullError(this.#limitBytes))
+    if (this.#logBytes + (this.#checkpoint?.length ?? 0) + sizeBytes > this.#limitBytes)
+      return Promise.reject(new DiskFullError(this.#limitBytes))
     // A plain copy: slice() of a Buffer would be a view on the caller's bytes.
     this.#records.push(new Uint8Array(record))
     this.#logBytes += sizeBytes

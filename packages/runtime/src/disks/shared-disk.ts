@@ -70,7 +70,7 @@ export class SharedDisk implements Disk {
     const view = new DataView(this.#buffers.areas[area]!)
     const hasCheckpoint = Atomics.load(this.#header, 1 + area * 2) > 0
     const records: Uint8Array[] = []
-    for (let at = checkpointBytes; at < checkpointBytes + logBytes; ) {
+    for (let at = checkpointBytes; at < checkpointBytes + logBytes;) {
       const start = at + recordHeaderBytes
       at = start + view.getUint32(at)
       records.push(copyOf(bytes, start, at))

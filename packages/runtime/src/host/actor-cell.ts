@@ -42,7 +42,7 @@ export class ActorCell {
   gateway: OpenedGateway | null = null
   waiting: Waiting[] = []
   /** Ends the wait for the start; null once it has started. */
-  failStart: ((error: Error | null) => void) | null = null
+  failStart: ((error: Error) => void) | null = null
   readonly jobs = new Set<Job>()
   readonly timers = new Map<string, Alarm>()
   readonly sleeps = new Set<Alarm>()
@@ -62,8 +62,10 @@ export class ActorCell {
   }
 
   /** Nothing that it waits for will come. */
-  abandon(): void {
+  abandon(why: Error): void {
     this.state = 'gone'
+    this.failStart?.(why)
+    this.failStart = null
     for (const alarm of this.timers.values()) alarm.cancel()
     for (const alarm of this.sleeps) alarm.cancel()
     this.timers.clear()

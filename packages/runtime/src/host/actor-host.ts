@@ -1,4 +1,17 @@
-import { createDeferred, kindShapeAt, packetTypes, type ActorFactory, type Address, type AddressDirectory, type Disk, type LogLevel, type MessageKind, type MessageTuple, type Random, type RequestOf } from '@shardlab/actor'
+import {
+  createDeferred,
+  kindShapeAt,
+  packetTypes,
+  type ActorFactory,
+  type Address,
+  type AddressDirectory,
+  type Disk,
+  type LogLevel,
+  type MessageKind,
+  type MessageTuple,
+  type Random,
+  type RequestOf,
+} from '@shardlab/actor'
 import { ActorCell, type Job, type MemberBoot } from './actor-cell.js'
 import { CellContext } from './actor-context.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
@@ -91,7 +104,7 @@ export class ActorHost {
    */
   begin(cell: ActorCell, findRole: () => ActorFactory<never> | Promise<ActorFactory<never>>): Promise<void> {
     const started = createDeferred<void>()
-    cell.failStart = (error) => started.reject(error ?? new Error(`${cell.address} crashed while it was starting`))
+    cell.failStart = started.reject
     this.#start(cell, findRole).then(
       () => started.resolve(),
       (error: unknown) => this.crash(cell, error),
@@ -136,19 +149,18 @@ export class ActorHost {
   /** Ends an incarnation without warning. `error`: what left one of its handlers; null: a fault. */
   crash(cell: ActorCell, error: unknown): void {
     if (cell.gone) return
-    const { failStart, jobs, waiting } = cell
-    this.drop(cell)
+    const { jobs, waiting } = cell
+    const reported = error === null || error instanceof Error ? error : new Error(String(error))
+    this.drop(cell, reported ?? new Error(`${cell.address} crashed while it was starting`))
     for (const job of jobs) this.post.fail(job, cell.boot.index, false, 'crashed before it answered')
     for (const item of waiting) item.refuse()
-    const reported = error === null || error instanceof Error ? error : new Error(String(error))
-    failStart?.(reported)
     this.#options.onCrash(cell, reported)
   }
 
-  /** Takes an incarnation out of the world, silently. */
-  drop(cell: ActorCell): void {
+  /** Takes an incarnation out of the world, silently; `why` is for who waits for its start. */
+  drop(cell: ActorCell, why: Error): void {
     this.post.forget(cell)
-    cell.abandon()
+    cell.abandon(why)
     this.post.unroute(cell.boot.index)
     cell.gateway?.destroy()
     cell.gateway = null

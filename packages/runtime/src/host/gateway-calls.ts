@@ -17,7 +17,9 @@ export function gatewayTarget(host: ActorHost, cell: ActorCell): GatewayCallee {
 
   function call<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (cell.state === 'starting') {
-      return new Promise<void>((resolve, reject) => cell.waiting.push({ deliver: resolve, refuse: () => reject(down()) })).then(() => call(kind, request))
+      return new Promise<void>((resolve, reject) => cell.waiting.push({ deliver: resolve, refuse: () => reject(down()) })).then(() =>
+        call(kind, request),
+      )
     }
     if (cell.gone || cell.actor === null) throw down()
     let result: Promise<ReplyOf<K>> | ReplyOf<K>

@@ -28,16 +28,30 @@ export class MemberTable<Place> {
     this.#emit = emit
   }
 
-  /** @throws Error when the address is taken. */
-  add(spec: MemberSpec, index: number, place: Place): Member<Place> {
-    if (this.#members.has(spec.address)) throw new Error(`the cluster already has a member ${spec.address}`)
-    const member: Member<Place> = { spec, index, place, state: 'starting', listen: spec.listen, endpoint: `${spec.address}:27017`, threadId: 0, incarnation: 0 }
-    this.#members.set(spec.address, member)
-    return member
+  /** @throws Error when one of them cannot be added. */
+  check(specs: readonly MemberSpec[], hasRole: (role: string) => boolean): void {
+    const addresses = new Set(this.#members.keys())
+    for (const { address, role } of specs) {
+      if (addresses.has(address)) throw new Error(`the cluster already has a member ${address}`)
+      if (!hasRole(role)) throw new Error(`the runtime has no role ${role}`)
+      addresses.add(address)
+    }
   }
 
-  has(address: Address): boolean {
-    return this.#members.has(address)
+  /** Adds a checked member. */
+  add(spec: MemberSpec, index: number, place: Place): Member<Place> {
+    const member: Member<Place> = {
+      spec,
+      index,
+      place,
+      state: 'starting',
+      listen: spec.listen,
+      endpoint: `${spec.address}:27017`,
+      threadId: 0,
+      incarnation: 0,
+    }
+    this.#members.set(spec.address, member)
+    return member
   }
 
   /** @throws Error when there is no such member. */

@@ -49,6 +49,11 @@ export class PostOffice {
     this.#directory = options.directory
   }
 
+  /** Something written in this turn has not left yet. */
+  get busy(): boolean {
+    return this.#flushScheduled
+  }
+
   createPeer(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void): Peer {
     return new Peer(hostId, post, this.#options.checked)
   }
@@ -97,7 +102,13 @@ export class PostOffice {
   }
 
   /** Rejects with a RequestFailedError, or with an UnpackableValueError for what may not travel. */
-  request<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+  request<K extends MessageKind>(
+    cell: ActorCell,
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     const toIndex = this.#directory.indexOf(to)
     const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
     if (toIndex === undefined || peer === undefined) return notSent('unreachable', to, `nothing answers at ${to}`)
@@ -157,7 +168,9 @@ export class PostOffice {
   #bound(id: number, pending: PendingRequest, { timeoutMs, signal }: RequestOptions): void {
     const { to } = pending
     if (timeoutMs !== undefined) {
-      pending.alarm = this.#options.clock.alarm(timeoutMs, () => this.#pending.fail(id, 'timed-out', `${to} did not answer within ${timeoutMs} ms`))
+      pending.alarm = this.#options.clock.alarm(timeoutMs, () =>
+        this.#pending.fail(id, 'timed-out', `${to} did not answer within ${timeoutMs} ms`),
+      )
     }
     if (signal !== undefined) {
       const onAbort = () => this.#pending.fail(id, 'cancelled', `the request to ${to} was cancelled`)

@@ -1,4 +1,16 @@
-import { AddressDirectory, clusterAddress, createRandom, type ActorFactory, type Address, type ClusterEvent, type LogLevel, type MessageKind, type ReplyOf, type RequestOf, type RequestOptions } from '@shardlab/actor'
+import {
+  AddressDirectory,
+  clusterAddress,
+  createRandom,
+  type ActorFactory,
+  type Address,
+  type ClusterEvent,
+  type LogLevel,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+  type RequestOptions,
+} from '@shardlab/actor'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import type { ActorCell } from '../host/actor-cell.js'
@@ -11,6 +23,7 @@ import { LiveClock } from '../host/live-clock.js'
 import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import type { Peer } from '../host/peer.js'
 import { StepSwitchboard } from '../host/step-switchboard.js'
+import { VirtualClock } from '../host/virtual-clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 
 export interface InlineRuntimeOptions {
@@ -22,20 +35,31 @@ export interface InlineRuntimeOptions {
   readonly logLevel?: LogLevel
   /** How long an actor may take for its orderly end. Default 10,000. */
   readonly stopTimeoutMs?: number
+  /** `manual`: alarms and timeouts wait until {@link InlineRuntime.advance} moves the time. Default `real`. */
+  readonly clock?: 'real' | 'manual'
   /** Default: TCP. */
   readonly openGateway?: GatewayOpener
 }
 
-/** All actors in the caller's thread, under the machine's clock: the fastest start. */
-export function createInlineRuntime(options: InlineRuntimeOptions): Runtime {
-  return new InlineRuntime(options)
+export interface InlineRuntime extends Runtime {
+  readonly kind: 'inline'
+  /**
+   * Lets that much time pass on a manual clock: what is due happens in order, each time with all that follows from it,
+   * but for what comes over sockets. Time begins at the machine's time. Rejects when the clock is the machine's.
+   */
+  advance(durationMs: number): Promise<void>
+}
+
+/** All actors in the caller's thread: the fastest start. */
+export function createInlineRuntime(options: InlineRuntimeOptions): InlineRuntime {
+  return new InlineWorld(options)
 }
 
 interface InlinePlace {
   readonly disk: MemoryDisk
 }
 
-class InlineRuntime implements Runtime {
+class InlineWorld implements InlineRuntime {
   readonly kind = 'inline'
   readonly steps: StepSwitchboard
   readonly #options: InlineRuntimeOptions
@@ -46,13 +70,15 @@ class InlineRuntime implements Runtime {
   readonly #outside: ActorCell
   readonly #members: MemberTable<InlinePlace>
   readonly #keepAlive = new KeepAlive()
+  readonly #manualClock: VirtualClock | null
 
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
+    this.#manualClock = options.clock === 'manual' ? new VirtualClock(Date.now()) : null
     this.#host = new ActorHost({
       hostId: 0,
       directory: this.#directory,
-      clock: new LiveClock(),
+      clock: this.#manualClock ?? new LiveClock(),
       random: createRandom(options.seed),
       events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
       limits: { ...defaultLimits, ...options.limits },
@@ -63,7 +89,10 @@ class InlineRuntime implements Runtime {
       onStepStruck: (id, address) => this.steps.report(id, address),
     })
     const { clock, events, post, steps } = this.#host
-    this.#members = new MemberTable(() => clock.now(), (event) => events.emit(event))
+    this.#members = new MemberTable(
+      () => clock.now(),
+      (event) => events.emit(event),
+    )
     this.#self = post.createPeer(0, (packet) => post.receive(this.#self, packet))
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress)
     this.steps = new StepSwitchboard({
@@ -75,8 +104,10 @@ class InlineRuntime implements Runtime {
 
   start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     return this.#keepAlive.during(async () => {
-      for (const { role } of specs) if (this.#options.roles[role] === undefined) throw new Error(`the runtime has no role ${role}`)
-      const members = specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }))
+      this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
+      const members = specs.map((spec) =>
+        this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
+      )
       return this.#begin(members)
     })
   }
@@ -113,6 +144,18 @@ class InlineRuntime implements Runtime {
     this.#host.events.watch(types)
   }
 
+  async advance(durationMs: number): Promise<void> {
+    const clock = this.#manualClock
+    if (clock === null) throw new Error("only a manual clock can be advanced: create the runtime with clock: 'manual'")
+    const untilMicros = clock.nowMicros + Math.round(durationMs * 1000)
+    await this.#quiet()
+    while (clock.nextMicros() <= untilMicros) {
+      clock.step()
+      await this.#quiet()
+    }
+    clock.skipTo(untilMicros)
+  }
+
   stop(): Promise<void> {
     return this.#keepAlive.during(async () => {
       const running = this.#members.all().filter(({ state }) => state === 'running' || state === 'starting')
@@ -121,10 +164,16 @@ class InlineRuntime implements Runtime {
       for (const member of running) {
         const cell = this.#host.cell(member.index)!
         if (cell.gone) continue
-        this.#host.drop(cell)
+        this.#host.drop(cell, new Error('the runtime was stopped'))
         this.#members.stopped(member)
       }
     })
+  }
+
+  /** Resolves when no message is on its way and all promise jobs have run. */
+  async #quiet(): Promise<void> {
+    do await new Promise(setImmediate)
+    while (this.#host.post.busy)
   }
 
   // All have their place before the first one runs: what it sends to the others waits there.

@@ -1,4 +1,4 @@
-import type { VirtualClock } from './virtual-clock.js'
+import type { VirtualClock } from '../host/virtual-clock.js'
 
 /** Someone outside who waits for the simulation. */
 interface Waiter {

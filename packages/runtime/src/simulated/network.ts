@@ -3,13 +3,13 @@ import type { ActorHost } from '../host/actor-host.js'
 import type { Peer } from '../host/peer.js'
 import { latencyDraws, type LatencyOption } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
-import type { VirtualClock } from './virtual-clock.js'
+import type { VirtualClock } from '../host/virtual-clock.js'
 
 /** One direction between two nodes. */
 interface Connection {
   readonly peer: Peer
   /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
-  carry(happen: () => void): void
+  readonly carry: (happen: () => void) => void
 }
 
 /** One incarnation of one member, as a machine on the simulated network. */
@@ -42,7 +42,8 @@ export class Network {
   /** The node is up. Whoever still holds a connection to an earlier incarnation learns now that it is gone. */
   join(node: NetworkNode): void {
     for (const other of this.nodes()) {
-      for (const [former, { peer }] of other.connections) if (former.index === node.index && former.crashed) this.#disconnect(other, former, peer)
+      for (const [former, { peer }] of other.connections)
+        if (former.index === node.index && former.crashed) this.#disconnect(other, former, peer)
     }
     this.#nodes[node.index] = node
   }

@@ -1,4 +1,17 @@
-import { AddressDirectory, clusterAddress, createRandom, type ActorFactory, type Address, type ClusterEvent, type LogLevel, type MessageKind, type Random, type ReplyOf, type RequestOf, type RequestOptions } from '@shardlab/actor'
+import {
+  AddressDirectory,
+  clusterAddress,
+  createRandom,
+  type ActorFactory,
+  type Address,
+  type ClusterEvent,
+  type LogLevel,
+  type MessageKind,
+  type Random,
+  type ReplyOf,
+  type RequestOf,
+  type RequestOptions,
+} from '@shardlab/actor'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
@@ -8,12 +21,12 @@ import { settleAll } from '../host/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import { StepSwitchboard } from '../host/step-switchboard.js'
+import { VirtualClock } from '../host/virtual-clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { Driver } from './driver.js'
 import { defaultLatency, type LatencyOption } from './latency.js'
 import { Network, type NetworkNode } from './network.js'
 import { TraceHash } from './trace-hash.js'
-import { VirtualClock } from './virtual-clock.js'
 
 export interface SimulatedRuntimeOptions {
   readonly roles: Readonly<Record<string, ActorFactory<never>>>
@@ -66,6 +79,8 @@ interface SimulatedPlace {
   readonly disk: MemoryDisk
 }
 
+/** 2026-01-01T00:00:00Z: where every simulation begins. */
+const beginMs = 1_767_225_600_000
 const stopWithinMs = 60_000
 
 class Simulation implements SimulatedRuntime {
@@ -77,7 +92,7 @@ class Simulation implements SimulatedRuntime {
   readonly #directory = new AddressDirectory()
   readonly #hub = new EventHub()
   readonly #events: EventSink
-  readonly #clock = new VirtualClock()
+  readonly #clock = new VirtualClock(beginMs)
   readonly #driver = new Driver(this.#clock)
   readonly #trace = new TraceHash()
   readonly #network: Network
@@ -91,7 +106,10 @@ class Simulation implements SimulatedRuntime {
     this.#random = createRandom(options.seed)
     this.#events = new EventSink(this.#hub.emit, options.logLevel ?? 'info')
     this.#network = new Network(this.#clock, this.#trace, this.#random.fork('latency'), options.latency ?? defaultLatency)
-    this.#members = new MemberTable(() => this.#clock.now(), (event) => this.#events.emit(event))
+    this.#members = new MemberTable(
+      () => this.#clock.now(),
+      (event) => this.#events.emit(event),
+    )
     const hosts = () => this.#network.nodes().map(({ host }) => host)
     this.steps = new StepSwitchboard({
       arm: async (fault) => hosts().forEach(({ steps }) => steps.arm(fault)),
@@ -103,8 +121,10 @@ class Simulation implements SimulatedRuntime {
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
-    for (const { role } of specs) if (this.#options.roles[role] === undefined) throw new Error(`the runtime has no role ${role}`)
-    return this.#begin(specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) })))
+    this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
+    return this.#begin(
+      specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) })),
+    )
   }
 
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
@@ -150,7 +170,7 @@ class Simulation implements SimulatedRuntime {
     for (const [i, member] of up.entries()) {
       const cell = places[i]!.cell(member.index)!
       if (cell.gone) continue
-      places[i]!.drop(cell)
+      places[i]!.drop(cell, new Error('the runtime was stopped'))
       this.#leave(member.index)
       this.#members.stopped(member)
     }

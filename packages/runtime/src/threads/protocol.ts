@@ -1,3 +1,4 @@
+import type { PortableError } from './portable-error.js'
 import type { MessagePort } from 'node:worker_threads'
 import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
 import type { SharedDiskBuffers } from '../disks/shared-disk.js'
@@ -60,10 +61,13 @@ export interface HostCall {
   readonly args: readonly unknown[]
 }
 
-/** What a host tells the supervisor. */
-export type HostReport =
+/** The answer to a call. */
+export type HostAnswer =
   | { readonly type: 'done'; readonly callId: number; readonly value: unknown }
-  | { readonly type: 'failed'; readonly callId: number; readonly error: Error }
-  | { readonly type: 'crashed'; readonly index: number; readonly incarnation: number; readonly error: Error | null }
+  | { readonly type: 'failed'; readonly callId: number; readonly error: PortableError }
+
+/** What a host tells the supervisor of itself. */
+export type HostReport =
+  | { readonly type: 'crashed'; readonly index: number; readonly incarnation: number; readonly error: PortableError | null }
   | { readonly type: 'struck'; readonly faultId: number; readonly address: Address }
   | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

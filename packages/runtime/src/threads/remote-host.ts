@@ -1,8 +1,7 @@
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { createDeferred, type Deferred } from '@shardlab/actor'
-import type { HostBoot, HostCall, HostCommandName, HostCommands, HostReport } from './protocol.js'
-
-type Report = Exclude<HostReport, { type: 'done' | 'failed' }>
+import { fromPortable } from './portable-error.js'
+import type { HostAnswer, HostBoot, HostCall, HostCommandName, HostCommands, HostReport } from './protocol.js'
 
 /** A worker as its supervisor sees it. */
 export class RemoteHost {
@@ -12,12 +11,13 @@ export class RemoteHost {
   readonly exited: Promise<Error | null>
   readonly #worker: Worker
   readonly #calls = new Map<number, Deferred<unknown>>()
-  readonly #onReport: (report: Report) => void
+  readonly #onReport: (report: HostReport) => void
   #lastCallId = 0
   #terminated = false
   #error: Error | null = null
+  #ended = false
 
-  constructor(entry: URL, boot: HostBoot, onReport: (report: Report) => void) {
+  constructor(entry: URL, boot: HostBoot, onReport: (report: HostReport) => void) {
     this.hostId = boot.hostId
     this.#onReport = onReport
     this.#worker = new Worker(entry, {
@@ -29,13 +29,14 @@ export class RemoteHost {
       env: { ...process.env, NODE_OPTIONS: '' },
     })
     this.threadId = this.#worker.threadId
-    this.#worker.on('message', (report: HostReport) => this.#receive(report))
+    this.#worker.on('message', (message: HostAnswer | HostReport) => this.#receive(message))
     this.#worker.on('error', (error) => {
       this.#error = error instanceof Error ? error : new Error(String(error))
     })
     this.exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
         const error = this.#terminated ? null : (this.#error ?? new Error(`the worker ended with exit code ${code}`))
+        this.#ended = true
         for (const call of this.#calls.values()) call.reject(error ?? new Error('the worker was terminated'))
         this.#calls.clear()
         resolve(error)
@@ -44,7 +45,13 @@ export class RemoteHost {
   }
 
   /** Rejects with the host's error, or when it ends before it has answered. */
-  call<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>, transfer: readonly MessagePort[] = []): Promise<Awaited<ReturnType<HostCommands[N]>>> {
+  call<N extends HostCommandName>(
+    command: N,
+    args: Parameters<HostCommands[N]>,
+    transfer: readonly MessagePort[] = [],
+  ): Promise<Awaited<ReturnType<HostCommands[N]>>> {
+    // After its end nobody would settle the call.
+    if (this.#ended) return Promise.reject(new Error('the worker has ended'))
     const call = createDeferred<unknown>()
     const callId = ++this.#lastCallId
     this.#calls.set(callId, call)
@@ -59,14 +66,14 @@ export class RemoteHost {
     await this.exited
   }
 
-  #receive(report: HostReport): void {
-    if (report.type !== 'done' && report.type !== 'failed') {
-      this.#onReport(report)
+  #receive(message: HostAnswer | HostReport): void {
+    if (message.type !== 'done' && message.type !== 'failed') {
+      this.#onReport(message)
       return
     }
-    const call = this.#calls.get(report.callId)
-    this.#calls.delete(report.callId)
-    if (report.type === 'done') call?.resolve(report.value)
-    else call?.reject(report.error)
+    const call = this.#calls.get(message.callId)
+    this.#calls.delete(message.callId)
+    if (message.type === 'done') call?.resolve(message.value)
+    else call?.reject(fromPortable(message.error))
   }
 }

@@ -1,6 +1,16 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { AddressDirectory, clusterAddress, createRandom, type Address, type ClusterEvent, type LogLevel, type MessageKind, type ReplyOf, type RequestOf, type RequestOptions } from '@shardlab/actor'
-import { createSharedDisk, type SharedDiskBuffers } from '../disks/shared-disk.js'
+import {
+  AddressDirectory,
+  clusterAddress,
+  createRandom,
+  type Address,
+  type ClusterEvent,
+  type LogLevel,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+  type RequestOptions,
+} from '@shardlab/actor'
+import { createSharedDisk } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
 import { EventHub } from '../host/event-hub.js'
@@ -14,8 +24,10 @@ import { StepSwitchboard } from '../host/step-switchboard.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { sharedHostCount, type HostsOption } from './layout.js'
 import { attachLink } from './link.js'
-import type { HostCommandName, HostCommands, HostReport, Introduction } from './protocol.js'
+import type { HostCommandName, HostCommands, HostReport } from './protocol.js'
+import { fromPortable } from './portable-error.js'
 import { RemoteHost } from './remote-host.js'
+import { connect, introductionOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
 export interface ThreadsRuntimeOptions {
   /** A module that calls `runWorkerHost`. */
@@ -34,28 +46,6 @@ export interface ThreadsRuntimeOptions {
 export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
   return new ThreadsRuntime(options)
 }
-
-interface ThreadsPlace {
-  readonly disk: SharedDiskBuffers
-  /** The worker it runs on, or ran on last. */
-  host: WorkerPlace | null
-  /** What it crashed of last. */
-  error: Error | null
-}
-
-/** A worker with its members. */
-interface WorkerPlace {
-  readonly hostId: number
-  /** Among how many workers the members are shared; null: it is there for one member alone. */
-  readonly sharing: number | null
-  readonly members: Set<Member<ThreadsPlace>>
-  remote: RemoteHost
-  /** The thread is gone or about to be. */
-  over: boolean
-  ended: boolean
-}
-
-const mainHostId = 0
 
 class ThreadsRuntime implements Runtime {
   readonly kind = 'threads'
@@ -90,7 +80,10 @@ class ThreadsRuntime implements Runtime {
       onStepStruck: () => {},
     })
     const { clock, events } = this.#host
-    this.#members = new MemberTable(() => clock.now(), (event) => events.emit(event))
+    this.#members = new MemberTable(
+      () => clock.now(),
+      (event) => events.emit(event),
+    )
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress)
     this.steps = new StepSwitchboard({
       arm: (fault) => this.#broadcast('arm', [fault]),
@@ -100,8 +93,12 @@ class ThreadsRuntime implements Runtime {
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
-    const members = specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: createSharedDisk(spec.diskLimitBytes), host: null, error: null }))
-    const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length)
+    // Which roles there are is known to the workers only.
+    this.#members.check(specs, () => true)
+    const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length + specs.length)
+    const members = specs.map((spec) =>
+      this.#members.add(spec, this.#directory.add(spec.address), { disk: createSharedDisk(spec.diskLimitBytes), host: null, error: null }),
+    )
     await this.#settle(members, sharing)
     return settleAll(members.map((member) => this.#begin(member)))
   }
@@ -169,7 +166,8 @@ class ThreadsRuntime implements Runtime {
     }
     const elders = [...this.#workers]
     const greetings = this.#spawn(fresh, elders)
-    for (const member of adopted) greetings.push(member.place.host!.remote.call('adopt', [{ boot: memberBoot(member), disk: member.place.disk }]))
+    for (const member of adopted)
+      greetings.push(member.place.host!.remote.call('adopt', [{ boot: memberBoot(member), disk: member.place.disk }]))
     for (const member of members) this.#route(member)
     await Promise.allSettled(greetings)
     const introductions = members.map((member) => introductionOf(member))
@@ -180,34 +178,31 @@ class ThreadsRuntime implements Runtime {
     const { host } = member.place
     if (host !== null && !host.over) return host
     const sharers = sharing === null ? [] : [...this.#workers, ...fresh].filter((worker) => worker.sharing !== null && !worker.over)
-    if (sharing !== null && sharers.length >= sharing) return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
+    if (sharing !== null && sharers.length >= sharing)
+      return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
     // The worker itself is made once all places are known: each needs channels to all others.
-    const worker = { hostId: ++this.#lastHostId, sharing, members: new Set<Member<ThreadsPlace>>(), over: false, ended: false } as WorkerPlace
+    const worker = {
+      hostId: ++this.#lastHostId,
+      sharing,
+      members: new Set<Member<ThreadsPlace>>(),
+      over: false,
+      ended: false,
+    } as WorkerPlace
     fresh.push(worker)
     return worker
   }
 
   /** Starts the workers at once, with channels among them, to the elder ones and to this thread. */
   #spawn(fresh: readonly WorkerPlace[], elders: readonly WorkerPlace[]): Promise<unknown>[] {
-    const links = new Map<WorkerPlace, { hostId: number; port: MessagePort }[]>(fresh.map((worker) => [worker, []]))
     const greetings: Promise<unknown>[] = []
-    fresh.forEach((worker, i) => {
-      const own = links.get(worker)!
-      const toMain = new MessageChannel()
-      own.push({ hostId: mainHostId, port: toMain.port1 })
-      this.#peers.set(worker.hostId, attachLink(this.#host, worker.hostId, toMain.port2))
-      for (const other of fresh.slice(i + 1)) {
-        const channel = new MessageChannel()
-        own.push({ hostId: other.hostId, port: channel.port1 })
-        links.get(other)!.push({ hostId: worker.hostId, port: channel.port2 })
-      }
-      for (const elder of elders) {
-        const channel = new MessageChannel()
-        own.push({ hostId: elder.hostId, port: channel.port1 })
-        greetings.push(elder.remote.call('link', [worker.hostId, channel.port2], [channel.port2]))
-      }
+    const links = connect(fresh, elders, {
+      toMain: (worker, port) => this.#peers.set(worker.hostId, attachLink(this.#host, worker.hostId, port)),
+      toElder: (elder, worker, port) => greetings.push(elder.remote.call('link', [worker.hostId, port], [port])),
     })
-    const introductions = [{ index: this.#outside.boot.index, address: clusterAddress, hostId: mainHostId }, ...this.#members.all().map((member) => introductionOf(member))]
+    const introductions = [
+      { index: this.#outside.boot.index, address: clusterAddress, hostId: mainHostId },
+      ...this.#members.all().map((member) => introductionOf(member)),
+    ]
     for (const worker of fresh) {
       const { hostId } = worker
       const boot = {
@@ -251,7 +246,8 @@ class ThreadsRuntime implements Runtime {
         break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)
-        if (member !== undefined && member.state !== 'crashed' && member.incarnation === report.incarnation) void this.#goesDown(member, report.error)
+        if (member !== undefined && member.state !== 'crashed' && member.incarnation === report.incarnation)
+          void this.#goesDown(member, report.error === null ? null : fromPortable(report.error))
       }
     }
   }
@@ -311,9 +307,4 @@ class ThreadsRuntime implements Runtime {
   async #broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
     await Promise.allSettled([...this.#workers].map(({ remote }) => remote.call(command, args)))
   }
-}
-
-function introductionOf({ index, spec, state, place }: Member<ThreadsPlace>): Introduction {
-  const up = (state === 'running' || state === 'starting') && place.host !== null && !place.host.over
-  return { index, address: spec.address, hostId: up ? place.host!.hostId : null }
 }

@@ -7,7 +7,8 @@ import { openTcpGateway } from '../host/gateway-opener.js'
 import { LiveClock } from '../host/live-clock.js'
 import type { Peer } from '../host/peer.js'
 import { attachLink } from './link.js'
-import type { HostBoot, HostCall, HostCommands, HostedMember, HostReport, Introduction } from './protocol.js'
+import { toPortable } from './portable-error.js'
+import type { HostAnswer, HostBoot, HostCall, HostCommands, HostedMember, HostReport, Introduction } from './protocol.js'
 
 /** Gives a role's factory; called when the first member of the role starts, so that a worker evaluates only the code of its roles. */
 export type RoleLoader = () => ActorFactory<never> | Promise<ActorFactory<never>>
@@ -49,7 +50,7 @@ class WorkerHost implements HostCommands {
       checked: false,
       atEndOfTurn: setImmediate,
       openGateway: openTcpGateway,
-      onCrash: ({ boot: { index, incarnation } }, error) => this.#report({ type: 'crashed', index, incarnation, error }),
+      onCrash: ({ boot: { index, incarnation } }, error) => this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
     })
     const self: Peer = this.#host.post.createPeer(boot.hostId, (packet) => this.#host.post.receive(self, packet))
@@ -85,9 +86,11 @@ class WorkerHost implements HostCommands {
     const cell = this.#host.cell(index)
     if (cell === undefined) throw new Error(`host ${this.#hostId} has no member number ${index}`)
     const { role } = cell.boot
-    const load = this.#roles[role]
-    if (load === undefined) throw new Error(`the worker entry has no role ${role}`)
-    await this.#host.begin(cell, load)
+    await this.#host.begin(cell, () => {
+      const load = this.#roles[role]
+      if (load === undefined) throw new Error(`the worker entry has no role ${role}`)
+      return load()
+    })
     return cell.endpoint
   }
 
@@ -121,7 +124,8 @@ class WorkerHost implements HostCommands {
   }
 
   #answer({ callId, command, args }: HostCall): void {
-    const failed = (error: unknown) => this.#report({ type: 'failed', callId, error: error instanceof Error ? error : new Error(String(error)) })
+    const failed = (error: unknown) =>
+      this.#report({ type: 'failed', callId, error: toPortable(error) })
     try {
       const result: unknown = (this[command] as (...args: readonly unknown[]) => unknown)(...args)
       if (result instanceof Promise) result.then((value: unknown) => this.#report({ type: 'done', callId, value }), failed)
@@ -143,7 +147,7 @@ class WorkerHost implements HostCommands {
   }
 
   // What happened before a report must be known before it: the report may be the last thing that is heard of us.
-  #report(report: HostReport): void {
+  #report(report: HostAnswer | HostReport): void {
     this.#flushEvents()
     this.#control.postMessage(report)
   }

@@ -1,4 +1,15 @@
-import { catalogue, RequestFailedError, StepFailedError, type Actor, type ActorContext, type ActorFactory, type Address, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  catalogue,
+  RequestFailedError,
+  StepFailedError,
+  type Actor,
+  type ActorContext,
+  type ActorFactory,
+  type Address,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 
 const nodeExample = catalogue['node.command'].example
 
@@ -123,12 +134,17 @@ async function outcome(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
+/** Who got past an await, of all actors of this thread: what a crashed actor did cannot be seen in the next incarnation. */
+const resumed: string[] = []
+
 /** Asks others. */
 const forwarder: ActorFactory<never> = (context: ActorContext) => {
-  let resumed = 0
   const ask = ({ to, operation, argument, timeoutMs }: Forward, signal?: AbortSignal) =>
     context
-      .request(to, 'node.command', toyRequest(operation, argument), { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal === undefined ? {} : { signal }) })
+      .request(to, 'node.command', toyRequest(operation, argument), {
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(signal === undefined ? {} : { signal }),
+      })
       .then(toyAnswer)
   return toyActor({
     forward: (forward: Forward) => outcome(ask(forward)),
@@ -152,21 +168,38 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       for (let value = 0; value < count; value++) context.send(to, 'node.command', toyRequest('collect', value))
       return ask({ to, operation: 'collected' })
     },
-    fan: ({ to, operation }: { to: readonly Address[]; operation: string }) => context.all(to.map((address) => outcome(ask({ to: address, operation })))),
-    /** Counts how often it got past an await. */
+    fan: ({ to, operation }: { to: readonly Address[]; operation: string }) =>
+      context.all(to.map((address) => outcome(ask({ to: address, operation })))),
+    cancelTooLate: async (forward: Forward) => {
+      const controller = new AbortController()
+      const answer = await outcome(ask(forward, controller.signal))
+      controller.abort()
+      return answer
+    },
     resume: async (forward: Forward) => {
       await outcome(ask(forward))
-      resumed++
-      return resumed
+      resumed.push(`${context.address} after its request`)
     },
     step: async (step: string) => {
       const result = await outcome(context.reach(step).then(() => 'passed'))
-      resumed++
+      resumed.push(`${context.address} after ${step}`)
       return result
     },
     emitRouted: () => {
       if (!context.wants('routed')) return 'unwanted'
-      context.emit({ type: 'routed', atMs: context.now(), mongos: context.address, opId: 1, ns: 'a.b', command: 'find', kind: 'targeted', shards: [], chunks: 1, bounds: [], durationMs: 0 })
+      context.emit({
+        type: 'routed',
+        atMs: context.now(),
+        mongos: context.address,
+        opId: 1,
+        ns: 'a.b',
+        command: 'find',
+        kind: 'targeted',
+        shards: [],
+        chunks: 1,
+        bounds: [],
+        durationMs: 0,
+      })
       return 'emitted'
     },
     log: () => context.log('info', 'a line', { a: 1 }),
@@ -253,4 +286,6 @@ const careless: ActorFactory<never> = () => ({
   receive: <K extends MessageKind>() => ({ ...nodeExample.reply, body: new Date(0) }) as unknown as ReplyOf<K>,
 })
 
-export const toyRoles = { careless, echo, counter, forwarder, collector, sleeper, slowStarter, gossip } as unknown as Readonly<Record<string, ActorFactory<never>>>
+export const toyRoles = { careless, echo, counter, forwarder, collector, sleeper, slowStarter, gossip } as unknown as Readonly<
+  Record<string, ActorFactory<never>>
+>

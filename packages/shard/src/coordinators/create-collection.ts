@@ -2,13 +2,15 @@
  * shardCollection, run by the primary shard of the database: validate, make the supporting index, create the collection
  * where chunks will be, commit. Server: create_collection_coordinator.cpp. Manual: reference/command/shardCollection.
  */
-import { CommandArguments, configAddress, uuidV4, type ActorContext, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandArguments, configAddress, uuidV4, type ActorContext, type DatabaseVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError, decode, DocumentWriter, emptyDocument, toExtendedJson } from '@shardlab/bson'
 import { buildIndex, createCollection, raiseError, type StorageNode } from '@shardlab/node'
-import { ShardKeyPattern } from '@shardlab/sharding'
+import { sameDatabaseVersion, ShardKeyPattern } from '@shardlab/sharding'
 import type { CriticalSections } from '../metadata/critical-sections.js'
-import type { PlacementState } from '../metadata/placement-state.js'
+import type { DatabasePlacement, PlacementState } from '../metadata/placement-state.js'
+import { staleDatabase } from '../metadata/version-check.js'
 import { initialChunks } from './initial-split-policy.js'
+import { forEachShard } from './participants.js'
 import { isForeignCollation, requiredIndex } from './shard-key-index.js'
 
 const fields = {
@@ -33,7 +35,7 @@ export async function createShardedCollection(
   { ns, body, databaseVersion }: RequestOf<'shard.create-sharded-collection'>,
 ): Promise<ReplyOf<'shard.create-sharded-collection'>> {
   const { context, behaviours } = node
-  await raiseStaleDatabase(state, ns, databaseVersion)
+  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const args = CommandArguments.parse(body, fields)
     const shardKey = ShardKeyPattern.parse(args.document('key')!, { compoundHashed: behaviours.compoundHashedShardKeys })
@@ -70,7 +72,7 @@ export async function createShardedCollection(
     })
     const others = [...new Set(chunks.map(([, , shard]) => shard))].filter(shard => shard !== context.address).sort()
     const indexes = created.indexes().map(each => each.spec)
-    const replies = await context.all(others.map(shard => context.request(shard, 'shard.create-local-collection', { ns, uuid: created.uuid, options: created.options, indexes })))
+    const replies = await forEachShard(others, shard => context.request(shard, 'shard.create-local-collection', { ns, uuid: created.uuid, options: created.options, indexes }))
     for (const { error } of replies) raiseError(error)
     await context.reach('shard.create-collection.participants-ready', { ns })
     const committed = await context.request(configAddress, 'config.commit-create-collection', { ns, uuid: created.uuid, key: shardKey.document, unique, defaultCollation: null, chunks })
@@ -99,12 +101,11 @@ export async function logChange(context: ActorContext, what: string, ns: string,
 }
 
 /** @throws CommandError 249 StaleDbVersion when this shard is not the primary that the router thinks it is */
-export async function raiseStaleDatabase(state: PlacementState, ns: string, version: readonly [string, number, number, number]): Promise<void> {
+export async function raiseStaleDatabase(state: PlacementState, shard: string, ns: string, version: DatabaseVersionTuple): Promise<void> {
   const db = ns.split('.', 1)[0]!
-  const known = state.database(db)
-  const database = known?.version[0] === version[0] && known.version[3] === version[3] ? known : await state.refreshDatabase(db)
-  if (database === null || database.version[0] !== version[0] || database.version[3] !== version[3]) {
-    throw new CommandError('StaleDbVersion', `version mismatch for database ${db}`, { extra: new DocumentWriter().string('db', db).finish() })
-  }
+  const fits = (database: DatabasePlacement | null | undefined) => database !== null && database !== undefined && database.primary === shard && sameDatabaseVersion(database.version, version)
+  if (fits(state.database(db))) return
+  const database = await state.refreshDatabase(db)
+  if (!fits(database)) throw staleDatabase(db, version, database)
 }
 

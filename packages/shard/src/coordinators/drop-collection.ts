@@ -6,10 +6,11 @@ import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
 import { dropLocalCollection, dropLocalDatabase, raiseError } from '@shardlab/node'
 import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
+import { forEachShard } from './participants.js'
 
 export async function dropCollection({ node, state, critical }: CreateCollectionParts, { ns, databaseVersion }: RequestOf<'shard.drop-collection'>): Promise<ReplyOf<'shard.drop-collection'>> {
   const { context } = node
-  await raiseStaleDatabase(state, ns, databaseVersion)
+  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const placement = await state.refreshCollection(ns)
     const collection = node.collection(ns)
@@ -27,7 +28,7 @@ export async function dropCollection({ node, state, critical }: CreateCollection
     dropLocalCollection(node, ns)
     await node.flush()
     // A shard without chunks may still hold a copy: all are asked.
-    for (const shard of await otherShards({ node, state, critical })) await context.request(shard, 'shard.drop-local-collection', { ns })
+    await forEachShard(await otherShards({ node, state, critical }), shard => context.request(shard, 'shard.drop-local-collection', { ns }))
     state.forgetCollection(ns)
     await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
     return { existed: true, indexCount, error: null }
@@ -37,14 +38,14 @@ export async function dropCollection({ node, state, critical }: CreateCollection
 export async function dropDatabase(parts: CreateCollectionParts, { db, databaseVersion }: RequestOf<'shard.drop-database'>): Promise<ReplyOf<'shard.drop-database'>> {
   const { node, state, critical } = parts
   const { context } = node
-  await raiseStaleDatabase(state, db, databaseVersion)
+  await raiseStaleDatabase(state, context.address, db, databaseVersion)
   return critical.hold(db, async () => {
     await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
     raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
     await context.reach('shard.drop-database.committed', { db })
     dropLocalDatabase(node, db)
     await node.flush()
-    for (const shard of await otherShards(parts)) await context.request(shard, 'shard.drop-local-database', { db })
+    await forEachShard(await otherShards(parts), shard => context.request(shard, 'shard.drop-local-database', { db }))
     state.forgetDatabase(db)
     await logChange(context, 'dropDatabase', db, new DocumentWriter().finish())
     return { error: null }

@@ -33,7 +33,7 @@ export class VersionCheck {
     const blocked = this.#critical.blocking(ns)
     if (blocked !== undefined) return this.#enterSlowly(ns, shardVersion, databaseVersion)
     const database = databaseVersion === null ? undefined : this.#state.database(splitNamespace(`${ns}.`)[0])
-    if (databaseVersion !== null && (database === undefined || database === null || !sameDatabaseVersion(databaseVersion, database.version))) {
+    if (databaseVersion !== null && (database === undefined || database === null || database.primary !== this.#shard || !sameDatabaseVersion(databaseVersion, database.version))) {
       return this.#enterSlowly(ns, shardVersion, databaseVersion)
     }
     const placement = this.#state.collection(ns)
@@ -74,11 +74,13 @@ export class VersionCheck {
   }
 
   #mayBeNewer(known: CollectionPlacement | null, received: NonNullable<ShardVersionField>): boolean {
-    if (received === 'IGNORED' || received === 'UNSHARDED') return false
-    if (known === null) return true
+    if (received === 'IGNORED') return false
+    // A router that holds the collection for unsharded may have heard of a drop that this shard has not.
+    if (known === null || received === 'UNSHARDED') return true
     const own = known.table.versionOn(this.#shard)
     if (!sameGeneration(received, own)) return !isOlderGeneration(received, own)
-    return received[3] > own[3]
+    // 0|0 says that this shard owns nothing, which has no place in the order of versions.
+    return received[3] === 0 || received[3] > own[3]
   }
 
   async #checkDatabase(db: string, received: DatabaseVersionTuple): Promise<void> {
@@ -91,7 +93,8 @@ export class VersionCheck {
 function isOlderDatabase(known: DatabasePlacement, received: DatabaseVersionTuple): boolean {
   const [uuid, seconds, increment, lastMod] = known.version
   if (uuid === received[0]) return lastMod < received[3]
-  return seconds < received[1] || (seconds === received[1] && increment < received[2])
+  // Before 5.0 there are no timestamps: equal ones say nothing about which database is the newer one.
+  return seconds < received[1] || (seconds === received[1] && increment <= received[2])
 }
 
 const zeroEpoch = '000000000000000000000000'
@@ -105,7 +108,8 @@ function staleConfig(ns: string, shard: string, received: NonNullable<ShardVersi
   return new CommandError('StaleConfig', `sharding status of collection ${ns} is not currently known or has changed and needs to be recovered from the config server`, { extra: extra.finish() })
 }
 
-function staleDatabase(db: string, received: DatabaseVersionTuple, wanted: DatabasePlacement | null): CommandError {
+/** StaleDbVersion with what was received and what is known. */
+export function staleDatabase(db: string, received: DatabaseVersionTuple, wanted: DatabasePlacement | null): CommandError {
   const extra = new DocumentWriter(256).string('db', db)
   writeDatabaseVersion(extra, 'vReceived', received)
   if (wanted !== null) writeDatabaseVersion(extra, 'vWanted', wanted.version)

@@ -17,6 +17,7 @@ export type KeyStringRange = readonly [low: string, high: string]
 
 export class RoutingTable {
   readonly #state: TableState
+  #owners: readonly string[] | null = null
 
   private constructor(state: TableState) {
     this.#state = state
@@ -111,9 +112,10 @@ export class RoutingTable {
   }
 
   /** Shards that own at least one chunk, sorted. */
-  owners(): string[] {
+  owners(): readonly string[] {
     const { shardIds, totals } = this.#state
-    return shardIds.filter((_, i) => totals[i]!.chunks > 0).sort()
+    this.#owners ??= shardIds.filter((_, i) => totals[i]!.chunks > 0).sort()
+    return this.#owners
   }
 
   /** How many chunks a shard owns. */

@@ -66,6 +66,13 @@ export function changedState(state: TableState, changes: readonly ChunkEntry[]):
   return draft.finish()
 }
 
+interface OwnBlock {
+  readonly mins: string[]
+  readonly shards: number[]
+  readonly majors: number[]
+  readonly minors: number[]
+}
+
 class Draft {
   readonly #before: TableState
   readonly #globalMax: string
@@ -74,6 +81,8 @@ class Draft {
   readonly #totals: ShardTotals[]
   /** Shards whose newest chunk is gone, so that another one is their newest. */
   readonly #unsure = new Set<number>()
+  /** Blocks that no other table has. */
+  readonly #owned = new Set<Block>()
   #numbers: ReadonlyMap<string, number>
   #version: PlacementVersion
   #chunkCount: number
@@ -108,31 +117,31 @@ class Draft {
       const stop = b === lastIndex ? to : block.mins.length
       for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(block.shards[i]!, block.majors[i]!, block.minors[i]!)
     }
-    const block = {
-      mins: first.mins.slice(0, from),
-      shards: first.shards.slice(0, from),
-      majors: first.majors.slice(0, from),
-      minors: first.minors.slice(0, from),
-    }
-    const push = (lowerBound: string, owner: number, ownMajor: number, ownMinor: number) => {
-      block.mins.push(lowerBound)
-      block.shards.push(owner)
-      block.majors.push(ownMajor)
-      block.minors.push(ownMinor)
-      this.#add(owner, ownMajor, ownMinor)
-    }
-    push(min, shard, major, minor)
+    const rest: [owner: number, major: number, minor: number] = [last.shards[to - 1] ?? 0, last.majors[to - 1] ?? 0, last.minors[to - 1] ?? 0]
+    const block = this.#own(firstIndex)
+    const removed = lastIndex === firstIndex ? to - from : block.mins.length - from
     // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
-    if (end !== max) push(max, last.shards[to - 1]!, last.majors[to - 1]!, last.minors[to - 1]!)
-    const whole: Block = {
-      mins: block.mins.concat(last.mins.slice(to)),
-      shards: block.shards.concat(last.shards.slice(to)),
-      majors: block.majors.concat(last.majors.slice(to)),
-      minors: block.minors.concat(last.minors.slice(to)),
+    if (end !== max) {
+      block.mins.splice(from, removed, min, max)
+      block.shards.splice(from, removed, shard, rest[0])
+      block.majors.splice(from, removed, major, rest[1])
+      block.minors.splice(from, removed, minor, rest[2])
+      this.#add(...rest)
+    } else {
+      block.mins.splice(from, removed, min)
+      block.shards.splice(from, removed, shard)
+      block.majors.splice(from, removed, major)
+      block.minors.splice(from, removed, minor)
     }
-    const parts = cutBlock(whole)
-    if (parts.length === 1 && firstIndex === lastIndex) blocks[firstIndex] = whole
-    else {
+    this.#add(shard, major, minor)
+    if (lastIndex > firstIndex) {
+      block.mins.push(...last.mins.slice(to))
+      block.shards.push(...last.shards.slice(to))
+      block.majors.push(...last.majors.slice(to))
+      block.minors.push(...last.minors.slice(to))
+    }
+    const parts = cutBlock(block)
+    if (parts.length > 1 || lastIndex > firstIndex) {
       blocks.splice(firstIndex, lastIndex - firstIndex + 1, ...parts)
       firsts.splice(firstIndex, lastIndex - firstIndex + 1, ...parts.map(part => part.mins[0]!))
     }
@@ -155,6 +164,16 @@ class Draft {
       blocks: this.#blocks,
       firsts: this.#firsts,
     }
+  }
+
+  /** The block as a copy of this draft's own, made once. */
+  #own(index: number): OwnBlock {
+    const block = this.#blocks[index]!
+    if (this.#owned.has(block)) return block as OwnBlock
+    const copy: OwnBlock = { mins: block.mins.slice(), shards: block.shards.slice(), majors: block.majors.slice(), minors: block.minors.slice() }
+    this.#blocks[index] = copy
+    this.#owned.add(copy)
+    return copy
   }
 
   #numberOf(shard: string): number {

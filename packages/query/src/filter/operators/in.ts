@@ -1,14 +1,14 @@
 /** $in and $nin. */
-import { BsonType, CommandError, elementsOf, encodeKeyString, RawValue, type RawValue as Value } from '@shardlab/bson'
+import { BsonType, CommandError, elementsOf, encodeKeyString, RawValue } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
 import type { InNode, RegexNode } from '../ast.js'
 import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
 import { comparisonTest } from './comparison.js'
 import { compileRegex, regexNode } from './regex.js'
 
-function parseIn(path: string, argument: Value, parser: FilterParser, name: string): InNode {
+function parseIn(path: string, argument: RawValue, parser: FilterParser, name: string): InNode {
   if (argument.type !== BsonType.array) throw new CommandError('BadValue', `${name} needs an array`)
-  const values: Value[] = []
+  const values: RawValue[] = []
   const regexes: RegexNode[] = []
   for (const element of elementsOf(argument)) {
     if (parser.isOperatorDocument(element)) throw new CommandError('BadValue', `cannot nest $ under ${name}`)

@@ -2,7 +2,7 @@
 import { BsonType, CommandError, elementsOf, FieldIterator, firstFieldName, isEmptyDocument, typeName, compareValues, type RawValue, type StringComparator } from '@shardlab/bson'
 import { parseSort, sortKeyOf } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
-import { arrayValue } from '../../values/build.js'
+import { arrayValue, identical } from '../../values/build.js'
 import { keepValue, modifier } from '../modifier.js'
 
 interface Clauses {
@@ -76,12 +76,12 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings 
       throw new CommandError('BadValue', `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document ${context.describeDocument()}`)
     }
     let elements = existing === undefined ? [] : elementsOf(existing)
-    if (each.length === 0 && existing !== undefined && slice === null && sort === null) return keepValue
     const length = elements.length
     const at = position === null || position > length ? length : position < 0 ? Math.max(0, length + position) : position
     elements.splice(at, 0, ...each)
     sort?.(elements)
     if (slice !== null) elements = slice === 0 ? [] : slice > 0 ? elements.slice(0, slice) : elements.slice(slice)
-    return arrayValue(elements)
+    const result = arrayValue(elements)
+    return existing !== undefined && identical(result, existing) ? keepValue : result
   }
 })

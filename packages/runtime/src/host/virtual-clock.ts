@@ -1,13 +1,15 @@
-import type { Alarm, HostClock } from '../host/clock.js'
+import type { Alarm, HostClock } from './clock.js'
 import { EventQueue } from './event-queue.js'
 
-/** 2026-01-01T00:00:00Z: where every simulation begins. */
-const epochMicros = 1_767_225_600_000_000
-
-/** Virtual time and what is to happen in it. Microseconds inside, exact integers as long as anybody will simulate. */
+/** Time that somebody moves, and what is to happen in it. Microseconds inside: exact integers for longer than anybody will wait. */
 export class VirtualClock implements HostClock {
   readonly #queue = new EventQueue<() => void>()
-  #nowMicros = epochMicros
+  #nowMicros: number
+
+  /** `beginMs`: milliseconds since the epoch, an integer. */
+  constructor(beginMs: number) {
+    this.#nowMicros = beginMs * 1000
+  }
 
   get nowMicros(): number {
     return this.#nowMicros

@@ -80,7 +80,11 @@ export class EventQueue<Item> {
     for (let i = 0; i < this.#length; i++) {
       const slot = this.#slots[i]!
       if (this.#items[slot] === null) this.#freeSlots.push(slot)
-      else this.#put(kept++, this.#times[i]!, this.#sequences[i]!, slot)
+      else {
+        this.#times[kept] = this.#times[i]!
+        this.#sequences[kept] = this.#sequences[i]!
+        this.#slots[kept++] = slot
+      }
     }
     this.#length = kept
     this.#dead = 0
@@ -89,41 +93,51 @@ export class EventQueue<Item> {
 
   #siftUp(start: number, time: number, sequence: number, slot: number): void {
     const times = this.#times
+    const sequences = this.#sequences
+    const slots = this.#slots
     let at = start
     while (at > 0) {
       const parent = (at - 1) >> 2
       // A new item has the largest sequence: among equals it stays behind.
       if (times[parent]! <= time) break
-      this.#put(at, times[parent]!, this.#sequences[parent]!, this.#slots[parent]!)
+      times[at] = times[parent]!
+      sequences[at] = sequences[parent]!
+      slots[at] = slots[parent]!
       at = parent
     }
-    this.#put(at, time, sequence, slot)
+    times[at] = time
+    sequences[at] = sequence
+    slots[at] = slot
   }
 
   #siftDown(start: number, time: number, sequence: number, slot: number): void {
     const times = this.#times
     const sequences = this.#sequences
+    const slots = this.#slots
     const length = this.#length
     let at = start
     for (;;) {
       const first = at * arity + 1
       if (first >= length) break
       let least = first
+      let leastTime = times[first]!
       const end = Math.min(first + arity, length)
       for (let child = first + 1; child < end; child++) {
-        if (times[child]! < times[least]! || (times[child]! === times[least]! && sequences[child]! < sequences[least]!)) least = child
+        const childTime = times[child]!
+        if (childTime < leastTime || (childTime === leastTime && sequences[child]! < sequences[least]!)) {
+          least = child
+          leastTime = childTime
+        }
       }
-      if (times[least]! > time || (times[least]! === time && sequences[least]! > sequence)) break
-      this.#put(at, times[least]!, sequences[least]!, this.#slots[least]!)
+      if (leastTime > time || (leastTime === time && sequences[least]! > sequence)) break
+      times[at] = leastTime
+      sequences[at] = sequences[least]!
+      slots[at] = slots[least]!
       at = least
     }
-    this.#put(at, time, sequence, slot)
-  }
-
-  #put(at: number, time: number, sequence: number, slot: number): void {
-    this.#times[at] = time
-    this.#sequences[at] = sequence
-    this.#slots[at] = slot
+    times[at] = time
+    sequences[at] = sequence
+    slots[at] = slot
   }
 
   #grow(): void {

@@ -1,9 +1,9 @@
 /** What hello and its older forms answer. Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
-import { BsonType, CommandError, compareBytes, DocumentWriter, elementsOf, FieldIterator, findField } from '@shardlab/bson'
+import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { RequestFailedError } from '@shardlab/actor'
-import { sessionTimeoutMinutes } from '@shardlab/node'
-import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
-import type { MongosInvocation } from '../command/invocation.js'
+import { sessionTimeoutMinutes, writeAgreedCompression } from '@shardlab/node'
+import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize } from '@shardlab/wire'
+import type { MongosInvocation } from './invocation.js'
 
 /** Changes only when the process ends, and then nobody asks. */
 const topologyCounter = 0n
@@ -15,10 +15,13 @@ export async function writeHello(invocation: MongosInvocation, primaryField: 'is
   const { args, connectionId, host } = invocation
   const { context, options } = host
   noteMetadata(invocation)
-  const maxWireVersion = options.nativeWire ? host.behaviours.nativeWireVersion : Math.max(modernWireVersion, host.behaviours.nativeWireVersion)
+  const maxWireVersion = options.nativeWire
+    ? host.behaviours.nativeWireVersion
+    : Math.max(modernWireVersion, host.behaviours.nativeWireVersion)
   await awaitChange(invocation)
   const writer = new DocumentWriter(768).bool(primaryField, true).string('msg', 'isdbgrid')
-  if (maxWireVersion >= modernWireVersion) writer.startDocument('topologyVersion').objectId('processId', host.processId).int64('counter', topologyCounter).end()
+  if (maxWireVersion >= modernWireVersion)
+    writer.startDocument('topologyVersion').objectId('processId', host.processId).int64('counter', topologyCounter).end()
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
   writer
     .int32('maxBsonObjectSize', maxBsonObjectSize)
@@ -29,22 +32,14 @@ export async function writeHello(invocation: MongosInvocation, primaryField: 'is
     .int32('connectionId', connectionId)
     .int32('maxWireVersion', maxWireVersion)
     .int32('minWireVersion', 0)
-  const compression = args.value('compression')
-  if (compression?.type === BsonType.array) {
-    const agreed = negotiateCompression(elementsOf(compression).flatMap(name => (name.type === BsonType.string ? [name.asString()] : [])))
-    if (agreed.length > 0) {
-      writer.startArray('compression')
-      agreed.forEach((name, i) => writer.string(String(i), name))
-      writer.end()
-    }
-  }
-  return writer
+  return writeAgreedCompression(writer, args.value('compression'))
 }
 
 function noteMetadata({ args, connectionId, host }: MongosInvocation): void {
   if (!args.has('client')) return
   const connection = host.connections.of(connectionId)
-  if (connection.metadata) throw new CommandError('ClientMetadataCannotBeMutated', 'The client metadata document may only be sent in the first hello')
+  if (connection.metadata)
+    throw new CommandError('ClientMetadataCannotBeMutated', 'The client metadata document may only be sent in the first hello')
   connection.metadata = true
 }
 
@@ -55,28 +50,35 @@ async function awaitChange({ args, host }: MongosInvocation): Promise<void> {
   if (known === undefined && wait === undefined) return
   if (wait === undefined) throw new CommandError(51760, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
   if (known === undefined) throw new CommandError(51760, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
-  if (known.type !== BsonType.object) throw new CommandError('TypeMismatch', "BSON field 'topologyVersion' is the wrong type, expected type 'object'")
+  if (known.type !== BsonType.object)
+    throw new CommandError('TypeMismatch', "BSON field 'topologyVersion' is the wrong type, expected type 'object'")
   const counterValue = findField(known.bytes, 'counter', known.start)
-  if (counterValue?.type !== BsonType.int64) throw new CommandError(40414, "BSON field 'TopologyVersion.counter' is missing but a required field")
+  if (counterValue?.type !== BsonType.int64)
+    throw new CommandError(40414, "BSON field 'TopologyVersion.counter' is missing but a required field")
   const counter = counterValue.asBigInt()
   if (counter < 0n) throw new CommandError(51758, 'topologyVersion must have a non-negative counter')
   const waitMs = wait.asNumber()
   if (!(waitMs >= 0)) throw new CommandError(51759, 'maxAwaitTimeMS must be a non-negative integer')
   if (!isProcess(known.slice(), host.processId)) return
   if (counter > topologyCounter) {
-    throw new CommandError(51761, `Received a topology version with counter: ${counter} which is greater than the mongos topology version counter: ${topologyCounter}`)
+    throw new CommandError(
+      51761,
+      `Received a topology version with counter: ${counter} which is greater than the mongos topology version counter: ${topologyCounter}`,
+    )
   }
   try {
     await host.context.sleep(waitMs, host.stopping.signal)
   } catch (error) {
-    if (error instanceof RequestFailedError) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
+    if (error instanceof RequestFailedError)
+      throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
     throw error
   }
 }
 
 function isProcess(topologyVersion: Uint8Array, processId: Uint8Array): boolean {
-  for (const it = new FieldIterator(topologyVersion); it.next(); ) {
-    if (it.name() === 'processId') return it.type === BsonType.objectId && compareBytes(it.bytes, it.valueStart, it.valueEnd, processId, 0, processId.length) === 0
+  for (const it = new FieldIterator(topologyVersion); it.next();) {
+    if (it.name() === 'processId')
+      return it.type === BsonType.objectId && compareBytes(it.bytes, it.valueStart, it.valueEnd, processId, 0, processId.length) === 0
   }
   return false
 }

@@ -1,0 +1,47 @@
+const ready = 0
+const done = 1
+const failed = 2
+
+/** How far each statement of a batch is. A statement is ready until it is done or has failed for good. */
+export class StatementStates {
+  readonly #states: Uint8Array
+  #settled = 0
+  /** No statement before it is ready. */
+  #firstReady = 0
+
+  constructor(count: number) {
+    this.#states = new Uint8Array(count)
+  }
+
+  get count(): number {
+    return this.#states.length
+  }
+
+  /** Statements that are done or have failed. */
+  get settled(): number {
+    return this.#settled
+  }
+
+  /** Position of the first ready statement; {@link count} when there is none. */
+  get firstReady(): number {
+    while (this.#firstReady < this.#states.length && this.#states[this.#firstReady] !== ready) this.#firstReady++
+    return this.#firstReady
+  }
+
+  isReady(index: number): boolean {
+    return this.#states[index] === ready
+  }
+
+  complete(index: number): void {
+    this.#settle(index, done)
+  }
+
+  fail(index: number): void {
+    this.#settle(index, failed)
+  }
+
+  #settle(index: number, state: number): void {
+    if (this.#states[index] === ready) this.#settled++
+    this.#states[index] = state
+  }
+}

@@ -1,0 +1,170 @@
+import t from 'tap'
+import { Long, type Document } from '@shardlab/bson'
+import { cursorReply, FakeCluster, staleReply } from './support/fake-cluster.js'
+import { Gone } from './support/fake-world.js'
+
+function twoShards(options = {}): FakeCluster {
+  const cluster = new FakeCluster(options)
+  cluster.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
+  return cluster
+}
+
+t.test('a stale read refreshes what changed and goes to the new owner', async (t) => {
+  const cluster = twoShards()
+  cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? cursorReply([{ from: shard }]) : staleReply()))
+  await cluster.run({ find: 'c', filter: { x: 5 } })
+  cluster.move('test.c', 1, 'shard03')
+  t.same((await cluster.run({ find: 'c', filter: { x: 5 } }))['cursor'].firstBatch, [{ from: 'shard03' }])
+  const asked = cluster.world.sent
+    .filter(({ kind }) => kind === 'config.get-collection')
+    .map(({ request }) => (request as { since: unknown[] | null }).since)
+  t.equal(asked[0], null)
+  t.same(asked[1]!.slice(3), [1, 1], 'the second time only changes are asked for')
+  t.equal(asked.length, 2)
+})
+
+t.test('after ten attempts the stale error is the answer', async (t) => {
+  const cluster = twoShards()
+  cluster.script(() => staleReply())
+  t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), { ok: 0, code: 13388, codeName: 'StaleConfig', ns: 'test.c' })
+  t.equal(cluster.countSent('node.command'), 10)
+  t.match(
+    cluster.world.events.filter((event) => event.type === 'limit'),
+    [{ limit: 'staleAttemptsMax', value: 10 }],
+  )
+})
+
+t.test('many operations, one refresh', async (t) => {
+  const cluster = twoShards()
+  cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? cursorReply([]) : staleReply()))
+  await cluster.run({ find: 'c' })
+  cluster.move('test.c', 0, 'shard03')
+  await cluster.world.settle(Promise.all(Array.from({ length: 20 }, () => cluster.start({ find: 'c', filter: { x: -5 } }))))
+  t.equal(cluster.countSent('config.get-collection'), 2)
+})
+
+t.test('an unsharded collection that was sharded meanwhile', async (t) => {
+  const cluster = new FakeCluster()
+  cluster.script((shard, command) =>
+    command.shardVersion === 'UNSHARDED' && cluster.collections.has('test.c') ? staleReply() : cursorReply([{ from: shard }]),
+  )
+  t.same((await cluster.run({ find: 'c' }))['cursor'].firstBatch, [{ from: 'shard01' }])
+  cluster.shardByRange('test.c', 'x', [0], ['shard02', 'shard03'])
+  t.same((await cluster.run({ find: 'c', filter: { x: 1 } }))['cursor'].firstBatch, [{ from: 'shard03' }])
+})
+
+t.test('a database that moved', async (t) => {
+  const cluster = new FakeCluster()
+  cluster.script((shard) =>
+    shard === 'shard01' ? { ok: 0, code: 249, errmsg: 'db version mismatch', db: 'test' } : cursorReply([{ from: shard }]),
+  )
+  await cluster.run({ ping: 1 })
+  const reading = cluster.start({ find: 'c' })
+  cluster.databases.set('test', { primary: 'shard02', lastMod: 2 })
+  t.ok(await cluster.world.settle(reading))
+  t.match(await cluster.run({ find: 'c' }), { ok: 1 })
+  t.same(cluster.commandsTo('shard02')[0]!.command.databaseVersion!.slice(3), [2])
+})
+
+t.test('flushRouterConfig forgets', async (t) => {
+  const cluster = twoShards()
+  cluster.script(() => cursorReply([]))
+  await cluster.run({ find: 'c' })
+  await cluster.run({ find: 'c' })
+  t.equal(cluster.countSent('config.get-collection'), 1)
+  for (const what of ['test.c', 'test', 1]) t.match(await cluster.run({ flushRouterConfig: what, $db: 'admin' }), { flushed: true, ok: 1 })
+  await cluster.run({ find: 'c' })
+  t.equal(cluster.countSent('config.get-collection'), 2)
+  t.equal((cluster.world.sent.findLast(({ kind }) => kind === 'config.get-collection')!.request as { since: unknown }).since, null)
+})
+
+t.test('unreachable shards', async (t) => {
+  t.test('nobody there: the find fails when the time to look is over', async (t) => {
+    const cluster = twoShards()
+    cluster.script(() => cursorReply([]))
+    cluster.kill('shard02')
+    const before = cluster.world.nowMs
+    t.match(await cluster.run({ find: 'c' }), {
+      ok: 0,
+      code: 133,
+      codeName: 'FailedToSatisfyReadPreference',
+      errmsg: 'Could not find host matching read preference { mode: "primary" } for set shard02',
+    })
+    t.equal(cluster.world.nowMs - before, 15_000)
+    t.match(await cluster.run({ find: 'c', filter: { x: -5 } }), { ok: 1 }, 'reads of healthy shards go on')
+  })
+
+  t.test('maxTimeMS is shorter', async (t) => {
+    const cluster = twoShards()
+    cluster.script(() => cursorReply([]))
+    cluster.kill('shard02')
+    const before = cluster.world.nowMs
+    t.match(await cluster.run({ find: 'c', maxTimeMS: 250 }), { ok: 0, code: 50 })
+    t.equal(cluster.world.nowMs - before, 250)
+  })
+
+  t.test('a shard that never answers costs no more than maxTimeMS', async (t) => {
+    const cluster = twoShards()
+    cluster.script(() => new Promise<Document>(() => {}))
+    const before = cluster.world.nowMs
+    t.match(await cluster.run({ find: 'c', maxTimeMS: 250 }), { ok: 0, code: 50 })
+    t.equal(cluster.world.nowMs - before, 250)
+  })
+
+  t.test('allowPartialResults passes over it and says so', async (t) => {
+    const cluster = twoShards()
+    cluster.script(() => cursorReply([{ _id: 1 }]))
+    cluster.kill('shard02')
+    t.match(await cluster.run({ find: 'c', allowPartialResults: true }), {
+      cursor: { firstBatch: [{ _id: 1 }], partialResultsReturned: true, id: Long.ZERO },
+      ok: 1,
+    })
+  })
+
+  t.test('reads are repeated three times when the shard breaks off', async (t) => {
+    const cluster = twoShards()
+    let calls = 0
+    cluster.script(() => {
+      if (++calls < 4) throw new Gone()
+      return cursorReply([{ calls }])
+    })
+    t.same((await cluster.run({ find: 'c', filter: { x: 1 } }))['cursor'].firstBatch, [{ calls: 4 }])
+    calls = -10
+    t.match(await cluster.run({ find: 'c', filter: { x: 1 } }), { ok: 0, code: 6, codeName: 'HostUnreachable' })
+    t.match(
+      cluster.world.events.filter((event) => event.type === 'limit'),
+      [{ limit: 'remoteRetriesMax', value: 3 }],
+    )
+  })
+
+  t.test('retriable errors of a shard are tried again for reads', async (t) => {
+    const cluster = twoShards()
+    let calls = 0
+    cluster.script(() => (++calls < 3 ? { ok: 0, code: 11600, codeName: 'InterruptedAtShutdown', errmsg: 'bye' } : cursorReply([])))
+    t.match(await cluster.run({ find: 'c', filter: { x: 1 } }), { ok: 1 })
+    t.equal(calls, 3)
+  })
+
+  t.test('a getMore is sent once', async (t) => {
+    const cluster = twoShards()
+    cluster.script((_shard, _command, name) => {
+      if (name === 'find') return cursorReply([{ _id: 1 }], { id: 8n })
+      throw new Gone()
+    })
+    const { cursor } = await cluster.run({ find: 'c', filter: { x: 1 }, batchSize: 1 })
+    t.match(await cluster.run({ getMore: cursor.id, collection: 'c' }), { ok: 0, code: 6 })
+    t.match(await cluster.run({ getMore: cursor.id, collection: 'c' }), { ok: 0, code: 43 })
+  })
+
+  t.test('no config server: what is cached still works, the rest fails with 133', async (t) => {
+    const cluster = twoShards()
+    cluster.script(() => cursorReply([]))
+    await cluster.run({ find: 'c' })
+    cluster.world.members.delete('config')
+    t.match(await cluster.run({ find: 'c' }), { ok: 1 })
+    t.match(await cluster.run({ find: 'other' }), { ok: 0, code: 133, errmsg: /for set config$/ })
+    const before = cluster.world.nowMs
+    t.match(await cluster.run({ find: 'other', maxTimeMS: 80 }), { ok: 0, code: 50 })
+    t.equal(cluster.world.nowMs - before, 80)
+  })
+})

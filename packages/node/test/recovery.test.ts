@@ -1,0 +1,130 @@
+import type { Document } from '@shardlab/bson'
+import fc from 'fast-check'
+import t from 'tap'
+import { check } from './support/check.js'
+import { FakeDisk } from './support/fake-disk.js'
+import { long, NodeUnderTest, session } from './support/harness.js'
+
+/** Everything a client can see of a node. */
+async function contents(node: NodeUnderTest): Promise<string> {
+  const seen: unknown[] = []
+  for (const collection of node.node.engine.collections()) {
+    const [db, name] = [collection.ns.slice(0, collection.ns.indexOf('.')), collection.ns.slice(collection.ns.indexOf('.') + 1)]
+    const indexes = ((await node.ok({ listIndexes: name }, { db }))['cursor'] as Document)['firstBatch'] as Document[]
+    seen.push([collection.ns, Buffer.from(collection.uuid).toString('hex'), await node.all(name, db), indexes])
+  }
+  return JSON.stringify(seen)
+}
+
+const id = fc.integer({ min: 0, max: 9 })
+const name = fc.constantFrom('a', 'b')
+const command: fc.Arbitrary<Document> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ insert: name, documents: fc.array(fc.record({ _id: id, v: id }), { minLength: 1, maxLength: 3 }) }) },
+  { weight: 4, arbitrary: fc.tuple(name, id, fc.boolean()).map(([update, q, upsert]) => ({ update, updates: [{ q: { _id: q }, u: { $inc: { v: 1 } }, upsert }] })) },
+  { weight: 3, arbitrary: fc.tuple(name, id).map(([name, v]) => ({ delete: name, deletes: [{ q: { v: { $lt: v } }, limit: 0 }] })) },
+  fc.tuple(name, fc.boolean()).map(([name, unique]) => ({ createIndexes: name, indexes: [{ key: { v: 1 }, name: 'v_1', ...(unique ? { unique } : {}) }] })),
+  name.map(name => ({ drop: name })),
+  fc.constant({ dropDatabase: 1 }),
+)
+
+t.test('checkpoint and log give back what was acknowledged', async () => {
+  await check(
+    fc.asyncProperty(fc.array(command, { maxLength: 30 }), fc.integer({ min: 1, max: 3000 }), async (commands, checkpointAfterBytes) => {
+      const node = new NodeUnderTest({ checkpointAfterBytes })
+      for (const each of commands) await node.run(each)
+      const before = await contents(node)
+      const again = node.restarted()
+      const after = await contents(again)
+      if (after !== before) throw new Error(`recovered ${after}, was ${before}`)
+    }),
+    100,
+  )
+})
+
+t.test('a checkpoint replaces the log and is not written all the time', async t => {
+  const node = new NodeUnderTest({ checkpointAfterBytes: 2000 })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(3000) }] })
+  t.equal(node.context.disk.checkpointCount, 1)
+  t.equal(node.context.disk.records.length, 0)
+  for (let i = 0; i < 20; i++) await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { y: i } } }] })
+  const { checkpointCount } = node.context.disk
+  t.ok(checkpointCount > 1 && checkpointCount < 15, `${checkpointCount} checkpoints: only when the log has outgrown the last one twice`)
+  t.match(await node.restarted().all('c'), [{ _id: 1, y: 19 }])
+})
+
+t.test('a write is acknowledged when it is on the disk, its own and those before it', async t => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 0 }] })
+  const { disk } = node.context
+  disk.held = true
+  const answered: number[] = []
+  const writes = [1, 2, 3].map(i => node.ok({ insert: 'c', documents: [{ _id: i }] }).then(() => answered.push(i)))
+  await Promise.resolve()
+  t.equal(disk.waiting, 1, 'one append at a time')
+  t.same(answered, [])
+  const records = disk.records.length
+  disk.release()
+  await Promise.all(writes)
+  t.same(answered.sort(), [1, 2, 3])
+  t.equal(disk.records.length, records + 2, 'what waited goes together')
+  t.equal((await node.restarted().all('c')).length, 4)
+})
+
+t.test('a full disk: 14031, and nothing acknowledged is lost', async t => {
+  const disk = new FakeDisk(6000)
+  const node = new NodeUnderTest({ disk })
+  const acknowledged: number[] = []
+  let failure: Document | undefined
+  for (let i = 0; i < 50 && failure === undefined; i++) {
+    const reply = await node.run({ insert: 'c', documents: [{ _id: i, x: 'x'.repeat(200) }] })
+    if (reply['ok'] === 1) acknowledged.push(i)
+    else failure = reply
+  }
+  t.match(failure, { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' })
+  t.ok(acknowledged.length > 5)
+  const found = (await node.restarted().all('c')).map(document => document['_id'] as number)
+  t.same(found.filter(each => acknowledged.includes(each)), acknowledged)
+  t.match(await node.run({ insert: 'c', documents: [{ _id: 1000 }] }), { ok: 0, code: 14031 }, 'smaller ones do not slip past what failed')
+  disk.limitBytes = 1_000_000
+  await node.ok({ insert: 'c', documents: [{ _id: 2000 }] })
+  t.same((await node.restarted().all('c')).map(document => document['_id']), (await node.all('c')).map(document => document['_id']), 'with room again disk and memory agree')
+})
+
+t.test('what failed first may be what later writes build on: a collection', async t => {
+  const disk = new FakeDisk(50)
+  const node = new NodeUnderTest({ disk })
+  t.equal((await node.run({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }] }))['code'], 14031)
+  disk.limitBytes = 1_000_000
+  await node.ok({ insert: 'c', documents: [{ _id: 2 }] })
+  t.same((await node.restarted().all('c')).map(document => document['_id']), [1, 2])
+})
+
+t.test('a log full of changes to one document shrinks to a checkpoint', async t => {
+  const disk = new FakeDisk(8000)
+  const node = new NodeUnderTest({ disk })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, n: 0 }] })
+  for (let i = 0; i < 200; i++) await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } } }] })
+  t.ok(disk.checkpointCount > 0)
+  t.same(await node.restarted().all('c'), [{ _id: 1, n: 200 }])
+})
+
+t.test('a retried write that met a full disk is on the disk once it is answered', async t => {
+  const disk = new FakeDisk(400)
+  const node = new NodeUnderTest({ disk })
+  const insert = { insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }], lsid: session(1), txnNumber: long(1) }
+  t.equal((await node.run(insert))['code'], 14031)
+  t.equal((await node.run(insert))['code'], 14031, 'still')
+  disk.limitBytes = 1_000_000
+  t.match(await node.ok(insert), { n: 1 })
+  t.equal((await node.restarted().all('c')).length, 1)
+})
+
+t.test('cluster time goes on after a restart and follows what it hears of', async t => {
+  const node = new NodeUnderTest()
+  await node.node.nodeCommand({ ...node.command({ ping: 1 }), clusterTime: [1_900_000_000, 5] })
+  const reply = await node.node.nodeCommand(node.command({ insert: 'c', documents: [{ _id: 1 }] }))
+  t.ok(reply.clusterTime[0] === 1_900_000_000 && reply.clusterTime[1] > 5)
+  const again = node.restarted()
+  const later = await again.node.nodeCommand(again.command({ insert: 'c', documents: [{ _id: 2 }] }))
+  t.ok(later.clusterTime[0] === 1_900_000_000 && later.clusterTime[1] > reply.clusterTime[1])
+})

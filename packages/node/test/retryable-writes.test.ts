@@ -1,0 +1,111 @@
+import type { Document } from '@shardlab/bson'
+import t from 'tap'
+import { long, NodeUnderTest, session } from './support/harness.js'
+
+const lsid = session(1)
+
+t.test('a repeated statement is answered, not run', async t => {
+  const node = new NodeUnderTest()
+  const insert = { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(1) }
+  t.same(await node.ok(insert), { n: 2, ok: 1 })
+  t.same(await node.ok(insert), { n: 2, retriedStmtIds: [0, 1], ok: 1 })
+  const update = { update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { a: 1 } } }], lsid, txnNumber: long(2) }
+  t.same(await node.ok(update), { n: 1, nModified: 1, ok: 1 })
+  t.same(await node.ok(update), { n: 1, nModified: 1, retriedStmtIds: [0], ok: 1 })
+  const upsert = { update: 'c', updates: [{ q: { _id: 9 }, u: { $inc: { a: 1 } }, upsert: true }], lsid, txnNumber: long(3) }
+  t.same(await node.ok(upsert), { n: 1, nModified: 0, upserted: [{ index: 0, _id: 9 }], ok: 1 })
+  t.same(await node.ok(upsert), { n: 1, nModified: 0, upserted: [{ index: 0, _id: 9 }], retriedStmtIds: [0], ok: 1 })
+  const remove = { delete: 'c', deletes: [{ q: {}, limit: 1 }], lsid, txnNumber: long(4) }
+  t.same(await node.ok(remove), { n: 1, ok: 1 })
+  t.same(await node.ok(remove), { n: 1, retriedStmtIds: [0], ok: 1 })
+  t.same(await node.all('c'), [{ _id: 2 }, { _id: 9, a: 1 }])
+})
+
+t.test('the rest of a batch that was cut off is run', async t => {
+  const node = new NodeUnderTest()
+  const [first, second] = [{ _id: 1 }, { _id: 2 }]
+  await node.ok({ insert: 'c', documents: [first], lsid, txnNumber: long(1) })
+  t.same(await node.ok({ insert: 'c', documents: [first, second], lsid, txnNumber: long(1) }), { n: 2, retriedStmtIds: [0], ok: 1 })
+})
+
+t.test("a router's statement ids count", async t => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [7] })
+  t.same(await node.ok({ insert: 'c', documents: [{ _id: 5 }, { _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [0, 7] }), { n: 2, retriedStmtIds: [7], ok: 1 })
+  t.same(await node.all('c'), [{ _id: 1 }, { _id: 5 }])
+})
+
+t.test('what was executed is known after a restart, from log and checkpoint', async t => {
+  for (const checkpointAfterBytes of [1, undefined]) {
+    const node = new NodeUnderTest(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes })
+    const commands: Document[] = [
+      { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(5) },
+      { update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { a: 1 } } }], lsid: session(2), txnNumber: long(1) },
+      { update: 'c', updates: [{ q: { _id: 'new' }, u: { $inc: { a: 1 } }, upsert: true }], lsid: session(3), txnNumber: long(1) },
+      { delete: 'c', deletes: [{ q: { _id: 2 }, limit: 1 }], lsid: session(4), txnNumber: long(1) },
+    ]
+    const before: Document[] = []
+    for (const command of commands) before.push(await node.ok(command))
+    t.equal(node.context.disk.checkpoint !== null, checkpointAfterBytes !== undefined)
+    const after = node.restarted()
+    for (const [i, command] of commands.entries()) {
+      const { retriedStmtIds, ...reply } = await after.ok(command)
+      t.same(reply, before[i], JSON.stringify(command))
+      t.ok((retriedStmtIds as number[]).length > 0)
+    }
+    t.same(await after.all('c'), [{ _id: 1, a: 1 }, { _id: 'new', a: 1 }])
+    t.equal((await after.run({ insert: 'c', documents: [{ _id: 8 }], lsid, txnNumber: long(4) }))['code'], 225)
+  }
+})
+
+t.test('numbers only go up', async t => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(5) })
+  t.match(await node.run({ insert: 'c', documents: [{ _id: 2 }], lsid, txnNumber: long(4) }), { ok: 0, code: 225, codeName: 'TransactionTooOld' })
+  await node.ok({ insert: 'c', documents: [{ _id: 3 }], lsid, txnNumber: long(6) })
+  t.equal((await node.run({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(5) }))['code'], 225)
+  t.same(await node.ok({ insert: 'c', documents: [{ _id: 4 }], lsid: session(2), txnNumber: long(1) }), { n: 1, ok: 1 }, 'of each session')
+})
+
+t.test('what cannot be retried', async t => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  const code = async (command: Document) => {
+    const reply = await node.run({ ...command, lsid, txnNumber: long(1) })
+    return reply['code'] ?? (reply['writeErrors'] as Document[] | undefined)?.[0]?.['code']
+  }
+  t.equal(await code({ update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, multi: true }] }), 72)
+  t.equal(await code({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }), 72)
+  t.equal(await code({ find: 'c' }), 50768)
+  t.equal(await code({ insert: 'c', documents: [{}], startTransaction: true, autocommit: false }), 20)
+  t.equal((await node.run({ insert: 'c', documents: [{}], lsid, txnNumber: long(-1) }))['code'], 72)
+  t.same(await node.all('c'), [{ _id: 1 }])
+})
+
+t.test('a statement that failed is run again', async t => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  const insert = { insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) }
+  t.match(await node.ok(insert), { n: 0, writeErrors: [{ code: 11000 }] })
+  await node.ok({ delete: 'c', deletes: [{ q: {}, limit: 0 }] })
+  t.same(await node.ok(insert), { n: 1, ok: 1 })
+})
+
+t.test('sessions', async t => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) })
+  t.equal(node.node.sessions.size, 1)
+  node.context.nowMs += 29 * 60_000
+  await node.ok({ refreshSessions: [lsid] })
+  node.context.nowMs += 29 * 60_000
+  node.node.wake('housekeeping')
+  t.equal(node.node.sessions.size, 1, 'refreshed')
+  node.context.nowMs += 2 * 60_000
+  node.node.wake('housekeeping')
+  t.equal(node.node.sessions.size, 0, 'idle for 30 minutes')
+  const started = await node.ok({ startSession: 1 })
+  t.equal(started['timeoutMinutes'], 30)
+  t.equal(node.node.sessions.size, 1)
+  await node.ok({ endSessions: [started['id'] as Document, session(99)] })
+  t.equal(node.node.sessions.size, 0)
+})

@@ -1,0 +1,82 @@
+import type { NodeCommand } from '@shardlab/actor'
+import { decode, encode, fieldsOf, findField, Long, typeName, UUID, type Document } from '@shardlab/bson'
+import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import { StorageNode, type NodeRole } from '../../src/index.js'
+import { FakeContext } from './fake-context.js'
+import { FakeDisk } from './fake-disk.js'
+
+export interface RunOptions {
+  db?: string
+  sequences?: readonly (readonly [string, readonly Document[]])[]
+  stmtIds?: readonly number[]
+}
+
+const plainRole: NodeRole = { name: 'shard', setName: 'shard01', rows: [], enter: () => ({ ownership: null }), checkReplacement: () => {}, checkImplicitCreate: () => {} }
+
+/** One node, driven by commands as documents. */
+export class NodeUnderTest {
+  readonly context: FakeContext
+  readonly node: StorageNode
+  readonly #version: EmulatedVersion
+  readonly #role: NodeRole
+  readonly #checkpointAfterBytes: number | undefined
+
+  constructor({ disk = new FakeDisk(), version = '7.0' as EmulatedVersion, role = plainRole, checkpointAfterBytes }: { disk?: FakeDisk; version?: EmulatedVersion; role?: NodeRole; checkpointAfterBytes?: number } = {}) {
+    this.#version = version
+    this.#role = role
+    this.#checkpointAfterBytes = checkpointAfterBytes
+    this.context = new FakeContext('shard01', disk)
+    this.node = new StorageNode(this.context, { behaviours: behavioursOf(version), maxWireVersion: 21, ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }) }, () => role)
+    this.node.start()
+  }
+
+  /** A new life on the same disk: what was in memory only is gone. */
+  restarted(): NodeUnderTest {
+    return new NodeUnderTest({ disk: this.context.disk, version: this.#version, role: this.#role, ...(this.#checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: this.#checkpointAfterBytes }) })
+  }
+
+  command(command: Document, { db = 'test', sequences = [], stmtIds }: RunOptions = {}): NodeCommand {
+    return {
+      db,
+      body: encode(command),
+      sequences: sequences.map(([name, documents]) => [name, documents.map(document => encode(document))] as const),
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: stmtIds ?? null,
+      clusterTime: [1, 1],
+    }
+  }
+
+  async raw(command: Document, options: RunOptions = {}): Promise<Uint8Array> {
+    return (await this.node.nodeCommand(this.command(command, options))).body
+  }
+
+  /** The reply, decoded; int64 values stay `Long`. */
+  async run(command: Document, options: RunOptions = {}): Promise<Document> {
+    return decode(await this.raw(command, options))
+  }
+
+  /** The reply of a command that must succeed. */
+  async ok(command: Document, options: RunOptions = {}): Promise<Document> {
+    const reply = await this.run(command, options)
+    if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
+    return reply
+  }
+
+  /** All documents of a collection by `_id`, through a cursor. */
+  async all(collection: string, db = 'test'): Promise<Document[]> {
+    const reply = await this.ok({ find: collection, sort: { _id: 1 }, batchSize: 1_000_000 }, { db })
+    return (reply['cursor'] as { firstBatch: Document[] }).firstBatch
+  }
+}
+
+/** `name:type` of every field, in order: the shape of a reply on the wire. */
+export function shape(document: Uint8Array, path?: string): string {
+  const bytes = path === undefined ? document : path.split('.').reduce((at, name) => findField(at, name)!.slice(), document)
+  return fieldsOf(bytes)
+    .map(([name, value]) => `${name}:${typeName(value.type)}`)
+    .join(' ')
+}
+
+export const session = (byte: number) => ({ id: new UUID(Buffer.alloc(16, byte)) })
+export const long = (value: number) => Long.fromNumber(value)

@@ -1,0 +1,14 @@
+import t from 'tap'
+import { accumulatorOperators, expressionOperators, pathOperators, rootOperators, stageOperators, updateModifiers } from '../src/index.js'
+
+t.test('every operator has a row that says where it is described and how far it goes', (t) => {
+  for (const table of [pathOperators, rootOperators, expressionOperators, accumulatorOperators, stageOperators, updateModifiers]) {
+    for (const [name, row] of table) {
+      t.equal(row.name, name)
+      t.match(name, /^\$[a-zA-Z]+$/)
+      t.match(row.manualPage, /^(query|update|aggregation)(\/[A-Za-z-]+)?$/, name)
+      t.equal(row.note === undefined, row.status === 'complete', `${name}: a partial row says what is missing`)
+    }
+  }
+  t.end()
+})

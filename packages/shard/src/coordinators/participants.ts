@@ -1,0 +1,10 @@
+import PQueue from 'p-queue'
+
+/** Most shards that a coordinator talks to at the same time. */
+const participantsInFlightMax = 16
+
+/** Does the work for each shard, a bounded number at a time; the first failure ends it. */
+export async function forEachShard<T>(shards: readonly string[], work: (shard: string) => Promise<T>): Promise<T[]> {
+  const queue = new PQueue({ concurrency: participantsInFlightMax })
+  return queue.addAll(shards.map(shard => () => work(shard)))
+}

@@ -1,0 +1,62 @@
+import { createRandom, RequestFailedError, StepFailedError, type ActorContext, type Address, type ClusterEvent, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { FakeDisk } from './fake-disk.js'
+
+export type Peers = (to: Address, kind: MessageKind, request: unknown) => unknown
+
+/** The world of one actor in a test: a clock that stands still, and peers that the test plays. */
+export class FakeContext implements ActorContext {
+  readonly address: Address
+  readonly endpoint: string
+  readonly random
+  readonly disk = new FakeDisk()
+  readonly #peers: Peers
+  nowMs = 1_700_000_000_000
+  /** Steps that fail, and promises at which steps wait. */
+  readonly failing = new Set<string>()
+  readonly pausing = new Map<string, Promise<void>>()
+  /** Steps that were reached, in order. */
+  readonly reached: string[] = []
+
+  constructor(address: Address, peers: Peers) {
+    this.address = address
+    this.random = createRandom(address)
+    this.endpoint = `${address}.local:27018`
+    this.#peers = peers
+  }
+
+  now(): number {
+    return this.nowMs
+  }
+
+  async request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    const answer = await this.#peers(to, kind, request)
+    if (answer === undefined) throw new RequestFailedError('unreachable', to, `nobody answers at ${to}`)
+    return answer as ReplyOf<K>
+  }
+
+  send(): void {}
+
+  async sleep(): Promise<void> {}
+
+  all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
+    return Promise.all(values)
+  }
+
+  setTimer(): void {}
+
+  clearTimer(): void {}
+
+  async reach(step: string): Promise<void> {
+    this.reached.push(step)
+    await this.pausing.get(step)
+    if (this.failing.has(step)) throw new StepFailedError(step)
+  }
+
+  emit(_event: ClusterEvent): void {}
+
+  wants(): boolean {
+    return true
+  }
+
+  log(): void {}
+}
