@@ -3,7 +3,7 @@
  * the official driver into a sharded collection, shows where the documents went and which shards each query asked.
  */
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { MongoClient, type Document, type Filter } from 'mongodb'
 import { ShardedCluster, type RoutedEvent } from 'shardlab'
 
@@ -15,7 +15,8 @@ interface ZipCode extends Document {
   readonly location: { readonly type: 'Point'; readonly coordinates: readonly [longitude: number, latitude: number] }
 }
 
-const csv = await readFile(createRequire(import.meta.url).resolve('vega-datasets/data/zipcodes.csv'), 'utf8')
+// The package exports its code only; the data lie beside it.
+const csv = await readFile(fileURLToPath(new URL('../data/zipcodes.csv', import.meta.resolve('vega-datasets'))), 'utf8')
 const zipCodes = parseZipCodes(csv)
 
 await using cluster = await ShardedCluster.start({ shards: 3 })

@@ -53,6 +53,11 @@ export interface ResolvedOptions {
   readonly diskSizeBytes: number
 }
 
+/** Options that say how members run and listen: a simulated cluster has none of them. */
+export type LiveOnly = 'runtime' | 'hosts' | 'port' | 'host'
+
+const liveOnly: ReadonlySet<string> = new Set<LiveOnly>(['runtime', 'hosts', 'port', 'host'])
+
 const known: Record<keyof ClusterOptions, true> = {
   shards: true,
   mongos: true,
@@ -75,9 +80,7 @@ const known: Record<keyof ClusterOptions, true> = {
  * @throws OptionError one sentence: what, where, what to do
  */
 export function resolveOptions(options: ClusterOptions): ResolvedOptions {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(known, name)) throw new OptionError(`${name} is not an option of a cluster; the options are ${Object.keys(known).join(', ')}.`)
-  }
+  checkNames('a cluster', options, Object.keys(known))
   const mongos = integer('mongos', options.mongos, 1, 1, 100)
   const port = integer('port', options.port, 0, 0, 65_535)
   if (port > 0 && port + mongos - 1 > 65_535) throw new OptionError(`port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`)
@@ -106,6 +109,22 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     findReplicaSetHostTimeoutMs: integer('findReplicaSetHostTimeoutMs', options.findReplicaSetHostTimeoutMs, 15_000, 0, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     diskSizeBytes,
+  }
+}
+
+/**
+ * The same for a simulated cluster, whose timings are the server's unless `serverTimings` is false.
+ * @throws OptionError one sentence: what, where, what to do
+ */
+export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>): ResolvedOptions {
+  const names = Object.keys(known).filter((name) => !liveOnly.has(name))
+  checkNames('a simulated cluster', options, names)
+  return resolveOptions({ serverTimings: true, ...options })
+}
+
+function checkNames(what: string, options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw new OptionError(`${name} is not an option of ${what}; the options are ${names.join(', ')}.`)
   }
 }
 

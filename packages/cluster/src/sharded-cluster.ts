@@ -1,7 +1,8 @@
 /** The API: a sharded cluster that starts, listens, breaks on demand and stops. */
-import { configAddress, createObjectIdFactory, createRandom, type Address, type ClusterEvent, type MemberEvent, type RoutedEvent, type LimitEvent, type CatalogEvent, type LogEvent } from '@shardlab/actor'
+import type { Address, CatalogEvent, ClusterEvent, LimitEvent, LogEvent, MemberEvent, RoutedEvent } from '@shardlab/actor'
 import { createInlineRuntime, createThreadsRuntime, type MemberInfo, type Runtime } from '@shardlab/runtime'
 import { EventEmitter } from 'eventemitter3'
+import { knownMember, startMembers } from './composition.js'
 import { OptionError } from './option-error.js'
 import { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
@@ -59,12 +60,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     const topology = describeTopology(resolved)
     const runtime = await createRuntime(resolved)
     try {
-      // The catalog is introduced to the shards as soon as they listen; mongoses wait for that by themselves.
-      const others = runtime.start(topology.others)
-      others.catch(() => {})
-      const storage = await runtime.start(topology.storage)
-      await initialise(runtime, resolved, storage)
-      const members = [...storage, ...(await others)]
+      const members = await startMembers(runtime, resolved, topology, Date.now())
       return new ShardedCluster(runtime, resolved, topology, members)
     } catch (error) {
       await runtime.stop()
@@ -79,17 +75,17 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /** Plain data that a member tells of itself: counts, versions, stages. */
   describe(member: string): Promise<Record<string, unknown>> {
-    return this.#runtime.describe(this.#known(member))
+    return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 
   /** Stops a member at once and without warning. What it had acknowledged is on its disk. */
   async crash(member: string): Promise<void> {
-    await this.#runtime.crash(this.#known(member))
+    await this.#runtime.crash(knownMember(this.#runtime, member))
   }
 
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
-    await this.#runtime.restart(this.#known(member))
+    await this.#runtime.restart(knownMember(this.#runtime, member))
   }
 
   /** Ends all members in order. Calling it again waits for the same end. */
@@ -144,12 +140,6 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     const types: ClusterEvent['type'][] = ['member', 'limit', 'catalog', 'log']
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...types, 'routed'] : types)
   }
-
-  #known(member: string): Address {
-    const addresses = this.#runtime.members().map(({ address }) => address)
-    if (!addresses.includes(member)) throw new OptionError(`${member} is not a member of this cluster; its members are ${addresses.join(', ')}.`)
-    return member
-  }
 }
 
 async function createRuntime(options: ResolvedOptions): Promise<Runtime> {
@@ -159,18 +149,6 @@ async function createRuntime(options: ResolvedOptions): Promise<Runtime> {
     seed: options.seed,
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
   })
-}
-
-/** Tells the config server of the shards, and the shards who they are. */
-async function initialise(runtime: Runtime, options: ResolvedOptions, storage: readonly MemberInfo[]): Promise<void> {
-  const clusterId = createObjectIdFactory(createRandom(options.seed).fork('cluster-id'))(Date.now())
-  const hostOf = ({ address, endpoint }: MemberInfo) => `${address}/${endpoint}`
-  const config = storage.find(({ address }) => address === configAddress)!
-  const shards = storage.filter(member => member !== config)
-  await Promise.all([
-    runtime.request(configAddress, 'config.initialise', { clusterId, shards: shards.map(shard => [shard.address, hostOf(shard)] as const), chunkSizeBytes: options.chunkSizeBytes }),
-    ...shards.map(shard => runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) })),
-  ])
 }
 
 /** The system's errors about addresses and ports as a sentence. */

@@ -22,6 +22,7 @@ import {
 import { BsonType, CommandError, DocumentWriter, findField, firstFieldName, writeError } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
+import { checkOpQueryCommand } from '@shardlab/wire'
 import { createMemoryEngine, type Collection, type LogEntry, type StorageEngine } from '@shardlab/storage'
 import { commonRows } from './common/common-rows.js'
 import type { CommonHost } from './common/common-invocation.js'
@@ -169,6 +170,7 @@ export class StorageNode implements CommonHost {
   ): Promise<DocumentWriter> {
     try {
       const name = firstFieldName(body) ?? ''
+      if (client?.legacy === true && !this.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
       const row = this.table.find(name)
       if (row === undefined) throw new CommandError('CommandNotFound', `no such command: '${name}'`)
       if (row.adminOnly === true && db !== 'admin') throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)

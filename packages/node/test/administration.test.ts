@@ -4,7 +4,7 @@ import { NodeUnderTest, shape } from './support/harness.js'
 
 const batch = (reply: Document) => (reply['cursor'] as { firstBatch: Document[] }).firstBatch
 
-t.test('create, drop and what they answer', async t => {
+t.test('create, drop and what they answer', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.ok({ create: 'c' }), { ok: 1 })
   t.same(await node.ok({ create: 'c' }), { ok: 1 }, 'the same options again')
@@ -19,77 +19,110 @@ t.test('create, drop and what they answer', async t => {
   t.same(await node.ok({ dropDatabase: 1 }), { ok: 1 })
 })
 
-t.test('listCollections and listDatabases', async t => {
+t.test('listCollections and listDatabases', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'b', documents: [{ _id: 1 }] })
   await node.ok({ create: 'a.x' })
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] }, { db: 'other' })
   const list = batch(await node.ok({ listCollections: 1 }))
-  t.same(list.map(each => each['name']).sort(), ['a.x', 'b'])
+  t.same(list.map((each) => each['name']).sort(), ['a.x', 'b'])
   t.same(Object.keys(list[0]!), ['name', 'type', 'options', 'info', 'idIndex'])
   t.match(list[0], { type: 'collection', options: {}, info: { readOnly: false }, idIndex: { v: 2, key: { _id: 1 }, name: '_id_' } })
   t.same(batch(await node.ok({ listCollections: 1, nameOnly: true, filter: { name: 'b' } })), [{ name: 'b', type: 'collection' }])
   const reply = await node.raw({ listDatabases: 1 }, { db: 'admin' })
   t.equal(shape(reply), 'databases:array totalSize:long totalSizeMb:long ok:double')
   t.equal(shape(reply, 'databases.0'), 'name:string sizeOnDisk:long empty:bool')
-  t.same((decode(reply)['databases'] as Document[]).map(each => each['name']), ['other', 'test'])
+  t.same(
+    (decode(reply)['databases'] as Document[]).map((each) => each['name']),
+    ['other', 'test'],
+  )
   t.same(await node.ok({ listDatabases: 1, nameOnly: true }, { db: 'admin' }), { databases: [{ name: 'other' }, { name: 'test' }], ok: 1 })
 })
 
-t.test('createIndexes', async t => {
+t.test('createIndexes', async (t) => {
   const node = new NodeUnderTest()
   const index = { key: { a: 1 }, name: 'a_1' }
   const made = await node.raw({ createIndexes: 'c', indexes: [index] })
   t.equal(shape(made), 'numIndexesBefore:int numIndexesAfter:int createdCollectionAutomatically:bool ok:double')
   t.same(decode(made), { numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: true, ok: 1 })
-  t.same(await node.ok({ createIndexes: 'c', indexes: [index] }), { numIndexesBefore: 2, numIndexesAfter: 2, createdCollectionAutomatically: false, note: 'all indexes already exist', ok: 1 })
+  t.same(await node.ok({ createIndexes: 'c', indexes: [index] }), {
+    numIndexesBefore: 2,
+    numIndexesAfter: 2,
+    createdCollectionAutomatically: false,
+    note: 'all indexes already exist',
+    ok: 1,
+  })
   t.equal((await node.run({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'a_1' }] }))['code'], 86)
   t.equal((await node.run({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'other' }] }))['code'], 85)
   t.equal((await node.run({ createIndexes: 'new', indexes: [{ key: { a: 'nonsense' }, name: 'x' }] }))['code'], 67)
   t.equal(node.node.collection('test.new'), undefined, 'checked before anything is made')
-  t.same(batch(await node.ok({ listIndexes: 'c' })), [{ v: 2, key: { _id: 1 }, name: '_id_' }, { v: 2, key: { a: 1 }, name: 'a_1' }])
+  t.same(batch(await node.ok({ listIndexes: 'c' })), [
+    { v: 2, key: { _id: 1 }, name: '_id_' },
+    { v: 2, key: { a: 1 }, name: 'a_1' },
+  ])
 })
 
-t.test('what a client asks at first, with the types of the server', async t => {
+t.test('what a client asks at first, with the types of the server', async (t) => {
   const node = new NodeUnderTest()
-  const client = async (command: Document) => (await node.node.clientCommand({ connectionId: 7, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:5000' })).body
+  const client = async (command: Document) =>
+    (await node.node.clientCommand({ connectionId: 7, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:5000' })).body
   const hello = await client({ hello: 1, helloOk: true, $db: 'admin' })
   t.equal(
     shape(hello),
     'topologyVersion:object hosts:array setName:string setVersion:int isWritablePrimary:bool secondary:bool primary:string me:string electionId:objectId lastWrite:object helloOk:bool maxBsonObjectSize:int maxMessageSizeBytes:int maxWriteBatchSize:int localTime:date logicalSessionTimeoutMinutes:int connectionId:int minWireVersion:int maxWireVersion:int readOnly:bool ok:double $clusterTime:object operationTime:timestamp',
   )
-  t.match(decode(hello), { isWritablePrimary: true, setName: 'shard01', connectionId: 7, maxWireVersion: 21, minWireVersion: 0, logicalSessionTimeoutMinutes: 30, maxBsonObjectSize: 16777216, maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000 })
+  t.match(decode(hello), {
+    isWritablePrimary: true,
+    setName: 'shard01',
+    connectionId: 7,
+    maxWireVersion: 21,
+    minWireVersion: 0,
+    logicalSessionTimeoutMinutes: 30,
+    maxBsonObjectSize: 16777216,
+    maxMessageSizeBytes: 48000000,
+    maxWriteBatchSize: 100000,
+  })
   t.match(decode(await client({ isMaster: 1, $db: 'admin' })), { ismaster: true })
   t.notOk('isWritablePrimary' in decode(await client({ ismaster: 1, $db: 'admin' })))
   const topologyVersion = { processId: new ObjectId(), counter: Long.fromNumber(6) }
   t.match(decode(await client({ hello: 1, topologyVersion, maxAwaitTimeMS: 500, $db: 'admin' })), { ok: 1 })
   t.same(node.context.sleeps, [500])
-  t.equal(decode(await client({ hello: 1, maxAwaitTimeMS: 500, $db: 'admin' }))['code'], 51760)
-  t.equal(decode(await client({ hello: 1, topologyVersion, $db: 'admin' }))['code'], 51760)
-  t.equal(decode(await client({ hello: 1, topologyVersion, maxAwaitTimeMS: -1, $db: 'admin' }))['code'], 51759)
+  t.equal(decode(await client({ hello: 1, maxAwaitTimeMS: 500, $db: 'admin' }))['code'], 31368)
+  t.equal(decode(await client({ hello: 1, topologyVersion, $db: 'admin' }))['code'], 31368)
+  t.equal(decode(await client({ hello: 1, topologyVersion, maxAwaitTimeMS: -1, $db: 'admin' }))['code'], 31373)
   t.match(decode(await client({ buildInfo: 1, $db: 'admin' })), { version: '7.0.25', versionArray: [7, 0, 25, 0], bits: 64, ok: 1 })
   t.match(decode(await client({ whatsmyuri: 1, $db: 'admin' })), { you: '10.0.0.1:5000' })
-  t.match(decode(await client({ getParameter: 1, featureCompatibilityVersion: 1, $db: 'admin' })), { featureCompatibilityVersion: { version: '7.0' } })
+  t.match(decode(await client({ getParameter: 1, featureCompatibilityVersion: 1, $db: 'admin' })), {
+    featureCompatibilityVersion: { version: '7.0' },
+  })
   t.equal(decode(await client({ getParameter: 1, nonsense: 1, $db: 'admin' }))['code'], 72)
   t.match(decode(await client({ connectionStatus: 1, $db: 'admin' })), { authInfo: { authenticatedUsers: [], authenticatedUserRoles: [] } })
   t.equal(decode(await client({ getLog: 'nonsense', $db: 'admin' }))['code'], 96)
   t.match(decode(await client({ getLog: '*', $db: 'admin' })), { names: ['global', 'startupWarnings'] })
   t.equal(node.node.connectionCount, 1)
-  node.node.serve("client.disconnected", { connectionId: 7 })
+  node.node.serve('client.disconnected', { connectionId: 7 })
   t.equal(node.node.connectionCount, 0)
 })
 
-t.test('serverStatus counts', async t => {
+t.test('serverStatus counts', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
   await node.ok({ find: 'c', batchSize: 1 })
   await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }] })
   node.context.nowMs += 5000
   const status = decode(await node.raw({ serverStatus: 1 }), { promoteLongs: true })
-  t.match(status, { process: 'mongod', version: '7.0.25', uptime: 5, uptimeMillis: 5000, opcounters: { insert: 2, query: 1, update: 1, delete: 0 }, metrics: { cursor: { open: { total: 1 } } }, repl: { setName: 'shard01' } })
+  t.match(status, {
+    process: 'mongod',
+    version: '7.0.25',
+    uptime: 5,
+    uptimeMillis: 5000,
+    opcounters: { insert: 2, query: 1, update: 1, delete: 0 },
+    metrics: { cursor: { open: { total: 1 } } },
+    repl: { setName: 'shard01' },
+  })
 })
 
-t.test('an error that is none of a command leaves the node', async t => {
+t.test('an error that is none of a command leaves the node', async (t) => {
   const node = new NodeUnderTest({
     role: {
       name: 'shard',

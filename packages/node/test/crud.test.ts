@@ -2,7 +2,7 @@ import { Binary, decode, Double, encode, Int32, Long, ObjectId, Timestamp, type 
 import t from 'tap'
 import { NodeUnderTest, shape } from './support/harness.js'
 
-t.test('replies of writes have the types of the server', async t => {
+t.test('replies of writes have the types of the server', async (t) => {
   const node = new NodeUnderTest()
   t.equal(shape(await node.raw({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })), 'n:int ok:double')
   const duplicate = await node.raw({ insert: 'c', documents: [{ _id: 1 }] })
@@ -15,7 +15,7 @@ t.test('replies of writes have the types of the server', async t => {
   t.equal(shape(await node.raw({ delete: 'c', deletes: [{ q: {}, limit: 0 }] })), 'n:int ok:double')
 })
 
-t.test('replies of reads have the types of the server', async t => {
+t.test('replies of reads have the types of the server', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] })
   const find = await node.raw({ find: 'c', batchSize: 2 })
@@ -25,17 +25,20 @@ t.test('replies of reads have the types of the server', async t => {
   t.equal(shape(await node.raw({ getMore: id, collection: 'c' }), 'cursor'), 'nextBatch:array id:long ns:string')
   t.equal(shape(await node.raw({ aggregate: 'c', pipeline: [], cursor: {} }), 'cursor'), 'firstBatch:array id:long ns:string')
   t.equal(shape(await node.raw({ count: 'c' })), 'n:int ok:double')
-  t.equal(shape(await node.raw({ killCursors: 'c', cursors: [Long.fromNumber(5)] })), 'cursorsKilled:array cursorsNotFound:array cursorsAlive:array cursorsUnknown:array ok:double')
+  t.equal(
+    shape(await node.raw({ killCursors: 'c', cursors: [Long.fromNumber(5)] })),
+    'cursorsKilled:array cursorsNotFound:array cursorsAlive:array cursorsUnknown:array ok:double',
+  )
 })
 
-t.test('an error is a reply: ok, errmsg, code, codeName', async t => {
+t.test('an error is a reply: ok, errmsg, code, codeName', async (t) => {
   const node = new NodeUnderTest()
   const reply = await node.raw({ find: 'c', filter: { a: { $nonsense: 1 } } })
   t.equal(shape(reply), 'ok:double errmsg:string code:int codeName:string')
   t.match(decode(reply), { ok: 0, code: 2, codeName: 'BadValue' })
 })
 
-t.test('arguments that are refused', async t => {
+t.test('arguments that are refused', async (t) => {
   const node = new NodeUnderTest()
   const cases: [Document, number, string][] = [
     [{ nonsense: 1 }, 59, 'unknown command'],
@@ -73,10 +76,10 @@ t.test('arguments that are refused', async t => {
     t.equal(reply['code'], code, `${what}: ${JSON.stringify(command)} ${String(reply['errmsg'])}`)
     t.equal(reply['ok'], 0)
   }
-  t.same(await node.ok({ listDatabases: 1 }, { db: 'admin' }).then(reply => reply['databases']), [], 'nothing was created')
+  t.same(await node.ok({ listDatabases: 1 }, { db: 'admin' }).then((reply) => reply['databases']), [], 'nothing was created')
 })
 
-t.test('statements that are refused end up in writeErrors', async t => {
+t.test('statements that are refused end up in writeErrors', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1 }] })
   const cases: [Document, number][] = [
@@ -96,61 +99,109 @@ t.test('statements that are refused end up in writeErrors', async t => {
   t.same(await node.all('c'), [{ _id: 1, a: 1 }])
 })
 
-t.test('an ordered batch ends at its first error, an unordered one goes on', async t => {
+t.test('an ordered batch ends at its first error, an unordered one goes on', async (t) => {
   const node = new NodeUnderTest()
   const documents = [{ _id: 1 }, { _id: 1 }, { _id: 2 }, { _id: 2 }, { _id: 3 }]
   const ordered = await node.ok({ insert: 'a', documents })
   t.equal(ordered['n'], 1)
-  t.same((ordered['writeErrors'] as Document[]).map(error => error['index']), [1])
+  t.same(
+    (ordered['writeErrors'] as Document[]).map((error) => error['index']),
+    [1],
+  )
   t.same(await node.all('a'), [{ _id: 1 }])
   const unordered = await node.ok({ insert: 'b', documents, ordered: false })
   t.equal(unordered['n'], 3)
-  t.same((unordered['writeErrors'] as Document[]).map(error => error['index']), [1, 3])
+  t.same(
+    (unordered['writeErrors'] as Document[]).map((error) => error['index']),
+    [1, 3],
+  )
   t.same(await node.all('b'), [{ _id: 1 }, { _id: 2 }, { _id: 3 }])
-  const updates = [{ q: { _id: 1 }, u: { $set: { x: 1 } } }, { q: { _id: 1 }, u: { $inc: { x: 'a' } } }, { q: { _id: 2 }, u: { $set: { x: 1 } } }]
+  const updates = [
+    { q: { _id: 1 }, u: { $set: { x: 1 } } },
+    { q: { _id: 1 }, u: { $inc: { x: 'a' } } },
+    { q: { _id: 2 }, u: { $set: { x: 1 } } },
+  ]
   t.match(await node.ok({ update: 'b', updates }), { n: 1, nModified: 1, writeErrors: [{ index: 1, code: 14 }] })
-  t.match(await node.ok({ update: 'b', updates: updates.toReversed(), ordered: false }), { n: 2, nModified: 1, writeErrors: [{ index: 1 }] })
+  t.match(await node.ok({ update: 'b', updates: updates.toReversed(), ordered: false }), {
+    n: 2,
+    nModified: 1,
+    writeErrors: [{ index: 1 }],
+  })
 })
 
-t.test('duplicate keys tell index, pattern and value', async t => {
+t.test('duplicate keys tell index, pattern and value', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'a_1_b_1', unique: true }] })
-  await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1, b: 'x' }, { _id: 2, a: 2, b: 'x' }] })
-  const expected = { code: 11000, keyPattern: { a: 1, b: 1 }, keyValue: { a: 1, b: 'x' }, errmsg: 'E11000 duplicate key error collection: test.c index: a_1_b_1 dup key: { a: 1, b: "x" }' }
+  await node.ok({
+    insert: 'c',
+    documents: [
+      { _id: 1, a: 1, b: 'x' },
+      { _id: 2, a: 2, b: 'x' },
+    ],
+  })
+  const expected = {
+    code: 11000,
+    keyPattern: { a: 1, b: 1 },
+    keyValue: { a: 1, b: 'x' },
+    errmsg: 'E11000 duplicate key error collection: test.c index: a_1_b_1 dup key: { a: 1, b: "x" }',
+  }
   t.match(await node.ok({ insert: 'c', documents: [{ _id: 3, a: 1, b: 'x' }] }), { n: 0, writeErrors: [{ index: 0, ...expected }] })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: 1 } } }] }), { n: 0, nModified: 0, writeErrors: [{ index: 0, ...expected }] })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 7 }, u: { $set: { a: 1, b: 'x' } }, upsert: true }] }), { n: 0, writeErrors: [{ index: 0, ...expected }] })
-  t.match(await node.ok({ insert: 'c', documents: [{ _id: 1 }] }), { writeErrors: [{ code: 11000, keyPattern: { _id: 1 }, keyValue: { _id: 1 }, errmsg: 'E11000 duplicate key error collection: test.c index: _id_ dup key: { _id: 1 }' }] })
+  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: 1 } } }] }), {
+    n: 0,
+    nModified: 0,
+    writeErrors: [{ index: 0, ...expected }],
+  })
+  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 7 }, u: { $set: { a: 1, b: 'x' } }, upsert: true }] }), {
+    n: 0,
+    writeErrors: [{ index: 0, ...expected }],
+  })
+  t.match(await node.ok({ insert: 'c', documents: [{ _id: 1 }] }), {
+    writeErrors: [
+      {
+        code: 11000,
+        keyPattern: { _id: 1 },
+        keyValue: { _id: 1 },
+        errmsg: 'E11000 duplicate key error collection: test.c index: _id_ dup key: { _id: 1 }',
+      },
+    ],
+  })
   t.equal((await node.ok({ count: 'c' }))['n'], 2)
   const build = await node.run({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1', unique: true }] })
   t.equal(build['code'], 11000)
   t.equal(((await node.ok({ listIndexes: 'c' }))['cursor'] as Document)['firstBatch'].length, 2, 'the index that failed is not there')
 })
 
-t.test('documents are stored with _id first, made when it is missing, and empty timestamps filled in', async t => {
+t.test('documents are stored with _id first, made when it is missing, and empty timestamps filled in', async (t) => {
   const node = new NodeUnderTest()
-  await node.ok({ insert: 'c', documents: [{ a: 1, _id: 5, b: 2 }, { a: 1 }, { _id: 6, t: new Timestamp({ t: 0, i: 0 }), n: { t: new Timestamp({ t: 0, i: 0 }) } }] })
+  await node.ok({
+    insert: 'c',
+    documents: [{ a: 1, _id: 5, b: 2 }, { a: 1 }, { _id: 6, t: new Timestamp({ t: 0, i: 0 }), n: { t: new Timestamp({ t: 0, i: 0 }) } }],
+  })
   const stored = await node.all('c')
   t.same(Object.keys(stored[0]!), ['_id', 'a', 'b'])
-  const made = stored.find(document => document['_id'] instanceof ObjectId)!
+  const made = stored.find((document) => document['_id'] instanceof ObjectId)!
   t.same(Object.keys(made), ['_id', 'a'])
   t.equal((made['_id'] as ObjectId).getTimestamp().getTime(), node.context.nowMs)
-  const stamped = stored.find(document => document['_id'] === 6)!
+  const stamped = stored.find((document) => document['_id'] === 6)!
   t.ok((stamped['t'] as Timestamp).t > 0, 'at the top')
   t.equal((stamped['n'] as { t: Timestamp }).t.t, 0, 'but not below')
   const exact = { _id: 7, d: new Double(1), l: Long.fromNumber(2), i: new Int32(3), x: new Binary(Buffer.from('z'), 5) }
   await node.ok({ insert: 'c', documents: [exact] })
-  t.same(await node.raw({ find: 'c', filter: { _id: 7 }, limit: 1 }).then(reply => Buffer.from(reply).includes(Buffer.from(encode(exact)))), true, 'bytes are kept')
+  t.same(
+    await node.raw({ find: 'c', filter: { _id: 7 }, limit: 1 }).then((reply) => Buffer.from(reply).includes(Buffer.from(encode(exact)))),
+    true,
+    'bytes are kept',
+  )
 })
 
-t.test('documents may come as a sequence', async t => {
+t.test('documents may come as a sequence', async (t) => {
   const node = new NodeUnderTest()
   t.equal((await node.ok({ insert: 'c' }, { sequences: [['documents', [{ _id: 1 }, { _id: 2 }]]] }))['n'], 2)
   t.equal((await node.ok({ update: 'c' }, { sequences: [['updates', [{ q: { _id: 1 }, u: { $set: { a: 1 } } }]]] }))['nModified'], 1)
   t.equal((await node.ok({ delete: 'c' }, { sequences: [['deletes', [{ q: { a: 1 }, limit: 1 }]]] }))['n'], 1)
 })
 
-t.test('too large', async t => {
+t.test('too large', async (t) => {
   const node = new NodeUnderTest()
   const half = 'x'.repeat(9 * 1024 * 1024)
   t.match(await node.ok({ insert: 'c', documents: [{ _id: 1, a: half, b: half }] }), { n: 0, writeErrors: [{ code: 2 }] })
@@ -159,15 +210,30 @@ t.test('too large', async t => {
   t.equal((await node.ok({ count: 'c', query: { b: { $exists: true } } }))['n'], 0)
 })
 
-t.test('updates', async t => {
+t.test('updates', async (t) => {
   const node = new NodeUnderTest()
-  await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1 }, { _id: 2, a: 1 }, { _id: 3, a: 2 }] })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { a: 1 }, u: { $inc: { a: 1 } }, multi: true }] }), { n: 2, nModified: 2 }, 'a changed document is not met again')
+  await node.ok({
+    insert: 'c',
+    documents: [
+      { _id: 1, a: 1 },
+      { _id: 2, a: 1 },
+      { _id: 3, a: 2 },
+    ],
+  })
+  t.match(
+    await node.ok({ update: 'c', updates: [{ q: { a: 1 }, u: { $inc: { a: 1 } }, multi: true }] }),
+    { n: 2, nModified: 2 },
+    'a changed document is not met again',
+  )
   t.match(await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 2 } }, multi: true }] }), { n: 3, nModified: 0 })
   t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { b: 1 } }] }), { n: 1, nModified: 1 })
   t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: [{ $set: { c: '$a' } }] }] }), { n: 1, nModified: 1 })
   t.match(await node.ok({ update: 'missing', updates: [{ q: {}, u: { $set: { a: 1 } } }] }), { n: 0, nModified: 0 })
-  t.same(await node.all('c'), [{ _id: 1, b: 1 }, { _id: 2, a: 2, c: 2 }, { _id: 3, a: 2 }])
+  t.same(await node.all('c'), [
+    { _id: 1, b: 1 },
+    { _id: 2, a: 2, c: 2 },
+    { _id: 3, a: 2 },
+  ])
   const upsert = await node.ok({ update: 'c', updates: [{ q: { x: 5 }, u: { $set: { y: 6 } }, upsert: true }] })
   t.equal(upsert['n'], 1)
   const { _id: id } = (upsert['upserted'] as { _id: ObjectId }[])[0]!
@@ -175,7 +241,7 @@ t.test('updates', async t => {
   t.same(((await node.ok({ find: 'c', filter: { _id: id } }))['cursor'] as Document)['firstBatch'], [{ _id: id, x: 5, y: 6 }])
 })
 
-t.test('count', async t => {
+t.test('count', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: Array.from({ length: 10 }, (_, i) => ({ _id: i, a: i % 2 })) })
   const n = async (rest: Document) => (await node.ok({ count: 'c', ...rest }))['n'] as number

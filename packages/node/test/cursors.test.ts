@@ -9,16 +9,17 @@ interface Cursor {
   nextBatch: Document[]
 }
 const cursorOf = (reply: Document) => reply['cursor'] as Cursor
-const ids = (documents: Document[]) => documents.map(document => document['_id'] as number)
+const ids = (documents: Document[]) => documents.map((document) => document['_id'] as number)
 
 async function filled(count: number, size = 0): Promise<NodeUnderTest> {
   const node = new NodeUnderTest()
   const documents = Array.from({ length: count }, (_, i) => ({ _id: i, ...(size > 0 ? { x: 'x'.repeat(size) } : {}) }))
-  for (let at = 0; at < count; at += size > 0 ? 10 : count) await node.ok({ insert: 'c', documents: documents.slice(at, size > 0 ? at + 10 : count) })
+  for (let at = 0; at < count; at += size > 0 ? 10 : count)
+    await node.ok({ insert: 'c', documents: documents.slice(at, size > 0 ? at + 10 : count) })
   return node
 }
 
-t.test('batches of find and getMore', async t => {
+t.test('batches of find and getMore', async (t) => {
   const node = await filled(250)
   const first = cursorOf(await node.ok({ find: 'c' }))
   t.equal(first.firstBatch.length, 101, 'the default')
@@ -35,9 +36,17 @@ t.test('batches of find and getMore', async t => {
   t.equal(third.id.toNumber(), 0, 'nothing is left: no empty batch is needed')
 })
 
-t.test('cursors that end at once', async t => {
+t.test('cursors that end at once', async (t) => {
   const node = await filled(5)
-  for (const command of [{ find: 'c' }, { find: 'c', batchSize: 5 }, { find: 'c', limit: 3 }, { find: 'c', batchSize: 2, singleBatch: true }, { find: 'c', limit: 1, batchSize: 1 }, { find: 'missing', batchSize: 1 }, { find: 'c', filter: { _id: 1 }, batchSize: 1 }]) {
+  for (const command of [
+    { find: 'c' },
+    { find: 'c', batchSize: 5 },
+    { find: 'c', limit: 3 },
+    { find: 'c', batchSize: 2, singleBatch: true },
+    { find: 'c', limit: 1, batchSize: 1 },
+    { find: 'missing', batchSize: 1 },
+    { find: 'c', filter: { _id: 1 }, batchSize: 1 },
+  ]) {
     t.equal(cursorOf(await node.ok(command)).id.toNumber(), 0, JSON.stringify(command))
   }
   t.equal(node.node.cursors.size, 0)
@@ -47,7 +56,7 @@ t.test('cursors that end at once', async t => {
   t.same(ids(cursorOf(await node.ok({ getMore: empty.id, collection: 'c' })).nextBatch), [0, 1, 2, 3, 4])
 })
 
-t.test('skip and limit over batches', async t => {
+t.test('skip and limit over batches', async (t) => {
   const node = await filled(20)
   const first = cursorOf(await node.ok({ find: 'c', sort: { _id: -1 }, skip: 5, limit: 7, batchSize: 3 }))
   t.same(ids(first.firstBatch), [14, 13, 12])
@@ -56,8 +65,13 @@ t.test('skip and limit over batches', async t => {
   t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch), [8])
 })
 
-t.test('an open cursor sees its snapshot while writes go on', async t => {
-  for (const command of [{ find: 'c', batchSize: 10 }, { find: 'c', sort: { a: 1, _id: 1 }, batchSize: 10 }, { find: 'c', filter: { a: { $gte: 0 } }, limit: 60, batchSize: 50 }, { aggregate: 'c', pipeline: [{ $match: {} }], cursor: { batchSize: 10 } }]) {
+t.test('an open cursor sees its snapshot while writes go on', async (t) => {
+  for (const command of [
+    { find: 'c', batchSize: 10 },
+    { find: 'c', sort: { a: 1, _id: 1 }, batchSize: 10 },
+    { find: 'c', filter: { a: { $gte: 0 } }, limit: 60, batchSize: 50 },
+    { aggregate: 'c', pipeline: [{ $match: {} }], cursor: { batchSize: 10 } },
+  ]) {
     const node = new NodeUnderTest()
     await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
     await node.ok({ insert: 'c', documents: Array.from({ length: 100 }, (_, i) => ({ _id: i, a: 0 })) })
@@ -66,18 +80,22 @@ t.test('an open cursor sees its snapshot while writes go on', async t => {
     await node.ok({ delete: 'c', deletes: [{ q: { _id: { $gte: 50 } }, limit: 0 }] })
     await node.ok({ insert: 'c', documents: Array.from({ length: 100 }, (_, i) => ({ _id: 1000 + i, a: 0 })) })
     const all = [...first.firstBatch]
-    for (let id = first.id; !id.isZero(); ) {
+    for (let id = first.id; !id.isZero();) {
       const next = cursorOf(await node.ok({ getMore: id, collection: 'c' }))
       all.push(...next.nextBatch)
       id = next.id
     }
     const count = 'limit' in command ? 60 : 100
-    t.same(ids(all), Array.from({ length: count }, (_, i) => i), JSON.stringify(command))
-    t.ok(all.every(document => document['a'] === 0))
+    t.same(
+      ids(all),
+      Array.from({ length: count }, (_, i) => i),
+      JSON.stringify(command),
+    )
+    t.ok(all.every((document) => document['a'] === 0))
   }
 })
 
-t.test('a limit that does not fit 16 MB leaves a cursor on its snapshot', async t => {
+t.test('a limit that does not fit 16 MB leaves a cursor on its snapshot', async (t) => {
   const node = await filled(30, 1024 * 1024)
   const first = cursorOf(await node.ok({ find: 'c', limit: 25 }))
   t.equal(first.firstBatch.length, 15)
@@ -85,7 +103,7 @@ t.test('a limit that does not fit 16 MB leaves a cursor on its snapshot', async 
   t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch), [15, 16, 17, 18, 19, 20, 21, 22, 23, 24])
 })
 
-t.test('one document always fits', async t => {
+t.test('one document always fits', async (t) => {
   const node = new NodeUnderTest()
   const huge = 'x'.repeat(16 * 1024 * 1024 - 100)
   await node.ok({ insert: 'c', documents: [{ _id: 1, huge }] })
@@ -95,7 +113,7 @@ t.test('one document always fits', async t => {
   t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch), [2])
 })
 
-t.test('killCursors', async t => {
+t.test('killCursors', async (t) => {
   const node = await filled(5)
   const { id } = cursorOf(await node.ok({ find: 'c', batchSize: 1 }))
   const reply = await node.ok({ killCursors: 'c', cursors: [id, long(12345)] })
@@ -103,7 +121,7 @@ t.test('killCursors', async t => {
   t.equal((await node.run({ getMore: id, collection: 'c' }))['code'], 43)
 })
 
-t.test('a cursor belongs to its namespace and its session', async t => {
+t.test('a cursor belongs to its namespace and its session', async (t) => {
   const node = await filled(5)
   const { id } = cursorOf(await node.ok({ find: 'c', batchSize: 1, lsid: session(1) }))
   t.equal((await node.run({ getMore: id, collection: 'other', lsid: session(1) }))['code'], 13)
@@ -112,10 +130,11 @@ t.test('a cursor belongs to its namespace and its session', async t => {
   t.equal((await node.run({ getMore: id, collection: 'c', lsid: session(1) }))['ok'], 1, 'the refused ones did it no harm')
 })
 
-t.test('drop, idleness and the end of its session close a cursor; noCursorTimeout keeps it', async t => {
+t.test('drop, idleness and the end of its session close a cursor; noCursorTimeout keeps it', async (t) => {
   const node = await filled(5)
   const open = async (rest: Document = {}) => cursorOf(await node.ok({ find: 'c', batchSize: 1, ...rest })).id
-  const lost = async (id: Long, rest: Document = {}) => (await node.run({ getMore: id, collection: 'c', batchSize: 1, ...rest }))['code'] === 43
+  const lost = async (id: Long, rest: Document = {}) =>
+    (await node.run({ getMore: id, collection: 'c', batchSize: 1, ...rest }))['code'] === 43
   const idle = await open()
   const kept = await open({ noCursorTimeout: true })
   node.context.nowMs += 10 * 60_000 + 1
@@ -131,15 +150,26 @@ t.test('drop, idleness and the end of its session close a cursor; noCursorTimeou
   t.ok(await lost(dropped))
 })
 
-t.test('a cursor does not survive an error', async t => {
+t.test('a cursor does not survive an error', async (t) => {
   const node = new NodeUnderTest()
-  await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1 }, { _id: 2, a: 1 }, { _id: 3, a: 1 }, { _id: 4, a: 'x' }, { _id: 5, a: 1 }] })
-  const first = cursorOf(await node.ok({ aggregate: 'c', pipeline: [{ $addFields: { b: { $add: ['$a', 1] } } }], cursor: { batchSize: 1 } }))
+  await node.ok({
+    insert: 'c',
+    documents: [
+      { _id: 1, a: 1 },
+      { _id: 2, a: 1 },
+      { _id: 3, a: 1 },
+      { _id: 4, a: 'x' },
+      { _id: 5, a: 1 },
+    ],
+  })
+  const first = cursorOf(
+    await node.ok({ aggregate: 'c', pipeline: [{ $addFields: { b: { $add: ['$a', 1] } } }], cursor: { batchSize: 1 } }),
+  )
   t.match(await node.run({ getMore: first.id, collection: 'c', batchSize: 100 }), { ok: 0, code: 14 })
   t.equal((await node.run({ getMore: first.id, collection: 'c' }))['code'], 43)
 })
 
-t.test('the cursor table has a limit', async t => {
+t.test('the cursor table has a limit', async (t) => {
   const { CursorManager } = await import('../src/index.js')
   const table = new CursorManager(() => 1n, { cursorsMax: 1 })
   const options = { ns: 'a.b', source: { next: () => null }, session: null, noTimeout: false, batchSize: 0 }

@@ -20,10 +20,17 @@ const id = fc.integer({ min: 0, max: 9 })
 const name = fc.constantFrom('a', 'b')
 const command: fc.Arbitrary<Document> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ insert: name, documents: fc.array(fc.record({ _id: id, v: id }), { minLength: 1, maxLength: 3 }) }) },
-  { weight: 4, arbitrary: fc.tuple(name, id, fc.boolean()).map(([update, q, upsert]) => ({ update, updates: [{ q: { _id: q }, u: { $inc: { v: 1 } }, upsert }] })) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(name, id, fc.boolean())
+      .map(([update, q, upsert]) => ({ update, updates: [{ q: { _id: q }, u: { $inc: { v: 1 } }, upsert }] })),
+  },
   { weight: 3, arbitrary: fc.tuple(name, id).map(([name, v]) => ({ delete: name, deletes: [{ q: { v: { $lt: v } }, limit: 0 }] })) },
-  fc.tuple(name, fc.boolean()).map(([name, unique]) => ({ createIndexes: name, indexes: [{ key: { v: 1 }, name: 'v_1', ...(unique ? { unique } : {}) }] })),
-  name.map(name => ({ drop: name })),
+  fc
+    .tuple(name, fc.boolean())
+    .map(([name, unique]) => ({ createIndexes: name, indexes: [{ key: { v: 1 }, name: 'v_1', ...(unique ? { unique } : {}) }] })),
+  name.map((name) => ({ drop: name })),
   fc.constant({ dropDatabase: 1 }),
 )
 
@@ -41,7 +48,7 @@ t.test('checkpoint and log give back what was acknowledged', async () => {
   )
 })
 
-t.test('a checkpoint replaces the log and is not written all the time', async t => {
+t.test('a checkpoint replaces the log and is not written all the time', async (t) => {
   const node = new NodeUnderTest({ checkpointAfterBytes: 2000 })
   await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(3000) }] })
   t.equal(node.context.disk.checkpointCount, 1)
@@ -52,13 +59,13 @@ t.test('a checkpoint replaces the log and is not written all the time', async t 
   t.match(await node.restarted().all('c'), [{ _id: 1, y: 19 }])
 })
 
-t.test('a write is acknowledged when it is on the disk, its own and those before it', async t => {
+t.test('a write is acknowledged when it is on the disk, its own and those before it', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 0 }] })
   const { disk } = node.context
   disk.held = true
   const answered: number[] = []
-  const writes = [1, 2, 3].map(i => node.ok({ insert: 'c', documents: [{ _id: i }] }).then(() => answered.push(i)))
+  const writes = [1, 2, 3].map((i) => node.ok({ insert: 'c', documents: [{ _id: i }] }).then(() => answered.push(i)))
   await Promise.resolve()
   t.equal(disk.waiting, 1, 'one append at a time')
   t.same(answered, [])
@@ -70,7 +77,7 @@ t.test('a write is acknowledged when it is on the disk, its own and those before
   t.equal((await node.restarted().all('c')).length, 4)
 })
 
-t.test('a full disk: 14031, and nothing acknowledged is lost', async t => {
+t.test('a full disk: 14031, and nothing acknowledged is lost', async (t) => {
   const disk = new FakeDisk(6000)
   const node = new NodeUnderTest({ disk })
   const acknowledged: number[] = []
@@ -82,24 +89,34 @@ t.test('a full disk: 14031, and nothing acknowledged is lost', async t => {
   }
   t.match(failure, { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' })
   t.ok(acknowledged.length > 5)
-  const found = (await node.restarted().all('c')).map(document => document['_id'] as number)
-  t.same(found.filter(each => acknowledged.includes(each)), acknowledged)
+  const found = (await node.restarted().all('c')).map((document) => document['_id'] as number)
+  t.same(
+    found.filter((each) => acknowledged.includes(each)),
+    acknowledged,
+  )
   t.match(await node.run({ insert: 'c', documents: [{ _id: 1000 }] }), { ok: 0, code: 14031 }, 'smaller ones do not slip past what failed')
   disk.limitBytes = 1_000_000
   await node.ok({ insert: 'c', documents: [{ _id: 2000 }] })
-  t.same((await node.restarted().all('c')).map(document => document['_id']), (await node.all('c')).map(document => document['_id']), 'with room again disk and memory agree')
+  t.same(
+    (await node.restarted().all('c')).map((document) => document['_id']),
+    (await node.all('c')).map((document) => document['_id']),
+    'with room again disk and memory agree',
+  )
 })
 
-t.test('what failed first may be what later writes build on: a collection', async t => {
+t.test('what failed first may be what later writes build on: a collection', async (t) => {
   const disk = new FakeDisk(50)
   const node = new NodeUnderTest({ disk })
   t.equal((await node.run({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }] }))['code'], 14031)
   disk.limitBytes = 1_000_000
   await node.ok({ insert: 'c', documents: [{ _id: 2 }] })
-  t.same((await node.restarted().all('c')).map(document => document['_id']), [1, 2])
+  t.same(
+    (await node.restarted().all('c')).map((document) => document['_id']),
+    [1, 2],
+  )
 })
 
-t.test('a log full of changes to one document shrinks to a checkpoint', async t => {
+t.test('a log full of changes to one document shrinks to a checkpoint', async (t) => {
   const disk = new FakeDisk(8000)
   const node = new NodeUnderTest({ disk })
   await node.ok({ insert: 'c', documents: [{ _id: 1, n: 0 }] })
@@ -108,7 +125,7 @@ t.test('a log full of changes to one document shrinks to a checkpoint', async t 
   t.same(await node.restarted().all('c'), [{ _id: 1, n: 200 }])
 })
 
-t.test('a retried write that met a full disk is on the disk once it is answered', async t => {
+t.test('a retried write that met a full disk is on the disk once it is answered', async (t) => {
   const disk = new FakeDisk(400)
   const node = new NodeUnderTest({ disk })
   const insert = { insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }], lsid: session(1), txnNumber: long(1) }
@@ -119,7 +136,7 @@ t.test('a retried write that met a full disk is on the disk once it is answered'
   t.equal((await node.restarted().all('c')).length, 1)
 })
 
-t.test('cluster time goes on after a restart and follows what it hears of', async t => {
+t.test('cluster time goes on after a restart and follows what it hears of', async (t) => {
   const node = new NodeUnderTest()
   await node.node.nodeCommand({ ...node.command({ ping: 1 }), clusterTime: [1_900_000_000, 5] })
   const reply = await node.node.nodeCommand(node.command({ insert: 'c', documents: [{ _id: 1 }] }))

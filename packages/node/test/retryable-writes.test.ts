@@ -4,7 +4,7 @@ import { long, NodeUnderTest, session } from './support/harness.js'
 
 const lsid = session(1)
 
-t.test('a repeated statement is answered, not run', async t => {
+t.test('a repeated statement is answered, not run', async (t) => {
   const node = new NodeUnderTest()
   const insert = { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(1) }
   t.same(await node.ok(insert), { n: 2, ok: 1 })
@@ -21,21 +21,25 @@ t.test('a repeated statement is answered, not run', async t => {
   t.same(await node.all('c'), [{ _id: 2 }, { _id: 9, a: 1 }])
 })
 
-t.test('the rest of a batch that was cut off is run', async t => {
+t.test('the rest of a batch that was cut off is run', async (t) => {
   const node = new NodeUnderTest()
   const [first, second] = [{ _id: 1 }, { _id: 2 }]
   await node.ok({ insert: 'c', documents: [first], lsid, txnNumber: long(1) })
   t.same(await node.ok({ insert: 'c', documents: [first, second], lsid, txnNumber: long(1) }), { n: 2, retriedStmtIds: [0], ok: 1 })
 })
 
-t.test("a router's statement ids count", async t => {
+t.test("a router's statement ids count", async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [7] })
-  t.same(await node.ok({ insert: 'c', documents: [{ _id: 5 }, { _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [0, 7] }), { n: 2, retriedStmtIds: [7], ok: 1 })
+  t.same(await node.ok({ insert: 'c', documents: [{ _id: 5 }, { _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [0, 7] }), {
+    n: 2,
+    retriedStmtIds: [7],
+    ok: 1,
+  })
   t.same(await node.all('c'), [{ _id: 1 }, { _id: 5 }])
 })
 
-t.test('what was executed is known after a restart, from log and checkpoint', async t => {
+t.test('what was executed is known after a restart, from log and checkpoint', async (t) => {
   for (const checkpointAfterBytes of [1, undefined]) {
     const node = new NodeUnderTest(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes })
     const commands: Document[] = [
@@ -53,21 +57,28 @@ t.test('what was executed is known after a restart, from log and checkpoint', as
       t.same(reply, before[i], JSON.stringify(command))
       t.ok((retriedStmtIds as number[]).length > 0)
     }
-    t.same(await after.all('c'), [{ _id: 1, a: 1 }, { _id: 'new', a: 1 }])
+    t.same(await after.all('c'), [
+      { _id: 1, a: 1 },
+      { _id: 'new', a: 1 },
+    ])
     t.equal((await after.run({ insert: 'c', documents: [{ _id: 8 }], lsid, txnNumber: long(4) }))['code'], 225)
   }
 })
 
-t.test('numbers only go up', async t => {
+t.test('numbers only go up', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(5) })
-  t.match(await node.run({ insert: 'c', documents: [{ _id: 2 }], lsid, txnNumber: long(4) }), { ok: 0, code: 225, codeName: 'TransactionTooOld' })
+  t.match(await node.run({ insert: 'c', documents: [{ _id: 2 }], lsid, txnNumber: long(4) }), {
+    ok: 0,
+    code: 225,
+    codeName: 'TransactionTooOld',
+  })
   await node.ok({ insert: 'c', documents: [{ _id: 3 }], lsid, txnNumber: long(6) })
   t.equal((await node.run({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(5) }))['code'], 225)
   t.same(await node.ok({ insert: 'c', documents: [{ _id: 4 }], lsid: session(2), txnNumber: long(1) }), { n: 1, ok: 1 }, 'of each session')
 })
 
-t.test('what cannot be retried', async t => {
+t.test('what cannot be retried', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const code = async (command: Document) => {
@@ -82,7 +93,7 @@ t.test('what cannot be retried', async t => {
   t.same(await node.all('c'), [{ _id: 1 }])
 })
 
-t.test('a statement that failed is run again', async t => {
+t.test('a statement that failed is run again', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const insert = { insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) }
@@ -91,7 +102,7 @@ t.test('a statement that failed is run again', async t => {
   t.same(await node.ok(insert), { n: 1, ok: 1 })
 })
 
-t.test('sessions', async t => {
+t.test('sessions', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) })
   t.equal(node.node.sessions.size, 1)

@@ -5,10 +5,10 @@ import { Shards } from './support/shards.js'
 
 const indexNames = async (shards: Shards, shard: string, collection = 'c') => {
   const reply = await shards.direct(shard, { listIndexes: collection })
-  return reply['ok'] === 1 ? ((reply['cursor'] as Document)['firstBatch'] as Document[]).map(index => index['name']) : null
+  return reply['ok'] === 1 ? ((reply['cursor'] as Document)['firstBatch'] as Document[]).map((index) => index['name']) : null
 }
 
-t.test('an empty collection on a ranged key: one chunk on the primary shard, index made', async t => {
+t.test('an empty collection on a ranged key: one chunk on the primary shard, index made', async (t) => {
   const shards = new Shards()
   const { uuid, error } = await shards.shardCollection('db.c', { key: { a: 1, b: 1 } })
   t.equal(error, null)
@@ -20,27 +20,47 @@ t.test('an empty collection on a ranged key: one chunk on the primary shard, ind
     ['shardCollection.start', 'db.c', { shardKey: { a: 1, b: 1 }, collection: 'db.c', primary: /^shard01:/ }],
     ['shardCollection.end', 'db.c', { version: /^1\|0\|\|/, numChunks: 1 }],
   ])
-  t.match(await shards.routed('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }] }, { shardVersion: shards.config.version('db.c', 'shard01') }), { n: 1 })
+  t.match(
+    await shards.routed(
+      'shard01',
+      { insert: 'c', documents: [{ _id: 1, a: 1 }] },
+      { shardVersion: shards.config.version('db.c', 'shard01') },
+    ),
+    { n: 1 },
+  )
 })
 
-t.test('the key {_id: 1} needs no index of its own', async t => {
+t.test('the key {_id: 1} needs no index of its own', async (t) => {
   const shards = new Shards()
   t.equal((await shards.shardCollection('db.c', { key: { _id: 1 } })).error, null)
   t.same(await indexNames(shards, 'shard01'), ['_id_'])
 })
 
-t.test('an empty collection on a hashed key: chunks on every shard, with collection and indexes', async t => {
+t.test('an empty collection on a hashed key: chunks on every shard, with collection and indexes', async (t) => {
   const shards = new Shards({ version: '6.0' })
   const { uuid } = await shards.shardCollection('db.c', { key: { a: 'hashed' } })
-  t.same(shards.chunksOf('db.c'), ['MinKey shard01', '-6148914691236517204 shard01', '-3074457345618258602 shard02', '0 shard02', '3074457345618258602 shard03', '6148914691236517204 shard03'])
+  t.same(shards.chunksOf('db.c'), [
+    'MinKey shard01',
+    '-6148914691236517204 shard01',
+    '-3074457345618258602 shard02',
+    '0 shard02',
+    '3074457345618258602 shard03',
+    '6148914691236517204 shard03',
+  ])
   for (const shard of shards.config.shards) {
     t.same(await indexNames(shards, shard), ['_id_', 'a_hashed'])
     const list = await shards.direct(shard, { listCollections: 1, filter: { name: 'c' } })
-    t.same(Buffer.from((list as { cursor: { firstBatch: { info: { uuid: { buffer: Uint8Array } } }[] } }).cursor.firstBatch[0]!.info.uuid.buffer), Buffer.from(uuid), 'one UUID everywhere')
+    t.same(
+      Buffer.from(
+        (list as { cursor: { firstBatch: { info: { uuid: { buffer: Uint8Array } } }[] } }).cursor.firstBatch[0]!.info.uuid.buffer,
+      ),
+      Buffer.from(uuid),
+      'one UUID everywhere',
+    )
   }
 })
 
-t.test('how many chunks a hashed key starts with', async t => {
+t.test('how many chunks a hashed key starts with', async (t) => {
   const count = async (version: '6.0' | '7.0' | '8.0', rest: Document, key: Document = { a: 'hashed' }) => {
     const shards = new Shards({ version })
     t.equal((await shards.shardCollection('db.c', { key, ...rest })).error, null)
@@ -53,21 +73,25 @@ t.test('how many chunks a hashed key starts with', async t => {
   t.same(await count('6.0', { numInitialChunks: 2 }), ['MinKey shard01', '0 shard02'])
   t.same(await count('6.0', {}, { x: 1, a: 'hashed' }), ['MinKey,MinKey shard01'], 'hashed, but not first')
   t.equal((await count('6.0', {}, { a: 'hashed', x: 1 })).length, 6)
-  const owners = (await count('7.0', {})).map(line => line.split(' ')[1])
+  const owners = (await count('7.0', {})).map((line) => line.split(' ')[1])
   t.same([...new Set(owners)].sort(), ['shard01', 'shard02', 'shard03'])
 })
 
-t.test('the same again changes nothing, another key is refused', async t => {
+t.test('the same again changes nothing, another key is refused', async (t) => {
   const shards = new Shards()
   const { uuid } = await shards.shardCollection('db.c', { key: { a: 1 } })
   const again = await shards.shardCollection('db.c', { key: { a: 1 } })
   t.same(again, { uuid, error: null })
   t.equal(shards.config.changes.length, 2)
-  t.match((await shards.shardCollection('db.c', { key: { b: 1 } })).error, { code: 23, codeName: 'AlreadyInitialized', errmsg: /sharding already enabled for collection db\.c/ })
+  t.match((await shards.shardCollection('db.c', { key: { b: 1 } })).error, {
+    code: 23,
+    codeName: 'AlreadyInitialized',
+    errmsg: /sharding already enabled for collection db\.c/,
+  })
   t.match((await shards.shardCollection('db.c', { key: { a: 1 }, unique: true })).error, { code: 23 })
 })
 
-t.test('what is refused, and leaves no trace', async t => {
+t.test('what is refused, and leaves no trace', async (t) => {
   const cases: [body: Document, code: number, what: string][] = [
     [{}, 40414, 'no key'],
     [{ key: {} }, 2, 'an empty key'],
@@ -89,10 +113,14 @@ t.test('what is refused, and leaves no trace', async t => {
     t.equal(await indexNames(shards, 'shard01'), null)
     t.equal(shards.config.collections.size, 0)
   }
-  t.equal((await new Shards({ version: '4.0' }).shardCollection('db.c', { key: { a: 1, b: 'hashed' } })).error?.['code'], 2, 'compound hashed keys came with 4.4')
+  t.equal(
+    (await new Shards({ version: '4.0' }).shardCollection('db.c', { key: { a: 1, b: 'hashed' } })).error?.['code'],
+    2,
+    'compound hashed keys came with 4.4',
+  )
 })
 
-t.test('a collection that exists', async t => {
+t.test('a collection that exists', async (t) => {
   const prepared = async (indexes: Document[], documents: Document[]) => {
     const shards = new Shards()
     if (documents.length > 0) await shards.direct('shard01', { insert: 'c', documents })
@@ -103,7 +131,8 @@ t.test('a collection that exists', async t => {
     }
     return shards
   }
-  const outcome = async (indexes: Document[], documents: Document[], body: Document) => (await (await prepared(indexes, documents)).shardCollection('db.c', body)).error?.['code'] ?? null
+  const outcome = async (indexes: Document[], documents: Document[], body: Document) =>
+    (await (await prepared(indexes, documents)).shardCollection('db.c', body)).error?.['code'] ?? null
   const a1 = { key: { a: 1 }, name: 'a_1' }
   const full = [{ _id: 1, a: 1 }]
   t.equal(await outcome([], full, { key: { a: 1 } }), 72, 'documents and no index')
@@ -115,24 +144,45 @@ t.test('a collection that exists', async t => {
   t.equal(await outcome([{ ...a1, partialFilterExpression: { a: { $gt: 0 } } }], full, { key: { a: 1 } }), 72, 'nor a partial one')
   t.equal(await outcome([a1], [{ _id: 1, a: [1, 2] }], { key: { a: 1 } }), 72, 'nor a multikey one')
   t.equal(await outcome([{ key: { b: 1 }, name: 'b', unique: true }], [], { key: { a: 1 } }), 72, 'a unique index on something else')
-  t.equal(await outcome([{ key: { a: 1, b: 1 }, name: 'b', unique: true }], full, { key: { a: 1 } }), null, 'a unique index that begins with the key')
+  t.equal(
+    await outcome([{ key: { a: 1, b: 1 }, name: 'b', unique: true }], full, { key: { a: 1 } }),
+    null,
+    'a unique index that begins with the key',
+  )
   t.equal(await outcome([a1], full, { key: { a: 1 }, unique: true }), 72, 'unique, but the index is not')
   t.equal(await outcome([{ ...a1, unique: true }], full, { key: { a: 1 }, unique: true }), null)
-  t.equal(await outcome([{ key: { a: 'hashed' }, name: 'x' }], full, { key: { a: 'hashed' }, numInitialChunks: 4 }), 72, 'numInitialChunks with documents')
+  t.equal(
+    await outcome([{ key: { a: 'hashed' }, name: 'x' }], full, { key: { a: 'hashed' }, numInitialChunks: 4 }),
+    72,
+    'numInitialChunks with documents',
+  )
   const shards = await prepared([{ key: { a: 'hashed' }, name: 'x' }], full)
   t.equal((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, null)
   t.same(shards.chunksOf('db.c'), ['MinKey shard01'], 'documents stay where they are: one chunk')
   t.same(await shards.ids('shard01', { find: 'c' }, { shardVersion: shards.config.version('db.c', 'shard01') }), [1])
 })
 
-t.test('unique makes a unique index', async t => {
+t.test('unique makes a unique index', async (t) => {
   const shards = new Shards()
   t.equal((await shards.shardCollection('db.c', { key: { a: 1 }, unique: true })).error, null)
   const shardVersion = shards.config.version('db.c', 'shard01')
-  t.match(await shards.routed('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }, { _id: 2, a: 1 }] }, { shardVersion }), { n: 1, writeErrors: [{ code: 11000 }] })
+  t.match(
+    await shards.routed(
+      'shard01',
+      {
+        insert: 'c',
+        documents: [
+          { _id: 1, a: 1 },
+          { _id: 2, a: 1 },
+        ],
+      },
+      { shardVersion },
+    ),
+    { n: 1, writeErrors: [{ code: 11000 }] },
+  )
 })
 
-t.test('only the primary shard of the database', async t => {
+t.test('only the primary shard of the database', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
   shards.config.databases.set('db', { primary: 'shard02', version: [version[0], version[1], version[2], 2] })
@@ -143,7 +193,7 @@ t.test('only the primary shard of the database', async t => {
   }
 })
 
-t.test('commands wait while the collection is being sharded, then learn that they are outdated', async t => {
+t.test('commands wait while the collection is being sharded, then learn that they are outdated', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }] })
   await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
@@ -153,10 +203,12 @@ t.test('commands wait while the collection is being sharded, then learn that the
   const sharding = shards.shardCollection('db.c', { key: { a: 1 } })
   while (!shards.contexts.get('shard01')!.reached.includes('shard.create-collection.validated')) await Promise.resolve()
   let answered = false
-  const write = shards.routed('shard01', { insert: 'c', documents: [{ _id: 2, a: 2 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version }).then(reply => {
-    answered = true
-    return reply
-  })
+  const write = shards
+    .routed('shard01', { insert: 'c', documents: [{ _id: 2, a: 2 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version })
+    .then((reply) => {
+      answered = true
+      return reply
+    })
   const other = await shards.routed('shard01', { find: 'other' }, { shardVersion: 'UNSHARDED', databaseVersion: version })
   t.equal(other['ok'], 1, 'other collections go on')
   t.equal(answered, false)
@@ -166,14 +218,17 @@ t.test('commands wait while the collection is being sharded, then learn that the
   t.same(await shards.ids('shard01', { find: 'c' }, 'direct'), [1])
 })
 
-t.test('two at once: one shards, the other finds it done', async t => {
+t.test('two at once: one shards, the other finds it done', async (t) => {
   const shards = new Shards()
-  const [first, second] = await Promise.all([shards.shardCollection('db.c', { key: { a: 'hashed' } }), shards.shardCollection('db.c', { key: { a: 'hashed' } })])
+  const [first, second] = await Promise.all([
+    shards.shardCollection('db.c', { key: { a: 'hashed' } }),
+    shards.shardCollection('db.c', { key: { a: 'hashed' } }),
+  ])
   t.equal(first.error, null)
   t.same(second, first)
 })
 
-t.test('interrupted: nothing is committed, and it can be done again', async t => {
+t.test('interrupted: nothing is committed, and it can be done again', async (t) => {
   for (const step of ['shard.create-collection.validated', 'shard.create-collection.participants-ready']) {
     const shards = new Shards()
     const context = shards.contexts.get('shard01')!
@@ -181,14 +236,18 @@ t.test('interrupted: nothing is committed, and it can be done again', async t =>
     t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, { code: 96, errmsg: new RegExp(step) })
     t.equal(shards.config.collections.size, 0)
     const { version } = shards.config.databases.get('db')!
-    t.match(await shards.routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion: version }), { ok: 1 }, 'nobody is left waiting')
+    t.match(
+      await shards.routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion: version }),
+      { ok: 1 },
+      'nobody is left waiting',
+    )
     context.failing.clear()
     t.equal((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, null)
     t.equal(shards.chunksOf('db.c').length, 6)
   }
 })
 
-t.test('a participant or the config server that is away', async t => {
+t.test('a participant or the config server that is away', async (t) => {
   const shards = new Shards()
   shards.down.add('shard03')
   t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, { code: 133, errmsg: /shard03/ })
@@ -200,7 +259,7 @@ t.test('a participant or the config server that is away', async t => {
   t.equal((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, null)
 })
 
-t.test('what an earlier life of the namespace left on a shard goes away', async t => {
+t.test('what an earlier life of the namespace left on a shard goes away', async (t) => {
   const shards = new Shards()
   await shards.direct('shard02', { insert: 'c', documents: [{ _id: 'old', a: 1 }] })
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })

@@ -9,7 +9,7 @@ async function drop(shards: Shards, ns: string): Promise<Document> {
   return { ...rest, error: error === null ? null : decode(error) }
 }
 
-t.test('a sharded collection: catalog first, then data everywhere', async t => {
+t.test('a sharded collection: catalog first, then data everywhere', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   const old = shards.config.version('db.c', 'shard02')
@@ -18,11 +18,17 @@ t.test('a sharded collection: catalog first, then data everywhere', async t => {
   t.equal(shards.config.collections.size, 0)
   for (const shard of shards.config.shards) t.match(await shards.direct(shard, { listIndexes: 'c' }), { code: 26 })
   t.match(await shards.routed('shard02', { find: 'c' }, { shardVersion: old }), { code: 13388 })
-  t.same(shards.config.changes.slice(-2).map(([what, ns]) => [what, ns]), [['dropCollection.start', 'db.c'], ['dropCollection', 'db.c']])
+  t.same(
+    shards.config.changes.slice(-2).map(([what, ns]) => [what, ns]),
+    [
+      ['dropCollection.start', 'db.c'],
+      ['dropCollection', 'db.c'],
+    ],
+  )
   t.equal((await shards.shardCollection('db.c', { key: { b: 1 } })).error, null, 'the name is free')
 })
 
-t.test('an unsharded collection, and one that is not there', async t => {
+t.test('an unsharded collection, and one that is not there', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.same(await drop(shards, 'db.c'), { existed: true, indexCount: 1, error: null })
@@ -30,7 +36,7 @@ t.test('an unsharded collection, and one that is not there', async t => {
   t.same(await drop(shards, 'db.c'), { existed: false, indexCount: 0, error: null })
 })
 
-t.test('only by the primary shard, with its version', async t => {
+t.test('only by the primary shard, with its version', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
   const { error } = await shards.send('shard02', 'shard.drop-collection', { ns: 'db.c', databaseVersion: version })
@@ -39,7 +45,7 @@ t.test('only by the primary shard, with its version', async t => {
   t.match(decode(stale.error!), { code: 249 })
 })
 
-t.test('interrupted after the commit: the drop is done again', async t => {
+t.test('interrupted after the commit: the drop is done again', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   const context = shards.contexts.get('shard01')!
@@ -51,7 +57,7 @@ t.test('interrupted after the commit: the drop is done again', async t => {
   t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
 })
 
-t.test('a database', async t => {
+t.test('a database', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   await shards.direct('shard01', { insert: 'u', documents: [{ _id: 1 }] })
@@ -63,10 +69,13 @@ t.test('a database', async t => {
     t.same((list['cursor'] as Document)['firstBatch'], [])
   }
   t.match(await shards.routed('shard01', { find: 'u' }, { shardVersion: 'UNSHARDED', databaseVersion: version }), { code: 249 })
-  t.same(shards.config.changes.slice(-2).map(([what]) => what), ['dropDatabase.start', 'dropDatabase'])
+  t.same(
+    shards.config.changes.slice(-2).map(([what]) => what),
+    ['dropDatabase.start', 'dropDatabase'],
+  )
 })
 
-t.test('commands on a database wait while it is dropped', async t => {
+t.test('commands on a database wait while it is dropped', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'u', documents: [{ _id: 1 }] })
   const { version } = shards.config.databases.get('db')!
@@ -80,5 +89,5 @@ t.test('commands on a database wait while it is dropped', async t => {
   gate.resolve()
   t.match(await write, { code: 249 })
   t.same(await dropping, { error: null })
-  t.same((await shards.direct('shard01', { listCollections: 1 }) as { cursor: Document }).cursor['firstBatch'], [])
+  t.same(((await shards.direct('shard01', { listCollections: 1 })) as { cursor: Document }).cursor['firstBatch'], [])
 })

@@ -7,19 +7,26 @@ const find = { find: 'c' }
 /** db.c with `a` below 0 on shard01, the rest on shard02; three documents on shard01, one of them an orphan. */
 async function sharded(): Promise<Shards> {
   const shards = new Shards()
-  await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }, { _id: 2, a: -2 }, { _id: 3, a: 5 }] })
+  await shards.direct('shard01', {
+    insert: 'c',
+    documents: [
+      { _id: 1, a: -1 },
+      { _id: 2, a: -2 },
+      { _id: 3, a: 5 },
+    ],
+  })
   shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
   return shards
 }
 
-t.test('unversioned and direct commands see everything, nobody is asked', async t => {
+t.test('unversioned and direct commands see everything, nobody is asked', async (t) => {
   const shards = await sharded()
   t.same(await shards.ids('shard01', find, {}), [1, 2, 3])
   t.same(await shards.ids('shard01', find, 'direct'), [1, 2, 3])
   t.same(shards.config.asked, [])
 })
 
-t.test('unsharded collections: the database version and UNSHARDED', async t => {
+t.test('unsharded collections: the database version and UNSHARDED', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   const { version } = shards.config.databases.get('db')!
@@ -29,7 +36,7 @@ t.test('unsharded collections: the database version and UNSHARDED', async t => {
   t.equal(shards.config.asked.length, 2, 'the next ones do not')
 })
 
-t.test('a fitting version: orphans are hidden', async t => {
+t.test('a fitting version: orphans are hidden', async (t) => {
   const shards = await sharded()
   const shardVersion = shards.config.version('db.c', 'shard01')
   t.same(await shards.ids('shard01', find, { shardVersion }), [1, 2])
@@ -38,13 +45,13 @@ t.test('a fitting version: orphans are hidden', async t => {
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
-t.test('IGNORED for a collection that is not sharded', async t => {
+t.test('IGNORED for a collection that is not sharded', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.same(await shards.ids('shard01', find, { shardVersion: 'IGNORED' }), [1])
 })
 
-t.test('minors do not matter, majors do', async t => {
+t.test('minors do not matter, majors do', async (t) => {
   const shards = await sharded()
   const [epoch, seconds, increment, major] = shards.config.version('db.c', 'shard01')
   t.equal((await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 99] }))['ok'], 1)
@@ -55,15 +62,28 @@ t.test('minors do not matter, majors do', async t => {
   t.same(shards.config.asked, ['config.get-collection'])
   const stale = await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 0] })
   t.equal(shards.config.asked.length, 1, 'an outdated router is told at once')
-  const stamp = (major: number, minor: number) => ({ e: new ObjectId(epoch), t: new Timestamp({ t: seconds, i: increment }), v: new Timestamp({ t: major, i: minor }) })
+  const stamp = (major: number, minor: number) => ({
+    e: new ObjectId(epoch),
+    t: new Timestamp({ t: seconds, i: increment }),
+    v: new Timestamp({ t: major, i: minor }),
+  })
   t.same(
     { ...stale, errmsg: undefined },
-    { ok: 0, errmsg: undefined, code: 13388, codeName: 'StaleConfig', ns: 'db.c', vReceived: stamp(major, 0), vWanted: stamp(newer[3], newer[4]), shardId: 'shard01' },
+    {
+      ok: 0,
+      errmsg: undefined,
+      code: 13388,
+      codeName: 'StaleConfig',
+      ns: 'db.c',
+      vReceived: stamp(major, 0),
+      vWanted: stamp(newer[3], newer[4]),
+      shardId: 'shard01',
+    },
   )
   t.same(Object.keys(stale), ['ok', 'errmsg', 'code', 'codeName', 'ns', 'vReceived', 'vWanted', 'shardId'])
 })
 
-t.test('a shard that owns nothing is at 0|0', async t => {
+t.test('a shard that owns nothing is at 0|0', async (t) => {
   const shards = await sharded()
   const version = shards.config.version('db.c', 'shard03')
   t.same(version.slice(3), [0, 0])
@@ -72,7 +92,7 @@ t.test('a shard that owns nothing is at 0|0', async t => {
   t.match(await shards.routed('shard03', find, { shardVersion: shards.config.version('db.c', 'shard01') }), { code: 13388 })
 })
 
-t.test('unsharded here, sharded there', async t => {
+t.test('unsharded here, sharded there', async (t) => {
   const shards = await sharded()
   const unsharded = await shards.routed('shard01', find, { shardVersion: 'UNSHARDED' })
   t.match(unsharded, { code: 13388, vReceived: { v: new Timestamp({ t: 0, i: 0 }) }, vWanted: { v: new Timestamp({ t: 1, i: 0 }) } })
@@ -82,14 +102,14 @@ t.test('unsharded here, sharded there', async t => {
   t.match(gone, { code: 13388, vWanted: { e: new ObjectId('000000000000000000000000'), v: new Timestamp({ t: 0, i: 0 }) } })
 })
 
-t.test('a drop that the shard has not heard of: a router that comes with UNSHARDED makes it look', async t => {
+t.test('a drop that the shard has not heard of: a router that comes with UNSHARDED makes it look', async (t) => {
   const shards = await sharded()
   await shards.ids('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') })
   shards.config.collections.delete('db.c')
   t.same(await shards.ids('shard01', find, { shardVersion: 'UNSHARDED' }), [1, 2, 3])
 })
 
-t.test('generations', async t => {
+t.test('generations', async (t) => {
   const shards = await sharded()
   const old = shards.config.version('db.c', 'shard01')
   await shards.ids('shard01', find, { shardVersion: old })
@@ -101,17 +121,18 @@ t.test('generations', async t => {
   t.same(shards.config.asked, ['config.get-collection'], 'an older one does not')
 })
 
-t.test('concurrent commands share one refresh', async t => {
+t.test('concurrent commands share one refresh', async (t) => {
   const shards = await sharded()
   const shardVersion = shards.config.version('db.c', 'shard01')
   await Promise.all(Array.from({ length: 5 }, () => shards.ids('shard01', find, { shardVersion })))
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
-t.test('database versions', async t => {
+t.test('database versions', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
-  const enter = (shard: string, databaseVersion: typeof version) => shards.routed(shard, find, { shardVersion: 'UNSHARDED', databaseVersion })
+  const enter = (shard: string, databaseVersion: typeof version) =>
+    shards.routed(shard, find, { shardVersion: 'UNSHARDED', databaseVersion })
   t.match(await enter('shard01', version), { ok: 1 })
   const [uuid, seconds, increment] = version
   const newer = [uuid, seconds, increment, 2] as const
@@ -131,7 +152,7 @@ t.test('database versions', async t => {
   t.notOk('vWanted' in gone, 'no database, no version')
 })
 
-t.test('databases of old catalogs have no timestamps: another uuid is worth a question', async t => {
+t.test('databases of old catalogs have no timestamps: another uuid is worth a question', async (t) => {
   const shards = new Shards({ version: '4.4' })
   const first = ['11'.repeat(16), 0, 0, 1] as const
   shards.config.databases.set('db', { primary: 'shard01', version: first })
@@ -141,15 +162,19 @@ t.test('databases of old catalogs have no timestamps: another uuid is worth a qu
   t.match(await shards.routed('shard01', find, { shardVersion: 'UNSHARDED', databaseVersion: second }), { ok: 1 })
 })
 
-t.test('a shard that must look and cannot', async t => {
+t.test('a shard that must look and cannot', async (t) => {
   const shards = await sharded()
   shards.config.silent.add('config.get-collection')
-  t.match(await shards.routed('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), { ok: 0, code: 133, codeName: 'FailedToSatisfyReadPreference' })
+  t.match(await shards.routed('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), {
+    ok: 0,
+    code: 133,
+    codeName: 'FailedToSatisfyReadPreference',
+  })
   shards.config.silent.clear()
   t.same(await shards.ids('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), [1, 2], 'and then can')
 })
 
-t.test('what versioned commands may touch', async t => {
+t.test('what versioned commands may touch', async (t) => {
   const shards = await sharded()
   const shardVersion = shards.config.version('db.c', 'shard01')
   const run = (command: Document) => shards.routed('shard01', command, { shardVersion })
@@ -163,25 +188,35 @@ t.test('what versioned commands may touch', async t => {
   t.same(await shards.ids('shard01', find, 'direct'), [3], 'the orphan is still there')
 })
 
-t.test('a write does not create a sharded collection', async t => {
+t.test('a write does not create a sharded collection', async (t) => {
   const shards = new Shards()
   shards.config.shard('db.c', { a: 1 }, [], ['shard01'])
-  const reply = await shards.routed('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }] }, { shardVersion: shards.config.version('db.c', 'shard01') })
+  const reply = await shards.routed(
+    'shard01',
+    { insert: 'c', documents: [{ _id: 1, a: 1 }] },
+    { shardVersion: shards.config.version('db.c', 'shard01') },
+  )
   t.match(reply, { n: 0, writeErrors: [{ code: 227 }] })
   const { version } = shards.config.databases.get('db')!
-  t.match(await shards.routed('shard01', { insert: 'u', documents: [{ _id: 1 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version }), { n: 1, ok: 1 })
+  t.match(
+    await shards.routed('shard01', { insert: 'u', documents: [{ _id: 1 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version }),
+    { n: 1, ok: 1 },
+  )
 })
 
-t.test('open cursors keep their ownership', async t => {
+t.test('open cursors keep their ownership', async (t) => {
   const shards = await sharded()
   const first = await shards.routed('shard01', { find: 'c', batchSize: 1 }, { shardVersion: shards.config.version('db.c', 'shard01') })
   shards.config.move('db.c', 0, 'shard02')
-  t.match(await shards.routed('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), { ok: 1, cursor: { firstBatch: [] } })
+  t.match(await shards.routed('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), {
+    ok: 1,
+    cursor: { firstBatch: [] },
+  })
   const { id } = first['cursor'] as Document
   t.match(await shards.routed('shard01', { getMore: id, collection: 'c' }), { cursor: { nextBatch: [{ _id: 2 }] } })
 })
 
-t.test('shard keys of documents', async t => {
+t.test('shard keys of documents', async (t) => {
   const cases: [version: '4.0' | '7.0', u: Document, expected: Document][] = [
     ['7.0', { $set: { a: -7 } }, { n: 1, nModified: 1 }],
     ['7.0', { $set: { b: 1 } }, { n: 1, nModified: 1 }],
@@ -196,17 +231,31 @@ t.test('shard keys of documents', async t => {
     const shards = new Shards({ version })
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
     shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
-    const reply = await shards.routed('shard01', { update: 'c', updates: [{ q: { _id: 1 }, u }] }, { shardVersion: shards.config.version('db.c', 'shard01') })
+    const reply = await shards.routed(
+      'shard01',
+      { update: 'c', updates: [{ q: { _id: 1 }, u }] },
+      { shardVersion: shards.config.version('db.c', 'shard01') },
+    )
     t.match(reply, expected, `${version} ${JSON.stringify(u)}`)
-    t.match(await shards.direct('shard01', { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 99 } } }] }), { n: 1 }, 'a direct client may do anything')
+    t.match(
+      await shards.direct('shard01', { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 99 } } }] }),
+      { n: 1 },
+      'a direct client may do anything',
+    )
   }
 })
 
-t.test('shardingState and identity', async t => {
+t.test('shardingState and identity', async (t) => {
   const shards = new Shards()
   t.same((await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['enabled'], false)
-  for (let i = 0; i < 2; i++) t.same(await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }), {})
-  t.match(await shards.direct('shard01', { shardingState: 1, $db: 'admin' }), { enabled: true, configServer: 'config/h:1', shardName: 'shard01', clusterId: new ObjectId(Buffer.alloc(12, 3)) })
+  for (let i = 0; i < 2; i++)
+    t.same(await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }), {})
+  t.match(await shards.direct('shard01', { shardingState: 1, $db: 'admin' }), {
+    enabled: true,
+    configServer: 'config/h:1',
+    shardName: 'shard01',
+    clusterId: new ObjectId(Buffer.alloc(12, 3)),
+  })
   t.same((await shards.send('shard01', 'shard.data-size', {})).sizeBytes, 0, 'what the server keeps for itself does not count')
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.ok((await shards.send('shard01', 'shard.data-size', {})).sizeBytes > 0)

@@ -1,11 +1,23 @@
 import t from 'tap'
-import { behavioursOf, behaviourTable, defaultVersion, emulatedVersions, parseEmulatedVersion, type Behaviours, type EmulatedVersion } from '../src/index.js'
+import {
+  behavioursOf,
+  behaviourTable,
+  defaultVersion,
+  emulatedVersions,
+  parseEmulatedVersion,
+  type Behaviours,
+  type EmulatedVersion,
+} from '../src/index.js'
 
-t.test('every behaviour has a value for every version', async t => {
+t.test('every behaviour has a value for every version', async (t) => {
   for (const [name, row] of Object.entries(behaviourTable)) {
     t.equal(row.values[0]?.[0], emulatedVersions[0], `${name} starts with the first version`)
     const positions = row.values.map(([from]) => emulatedVersions.indexOf(from))
-    t.same(positions, [...new Set(positions)].sort((a, b) => a - b), `${name} ascends`)
+    t.same(
+      positions,
+      [...new Set(positions)].sort((a, b) => a - b),
+      `${name} ascends`,
+    )
     t.ok(row.about.length > 10 && row.source.length > 5, `${name} says what it is and how that is known`)
     row.values.slice(1).forEach(([from, value], i) => t.not(value, row.values[i]![1], `${name} changes with ${from}`))
   }
@@ -17,21 +29,77 @@ t.test('every behaviour has a value for every version', async t => {
   }
 })
 
-t.test('columns', async t => {
+t.test('columns', async (t) => {
   const expected: [EmulatedVersion, Partial<Behaviours>][] = [
-    ['2.6', { nativeWireVersion: 2, missingShardKeyFieldsAreNull: false, compoundHashedShardKeys: false, shardKeySizeLimitBytes: 512, initialHashedChunksPerShard: 2, updateOneWithoutShardKey: 'exact-id-or-61', shardKeyValuesAreImmutable: true, chunksAreKeyedByUuid: false }],
-    ['4.0', { nativeWireVersion: 7, missingShardKeyFieldsAreNull: false, shardCollectionReplyHasUuid: true, shardKeyValuesAreImmutable: true }],
-    ['4.4', { nativeWireVersion: 9, missingShardKeyFieldsAreNull: true, compoundHashedShardKeys: true, shardKeySizeLimitBytes: null, updateOneWithoutShardKey: 'one-shard-or-72', shardKeyValuesAreImmutable: false, droppedCollectionsLeaveEntries: true, defaultChunkSizeBytes: 64 << 20 }],
-    ['5.0', { nativeWireVersion: 13, chunksAreKeyedByUuid: true, databasesHavePartitioned: true, droppedCollectionsLeaveEntries: false, databasesNeedEnableSharding: true }],
-    ['6.0.2', { nativeWireVersion: 17, serverVersion: '6.0.2', databasesNeedEnableSharding: false, defaultChunkSizeBytes: 128 << 20, databasesHavePartitioned: false, chunksHaveOnCurrentShardSince: false }],
+    [
+      '2.6',
+      {
+        nativeWireVersion: 2,
+        missingShardKeyFieldsAreNull: false,
+        compoundHashedShardKeys: false,
+        shardKeySizeLimitBytes: 512,
+        initialHashedChunksPerShard: 2,
+        updateOneWithoutShardKey: 'exact-id-or-61',
+        shardKeyValuesAreImmutable: true,
+        chunksAreKeyedByUuid: false,
+      },
+    ],
+    [
+      '4.0',
+      { nativeWireVersion: 7, missingShardKeyFieldsAreNull: false, shardCollectionReplyHasUuid: true, shardKeyValuesAreImmutable: true },
+    ],
+    [
+      '4.4',
+      {
+        nativeWireVersion: 9,
+        missingShardKeyFieldsAreNull: true,
+        compoundHashedShardKeys: true,
+        shardKeySizeLimitBytes: null,
+        updateOneWithoutShardKey: 'one-shard-or-72',
+        shardKeyValuesAreImmutable: false,
+        droppedCollectionsLeaveEntries: true,
+        defaultChunkSizeBytes: 64 << 20,
+      },
+    ],
+    [
+      '5.0',
+      {
+        nativeWireVersion: 13,
+        chunksAreKeyedByUuid: true,
+        databasesHavePartitioned: true,
+        droppedCollectionsLeaveEntries: false,
+        databasesNeedEnableSharding: true,
+      },
+    ],
+    [
+      '6.0.2',
+      {
+        nativeWireVersion: 17,
+        serverVersion: '6.0.2',
+        databasesNeedEnableSharding: false,
+        defaultChunkSizeBytes: 128 << 20,
+        databasesHavePartitioned: false,
+        chunksHaveOnCurrentShardSince: false,
+      },
+    ],
     ['6.0', { nativeWireVersion: 17, featureCompatibilityVersion: '6.0', initialChunksOnShuffledShards: false }],
-    ['7.0', { nativeWireVersion: 21, updateOneWithoutShardKey: 'any', chunksHaveOnCurrentShardSince: true, configVersionHasCompatibilityRange: false, initialHashedChunksPerShard: 2, droppingMissingCollectionFails: false }],
+    [
+      '7.0',
+      {
+        nativeWireVersion: 21,
+        updateOneWithoutShardKey: 'any',
+        chunksHaveOnCurrentShardSince: true,
+        configVersionHasCompatibilityRange: false,
+        initialHashedChunksPerShard: 2,
+        droppingMissingCollectionFails: false,
+      },
+    ],
     ['8.0', { nativeWireVersion: 25, initialHashedChunksPerShard: 1, numInitialChunksIsIgnored: true }],
   ]
   for (const [version, part] of expected) t.match(behavioursOf(version), part, version)
 })
 
-t.test('versions by their names', async t => {
+t.test('versions by their names', async (t) => {
   t.equal(parseEmulatedVersion('6.0.2'), '6.0.2')
   t.equal(parseEmulatedVersion('6.1'), undefined)
   t.equal(parseEmulatedVersion(''), undefined)

@@ -3,9 +3,9 @@ import t from 'tap'
 import { hashedSplitPoints } from '../src/index.js'
 import { check } from './support/check.js'
 
-const both = (...values: bigint[]) => values.flatMap(value => (value === 0n ? [0n] : [value, -value])).sort((a, b) => (a < b ? -1 : 1))
+const both = (...values: bigint[]) => values.flatMap((value) => (value === 0n ? [0n] : [value, -value])).sort((a, b) => (a < b ? -1 : 1))
 
-t.test('published values', async t => {
+t.test('published values', async (t) => {
   t.same(hashedSplitPoints(1), [])
   t.same(hashedSplitPoints(2), [0n])
   t.same(hashedSplitPoints(3), both(3074457345618258602n))
@@ -20,10 +20,12 @@ t.test('published values', async t => {
 
 t.test('any count: ascending, symmetric, inside int64', async () => {
   check(
-    fc.property(fc.integer({ min: 1, max: 2000 }), count => {
+    fc.property(fc.integer({ min: 1, max: 2000 }), (count) => {
       const points = hashedSplitPoints(count)
       if (points.length !== count - 1) return false
-      return points.every((point, i) => point === -points[points.length - 1 - i]! && point < 2n ** 63n && (i === 0 || points[i - 1]! < point))
+      return points.every(
+        (point, i) => point === -points[points.length - 1 - i]! && point < 2n ** 63n && (i === 0 || points[i - 1]! < point),
+      )
     }),
     100,
   )

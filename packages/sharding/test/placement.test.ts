@@ -1,10 +1,23 @@
 import { decode, encode, Timestamp, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { applyPlacementAnswer, comparePlacement, isOlderGeneration, isWriteCompatible, knownVersion, OwnershipFilter, parseChunk, sameDatabaseVersion, sameGeneration, writeDatabaseVersion, writePlacementVersion, type PlacementVersion } from '../src/index.js'
+import {
+  applyPlacementAnswer,
+  comparePlacement,
+  isOlderGeneration,
+  isWriteCompatible,
+  knownVersion,
+  OwnershipFilter,
+  parseChunk,
+  sameDatabaseVersion,
+  sameGeneration,
+  writeDatabaseVersion,
+  writePlacementVersion,
+  type PlacementVersion,
+} from '../src/index.js'
 import { DocumentWriter } from '@shardlab/bson'
 import { chunkDocument, collectionDocument, epoch, max, min, placementOf } from './support/placements.js'
 
-t.test('from the catalog to a placement and on with changes', async t => {
+t.test('from the catalog to a placement and on with changes', async (t) => {
   const full = applyPlacementAnswer('db.c', null, {
     collection: collectionDocument({ a: 1 }, { unique: true, defaultCollation: { locale: 'de' } }),
     chunks: [chunkDocument({ a: 0 }, { a: max }, 'B', 1, 1), chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0)],
@@ -17,28 +30,44 @@ t.test('from the catalog to a placement and on with changes', async t => {
   t.same(full.table.version, [epoch.toHexString(), 100, 1, 1, 1])
   t.same(knownVersion(full), full.table.version)
   t.equal(knownVersion(null), null)
-  const changed = applyPlacementAnswer('db.c', full, { collection: collectionDocument({ a: 1 }), chunks: [chunkDocument({ a: 0 }, { a: 5 }, 'B', 1, 2), chunkDocument({ a: 5 }, { a: max }, 'B', 1, 3)], full: false })!
+  const changed = applyPlacementAnswer('db.c', full, {
+    collection: collectionDocument({ a: 1 }),
+    chunks: [chunkDocument({ a: 0 }, { a: 5 }, 'B', 1, 2), chunkDocument({ a: 5 }, { a: max }, 'B', 1, 3)],
+    full: false,
+  })!
   t.equal(changed.table.chunkCount, 3)
   t.equal(full.table.chunkCount, 2)
-  t.equal(applyPlacementAnswer('db.c', changed, { collection: collectionDocument({ a: 1 }), chunks: [], full: false }), changed, 'nothing new, same placement')
+  t.equal(
+    applyPlacementAnswer('db.c', changed, { collection: collectionDocument({ a: 1 }), chunks: [], full: false }),
+    changed,
+    'nothing new, same placement',
+  )
   t.equal(applyPlacementAnswer('db.c', changed, { collection: null, chunks: [], full: true }), null, 'no longer sharded')
 })
 
-t.test('changes need the placement they build on', async t => {
+t.test('changes need the placement they build on', async (t) => {
   const answer = { collection: collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) }), chunks: [], full: false }
   t.throws(() => applyPlacementAnswer('db.c', null, answer), /not known/)
   t.throws(() => applyPlacementAnswer('db.c', placementOf({ a: 1 }, []), answer), /not known/, 'another generation')
   t.throws(() => parseChunk(encode({ min: {}, max: {}, shard: 'A' })), /lacks/)
 })
 
-t.test('catalogs before 5.0 have no timestamp', async t => {
+t.test('catalogs before 5.0 have no timestamp', async (t) => {
   const { timestamp: _, ...old } = decode(collectionDocument({ a: 1 }))
-  const placement = applyPlacementAnswer('db.c', null, { collection: encode(old), chunks: [chunkDocument({ a: min }, { a: max }, 'A')], full: true })!
+  const placement = applyPlacementAnswer('db.c', null, {
+    collection: encode(old),
+    chunks: [chunkDocument({ a: min }, { a: max }, 'A')],
+    full: true,
+  })!
   t.same(placement.table.version, [epoch.toHexString(), 0, 0, 1, 0])
 })
 
-t.test('versions', async t => {
-  const version = (major: number, minor: number, generation: [string, number, number] = ['e', 1, 1]): PlacementVersion => [...generation, major, minor]
+t.test('versions', async (t) => {
+  const version = (major: number, minor: number, generation: [string, number, number] = ['e', 1, 1]): PlacementVersion => [
+    ...generation,
+    major,
+    minor,
+  ]
   t.equal(comparePlacement(version(1, 5), version(2, 0)), -1)
   t.equal(comparePlacement(version(2, 1), version(2, 0)), 1)
   t.equal(comparePlacement(version(2, 1), version(2, 1)), 0)
@@ -53,15 +82,17 @@ t.test('versions', async t => {
   t.equal(sameDatabaseVersion(['u', 1, 1, 1], ['v', 1, 1, 1]), false)
 })
 
-t.test('versions as documents', async t => {
+t.test('versions as documents', async (t) => {
   const e = epoch.toHexString()
-  t.same(decode(writePlacementVersion(new DocumentWriter(), 'v', [e, 100, 1, 3, 4]).finish()), { v: { e: epoch, t: new Timestamp({ t: 100, i: 1 }), v: new Timestamp({ t: 3, i: 4 }) } })
+  t.same(decode(writePlacementVersion(new DocumentWriter(), 'v', [e, 100, 1, 3, 4]).finish()), {
+    v: { e: epoch, t: new Timestamp({ t: 100, i: 1 }), v: new Timestamp({ t: 3, i: 4 }) },
+  })
   const database = decode(writeDatabaseVersion(new DocumentWriter(), 'v', ['00'.repeat(16), 7, 1, 2]).finish()) as { v: Document }
   t.same(Object.keys(database.v), ['uuid', 'timestamp', 'lastMod'])
   t.equal(database.v['lastMod'], 2)
 })
 
-t.test('ownership', async t => {
+t.test('ownership', async (t) => {
   const placement = placementOf({ a: 1 }, [{ a: 0 }])
   const low = new OwnershipFilter(placement, 's0')
   t.ok(low.owns(encode({ _id: 1, a: -1 })))

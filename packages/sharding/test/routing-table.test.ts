@@ -9,21 +9,30 @@ const bounds = { globalMin: '0000', globalMax: '9999' }
 const entry = (min: string, max: string, shard: string, major: number, minor: number): ChunkEntry => ({ min, max, shard, major, minor })
 const one = () => RoutingTable.build(generation, bounds, [entry('0000', '9999', 'a', 1, 0)])
 
-t.test('build', async t => {
+t.test('build', async (t) => {
   const table = RoutingTable.build(generation, bounds, [entry('5000', '9999', 'b', 1, 1), entry('0000', '5000', 'a', 1, 0)])
   t.same(linesOf(table), ['0000..5000 a 1|0', '5000..9999 b 1|1'])
   t.same(table.version, [...generation, 1, 1])
   t.equal(table.chunkCount, 2)
   t.equal(table.lowestShard(), 'a')
-  t.throws(() => RoutingTable.build(generation, bounds, [entry('0000', '4000', 'a', 1, 0), entry('5000', '9999', 'b', 1, 1)]), /gap or overlap/)
-  t.throws(() => RoutingTable.build(generation, bounds, [entry('0000', '6000', 'a', 1, 0), entry('5000', '9999', 'b', 1, 1)]), /gap or overlap/)
+  t.throws(
+    () => RoutingTable.build(generation, bounds, [entry('0000', '4000', 'a', 1, 0), entry('5000', '9999', 'b', 1, 1)]),
+    /gap or overlap/,
+  )
+  t.throws(
+    () => RoutingTable.build(generation, bounds, [entry('0000', '6000', 'a', 1, 0), entry('5000', '9999', 'b', 1, 1)]),
+    /gap or overlap/,
+  )
   t.throws(() => RoutingTable.build(generation, bounds, [entry('0000', '5000', 'a', 1, 0)]), /end of the key space/)
   t.throws(() => RoutingTable.build(generation, bounds, [entry('0001', '9999', 'a', 1, 0)]), /gap or overlap/)
   t.throws(() => RoutingTable.build(generation, bounds, []), /end of the key space/)
-  t.throws(() => RoutingTable.build(generation, bounds, [entry('0000', '0000', 'a', 1, 0), entry('0000', '9999', 'a', 1, 1)]), /gap or overlap/)
+  t.throws(
+    () => RoutingTable.build(generation, bounds, [entry('0000', '0000', 'a', 1, 0), entry('0000', '9999', 'a', 1, 1)]),
+    /gap or overlap/,
+  )
 })
 
-t.test('a lower bound belongs to its chunk, an upper one to the next', async t => {
+t.test('a lower bound belongs to its chunk, an upper one to the next', async (t) => {
   const table = RoutingTable.build(generation, bounds, [entry('0000', '5000', 'a', 1, 0), entry('5000', '9999', 'b', 1, 1)])
   t.equal(table.shardOf('0000'), 'a')
   t.equal(table.shardOf('4999'), 'a')
@@ -34,7 +43,7 @@ t.test('a lower bound belongs to its chunk, an upper one to the next', async t =
   t.same(table.shardsInRanges([]), { shards: [], chunks: 0 })
 })
 
-t.test('changes: a split, a move with its control chunk, a merge', async t => {
+t.test('changes: a split, a move with its control chunk, a merge', async (t) => {
   const split = one().withChanges([entry('0000', '4000', 'a', 1, 1), entry('4000', '9999', 'a', 1, 2)])
   t.same(linesOf(split), ['0000..4000 a 1|1', '4000..9999 a 1|2'])
   const moved = split.withChanges([entry('4000', '9999', 'b', 2, 0), entry('0000', '4000', 'a', 2, 1)])
@@ -52,19 +61,44 @@ t.test('changes: a split, a move with its control chunk, a merge', async t => {
   t.same(linesOf(split), ['0000..4000 a 1|1', '4000..9999 a 1|2'], 'older tables stay as they were')
 })
 
-t.test('a shard whose newest chunk leaves falls back to its next newest', async t => {
-  const table = RoutingTable.build(generation, bounds, [entry('0000', '3000', 'a', 1, 0), entry('3000', '6000', 'a', 1, 1), entry('6000', '9999', 'a', 1, 2)])
-  t.same(table.withChanges([entry('6000', '9999', 'b', 2, 0)]).versionOn('a').slice(3), [1, 1])
+t.test('a shard whose newest chunk leaves falls back to its next newest', async (t) => {
+  const table = RoutingTable.build(generation, bounds, [
+    entry('0000', '3000', 'a', 1, 0),
+    entry('3000', '6000', 'a', 1, 1),
+    entry('6000', '9999', 'a', 1, 2),
+  ])
+  t.same(
+    table
+      .withChanges([entry('6000', '9999', 'b', 2, 0)])
+      .versionOn('a')
+      .slice(3),
+    [1, 1],
+  )
 })
 
-t.test('a change that cuts chunks leaves their remainders', async t => {
-  const table = RoutingTable.build(generation, bounds, [entry('0000', '4000', 'a', 1, 0), entry('4000', '8000', 'b', 1, 1), entry('8000', '9999', 'c', 1, 2)])
+t.test('a change that cuts chunks leaves their remainders', async (t) => {
+  const table = RoutingTable.build(generation, bounds, [
+    entry('0000', '4000', 'a', 1, 0),
+    entry('4000', '8000', 'b', 1, 1),
+    entry('8000', '9999', 'c', 1, 2),
+  ])
   t.same(linesOf(table.withChanges([entry('2000', '9000', 'd', 2, 0)])), ['0000..2000 a 1|0', '2000..9000 d 2|0', '9000..9999 c 1|2'])
-  t.same(linesOf(table.withChanges([entry('5000', '6000', 'd', 2, 0)])), ['0000..4000 a 1|0', '4000..5000 b 1|1', '5000..6000 d 2|0', '6000..8000 b 1|1', '8000..9999 c 1|2'])
-  t.same(linesOf(table.withChanges([entry('4000', '5000', 'd', 2, 0)])), ['0000..4000 a 1|0', '4000..5000 d 2|0', '5000..8000 b 1|1', '8000..9999 c 1|2'])
+  t.same(linesOf(table.withChanges([entry('5000', '6000', 'd', 2, 0)])), [
+    '0000..4000 a 1|0',
+    '4000..5000 b 1|1',
+    '5000..6000 d 2|0',
+    '6000..8000 b 1|1',
+    '8000..9999 c 1|2',
+  ])
+  t.same(linesOf(table.withChanges([entry('4000', '5000', 'd', 2, 0)])), [
+    '0000..4000 a 1|0',
+    '4000..5000 d 2|0',
+    '5000..8000 b 1|1',
+    '8000..9999 c 1|2',
+  ])
 })
 
-t.test('changes outside the key space are refused', async t => {
+t.test('changes outside the key space are refused', async (t) => {
   t.throws(() => one().withChanges([entry('5000', '5000', 'a', 2, 0)]), /empty or leaves/)
   t.throws(() => one().withChanges([entry('6000', '5000', 'a', 2, 0)]), /empty or leaves/)
   t.throws(() => one().withChanges([entry('5000', '99999', 'a', 2, 0)]), /empty or leaves/)
@@ -88,14 +122,20 @@ class Oracle {
   }
 
   newest(shard?: string): [number, number] {
-    const versions = this.chunks.filter(chunk => shard === undefined || chunk.shard === shard).map(chunk => [chunk.major, chunk.minor] as [number, number])
+    const versions = this.chunks
+      .filter((chunk) => shard === undefined || chunk.shard === shard)
+      .map((chunk) => [chunk.major, chunk.minor] as [number, number])
     return versions.sort((a, b) => b[0] - a[0] || b[1] - a[1])[0] ?? [0, 0]
   }
 }
 
 const shards = ['s0', 's1', 's2', 's3']
-const key = fc.integer({ min: 1, max: 9998 }).map(value => String(value).padStart(4, '0'))
-type Action = { kind: 'split'; at: string[] } | { kind: 'merge'; from: number; count: number } | { kind: 'move'; chunk: number; to: number; control: boolean } | { kind: 'moveRange'; a: string; b: string; to: number }
+const key = fc.integer({ min: 1, max: 9998 }).map((value) => String(value).padStart(4, '0'))
+type Action =
+  | { kind: 'split'; at: string[] }
+  | { kind: 'merge'; from: number; count: number }
+  | { kind: 'move'; chunk: number; to: number; control: boolean }
+  | { kind: 'moveRange'; a: string; b: string; to: number }
 const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('split' as const), at: fc.array(key, { minLength: 1, maxLength: 40 }) }) },
   fc.record({ kind: fc.constant('merge' as const), from: fc.nat(), count: fc.integer({ min: 2, max: 60 }) }),
@@ -111,8 +151,8 @@ function changesOf(oracle: Oracle, action: Action): ChunkEntry[] {
     case 'split': {
       const points = [...new Set(action.at)].sort()
       let count = minor
-      return oracle.chunks.flatMap(chunk => {
-        const inside = points.filter(point => point > chunk.min && point < chunk.max)
+      return oracle.chunks.flatMap((chunk) => {
+        const inside = points.filter((point) => point > chunk.min && point < chunk.max)
         if (inside.length === 0) return []
         const edges = [chunk.min, ...inside, chunk.max]
         return edges.slice(1).map((end, i) => ({ ...chunk, min: edges[i]!, max: end, major, minor: ++count }))
@@ -126,7 +166,7 @@ function changesOf(oracle: Oracle, action: Action): ChunkEntry[] {
     case 'move': {
       const chunk = at(action.chunk)
       const changes = [{ ...chunk, shard: shards[action.to]!, major: major + 1, minor: 0 }]
-      const control = oracle.chunks.find(other => other !== chunk && other.shard === chunk.shard)
+      const control = oracle.chunks.find((other) => other !== chunk && other.shard === chunk.shard)
       if (action.control && control !== undefined) changes.push({ ...control, major: major + 1, minor: 1 })
       return changes
     }
@@ -138,17 +178,17 @@ function changesOf(oracle: Oracle, action: Action): ChunkEntry[] {
 }
 
 function sameAsOracle(table: RoutingTable, oracle: Oracle): void {
-  const expected = oracle.chunks.map(chunk => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`)
+  const expected = oracle.chunks.map((chunk) => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`)
   const found = linesOf(table)
   if (found.join('\n') !== expected.join('\n')) throw new Error(`chunks differ:\n${found.join('\n')}\nexpected:\n${expected.join('\n')}`)
   equal(table.chunkCount, expected.length, 'chunkCount')
   equal(table.version.slice(3).join('|'), oracle.newest().join('|'), 'version')
   equal(table.lowestShard(), oracle.chunks[0]!.shard, 'lowestShard')
   for (const shard of shards) {
-    equal(table.chunksOn(shard), oracle.chunks.filter(chunk => chunk.shard === shard).length, `chunks on ${shard}`)
+    equal(table.chunksOn(shard), oracle.chunks.filter((chunk) => chunk.shard === shard).length, `chunks on ${shard}`)
     equal(table.versionOn(shard).slice(3).join('|'), oracle.newest(shard).join('|'), `version of ${shard}`)
   }
-  equal(table.owners().join(), [...new Set(oracle.chunks.map(chunk => chunk.shard))].sort().join(), 'owners')
+  equal(table.owners().join(), [...new Set(oracle.chunks.map((chunk) => chunk.shard))].sort().join(), 'owners')
 }
 
 function equal(found: unknown, expected: unknown, what: string): void {
@@ -173,17 +213,17 @@ t.test('random splits, merges and moves agree with a plain array; older tables s
       const rebuilt = RoutingTable.build(generation, bounds, [...table.chunks()])
       equal(linesOf(rebuilt).join(), linesOf(table).join(), 'rebuilt')
       const sorted = ranges.map(([a, b]) => (a < b ? ([a, b] as const) : ([b, a] as const))).sort((a, b) => (a[0] < b[0] ? -1 : 1))
-      const touched = oracle.chunks.filter(chunk => sorted.some(([low, high]) => chunk.min <= high && low < chunk.max))
+      const touched = oracle.chunks.filter((chunk) => sorted.some(([low, high]) => chunk.min <= high && low < chunk.max))
       const found = table.shardsInRanges(sorted)
-      equal(found.shards.join(), [...new Set(touched.map(chunk => chunk.shard))].sort().join(), 'shardsInRanges')
+      equal(found.shards.join(), [...new Set(touched.map((chunk) => chunk.shard))].sort().join(), 'shardsInRanges')
       equal(found.chunks, touched.length, 'chunks of the ranges')
-      for (const [low] of ranges) equal(table.shardOf(low), oracle.chunks.findLast(chunk => chunk.min <= low)!.shard, 'shardOf')
+      for (const [low] of ranges) equal(table.shardOf(low), oracle.chunks.findLast((chunk) => chunk.min <= low)!.shard, 'shardOf')
     }),
     150,
   )
 })
 
-t.test('tables of many blocks: thousands of chunks, merges across blocks', async t => {
+t.test('tables of many blocks: thousands of chunks, merges across blocks', async (t) => {
   const name = (i: number) => String(i).padStart(4, '0')
   const chunks = Array.from({ length: 9999 }, (_, i) => entry(name(i), name(i + 1), `s${i % 4}`, 1, i))
   const table = RoutingTable.build(generation, bounds, chunks)

@@ -1,9 +1,21 @@
-import { decode, encode, hashValue, keyStringOfDocument, Long, toRawValue, Decimal128, Int32, fromRawValue, UUID, type Document } from '@shardlab/bson'
+import {
+  decode,
+  encode,
+  hashValue,
+  keyStringOfDocument,
+  Long,
+  toRawValue,
+  Decimal128,
+  Int32,
+  fromRawValue,
+  UUID,
+  type Document,
+} from '@shardlab/bson'
 import t from 'tap'
 import type { ExtractedKey } from '../src/index.js'
 import { failure, long, max, min, patternOf } from './support/placements.js'
 
-t.test('legal patterns', async t => {
+t.test('legal patterns', async (t) => {
   for (const key of [
     { a: 1 },
     { a: 1.0 },
@@ -20,11 +32,15 @@ t.test('legal patterns', async t => {
     { 'a.$ref': 1, 'a.$db': 1 },
     { _id: 1 },
   ] as Document[]) {
-    t.equal(failure(() => patternOf(key)), null, JSON.stringify(key))
+    t.equal(
+      failure(() => patternOf(key)),
+      null,
+      JSON.stringify(key),
+    )
   }
 })
 
-t.test('illegal patterns are BadValue, whatever is wrong with them', async t => {
+t.test('illegal patterns are BadValue, whatever is wrong with them', async (t) => {
   for (const [key, text] of [
     [{}, /^Shard key is empty$/],
     [{ '': 1 }, /is empty$/],
@@ -55,14 +71,20 @@ t.test('illegal patterns are BadValue, whatever is wrong with them', async t => 
   }
 })
 
-t.test('before 4.4 a hashed field stands alone', async t => {
-  t.equal(failure(() => patternOf({ a: 'hashed' }, false)), null)
-  t.equal(failure(() => patternOf({ a: 1, b: 1 }, false)), null)
+t.test('before 4.4 a hashed field stands alone', async (t) => {
+  t.equal(
+    failure(() => patternOf({ a: 'hashed' }, false)),
+    null,
+  )
+  t.equal(
+    failure(() => patternOf({ a: 1, b: 1 }, false)),
+    null,
+  )
   t.equal(failure(() => patternOf({ a: 1, b: 'hashed' }, false))?.code, 2)
   t.equal(failure(() => patternOf({ a: 'hashed', b: 1 }, false))?.code, 2)
 })
 
-t.test('what follows from a pattern', async t => {
+t.test('what follows from a pattern', async (t) => {
   const pattern = patternOf({ b: 1, 'a.c': 'hashed' })
   t.same(pattern.paths, ['b', 'a.c'])
   t.same(pattern.keyPattern, [
@@ -84,10 +106,10 @@ t.test('what follows from a pattern', async t => {
 
 function valuesOf(key: Document, document: Document, missingIsNull = true): unknown {
   const extracted = patternOf(key).extract(encode(document), { missingIsNull })
-  return typeof extracted === 'string' ? extracted : extracted.values.map(value => fromRawValue(value, { promoteLongs: true }))
+  return typeof extracted === 'string' ? extracted : extracted.values.map((value) => fromRawValue(value, { promoteLongs: true }))
 }
 
-t.test('extraction', async t => {
+t.test('extraction', async (t) => {
   t.same(valuesOf({ a: 1 }, { b: 2, a: 'x' }), ['x'])
   t.same(valuesOf({ b: 1, a: 1 }, { a: 1, b: 2 }), [2, 1], 'in the order of the pattern')
   t.same(valuesOf({ 'a.b': 1 }, { a: { c: 1, b: 7 } }), [7])
@@ -100,7 +122,7 @@ t.test('extraction', async t => {
   t.same(valuesOf({ 'a.b': 1 }, { 'a.b': 5 }), [null], 'a field whose name has a dot is not the path')
 })
 
-t.test('arrays have no place in the key space', async t => {
+t.test('arrays have no place in the key space', async (t) => {
   t.equal(valuesOf({ a: 1 }, { a: [1] }), 'array')
   t.equal(valuesOf({ a: 1 }, { a: [] }), 'array')
   t.equal(valuesOf({ 'a.b': 1 }, { a: { b: [1] } }), 'array')
@@ -111,15 +133,18 @@ t.test('arrays have no place in the key space', async t => {
   t.same(valuesOf({ a: 1 }, { a: { b: [1] } }), [{ b: [1] }], 'an array inside a value is part of it')
 })
 
-t.test('before 4.4 every field must be there; null is there', async t => {
+t.test('before 4.4 every field must be there; null is there', async (t) => {
   t.equal(valuesOf({ a: 1, b: 1 }, { a: 1 }, false), 'missing')
   t.equal(valuesOf({ 'a.b': 1 }, { a: 5 }, false), 'missing')
   t.same(valuesOf({ a: 1 }, { a: null }, false), [null])
 })
 
-t.test('hashed fields are hashed where they stand', async t => {
+t.test('hashed fields are hashed where they stand', async (t) => {
   const hash = (value: unknown) => hashValue(toRawValue(value))
-  const extract = (key: Document, document: Document) => (patternOf(key).extract(encode(document)) as ExtractedKey).values.map(value => (value.type === 18 ? value.asBigInt() : fromRawValue(value)))
+  const extract = (key: Document, document: Document) =>
+    (patternOf(key).extract(encode(document)) as ExtractedKey).values.map((value) =>
+      value.type === 18 ? value.asBigInt() : fromRawValue(value),
+    )
   t.same(extract({ a: 'hashed' }, { a: 1 }), [5902408780260971510n])
   t.same(extract({ a: 'hashed' }, {}), [2338878944348059895n], 'missing hashes as null')
   t.same(extract({ a: 'hashed' }, { a: null }), [2338878944348059895n])
@@ -127,24 +152,53 @@ t.test('hashed fields are hashed where they stand', async t => {
   t.same(extract({ 'a.b': 'hashed' }, { a: { b: 42.5 } }), [hash(42)])
 })
 
-t.test('order of keys is the order of their KeyStrings', async t => {
+t.test('order of keys is the order of their KeyStrings', async (t) => {
   const pattern = patternOf({ a: 1, b: 1 })
   const place = (document: Document) => (pattern.extract(encode(document)) as ExtractedKey).keyString
-  const ascending = [{}, { b: 1 }, { b: 'x' }, { a: -5 }, { a: 1 }, { a: 1, b: 0 }, { a: 1, b: true }, { a: 2 }, { a: 'A' }, { a: 'a' }, { a: { x: 1 } }, { a: new UUID('0123456789abcdef0123456789abcdef') }, { a: false }, { a: new Date(0) }]
-  for (let i = 1; i < ascending.length; i++) t.ok(place(ascending[i - 1]!) < place(ascending[i]!), `${JSON.stringify(ascending[i - 1])} < ${JSON.stringify(ascending[i])}`)
+  const ascending = [
+    {},
+    { b: 1 },
+    { b: 'x' },
+    { a: -5 },
+    { a: 1 },
+    { a: 1, b: 0 },
+    { a: 1, b: true },
+    { a: 2 },
+    { a: 'A' },
+    { a: 'a' },
+    { a: { x: 1 } },
+    { a: new UUID('0123456789abcdef0123456789abcdef') },
+    { a: false },
+    { a: new Date(0) },
+  ]
+  for (let i = 1; i < ascending.length; i++)
+    t.ok(place(ascending[i - 1]!) < place(ascending[i]!), `${JSON.stringify(ascending[i - 1])} < ${JSON.stringify(ascending[i])}`)
   t.equal(place({ a: 1, b: 2 }), place({ a: new Int32(1), b: Decimal128.fromString('2.0') }))
   for (const document of ascending) t.ok(pattern.globalMinKeyString < place(document) && place(document) < pattern.globalMaxKeyString)
 })
 
-t.test('keys from fixed values', async t => {
+t.test('keys from fixed values', async (t) => {
   const pattern = patternOf({ a: 1, b: 'hashed' })
-  const key = pattern.keyFromValues(new Map([['b', toRawValue('abc')], ['a', toRawValue(1)]]))
+  const key = pattern.keyFromValues(
+    new Map([
+      ['b', toRawValue('abc')],
+      ['a', toRawValue(1)],
+    ]),
+  )
   t.equal(key?.keyString, (pattern.extract(encode({ a: 1, b: 'abc' })) as ExtractedKey).keyString)
   t.equal(pattern.keyFromValues(new Map([['a', toRawValue(1)]])), undefined)
-  t.equal(pattern.keyFromValues(new Map([['a', toRawValue(1)], ['b', toRawValue([1])]])), undefined)
+  t.equal(
+    pattern.keyFromValues(
+      new Map([
+        ['a', toRawValue(1)],
+        ['b', toRawValue([1])],
+      ]),
+    ),
+    undefined,
+  )
 })
 
-t.test('bounds: every field, in any order, no arrays; hashed values are already hashed', async t => {
+t.test('bounds: every field, in any order, no arrays; hashed values are already hashed', async (t) => {
   const pattern = patternOf({ a: 1, 'b.c': 1 })
   t.equal(pattern.keyStringOfBound(encode({ 'b.c': 2, a: 1 })), keyStringOfDocument(encode({ a: 1, 'b.c': 2 })))
   t.equal(pattern.keyStringOfBound(encode({ a: min, 'b.c': min })), pattern.globalMinKeyString)
@@ -157,7 +211,7 @@ t.test('bounds: every field, in any order, no arrays; hashed values are already 
   t.same(decode(pattern.boundDocument([toRawValue(1), toRawValue('x')])), { a: 1, 'b.c': 'x' })
 })
 
-t.test('unique indexes that a shard key allows', async t => {
+t.test('unique indexes that a shard key allows', async (t) => {
   const pattern = patternOf({ a: 1, b: 1 })
   const allows = (index: Document) => pattern.allowsUniqueIndex(encode(index))
   t.ok(allows({ a: 1, b: 1 }))

@@ -16,31 +16,46 @@ const scalar = fc.oneof(
 const value = fc.oneof({ weight: 8, arbitrary: scalar }, fc.record({ b: scalar }), fc.record({ b: scalar, c: scalar }))
 
 const paths = ['a', 'b', 'n.b', 'n.c'] as const
-const keys: readonly Document[] = [{ a: 1 }, { a: 1, b: 1 }, { b: 1, a: 1 }, { 'n.b': 1 }, { a: 1, 'n.b': 1, b: 1 }, { a: 'hashed' }, { a: 1, b: 'hashed' }, { a: 'hashed', b: 1 }, { 'n.c': 'hashed' }]
+const keys: readonly Document[] = [
+  { a: 1 },
+  { a: 1, b: 1 },
+  { b: 1, a: 1 },
+  { 'n.b': 1 },
+  { a: 1, 'n.b': 1, b: 1 },
+  { a: 'hashed' },
+  { a: 1, b: 'hashed' },
+  { a: 'hashed', b: 1 },
+  { 'n.c': 'hashed' },
+]
 
-const document: fc.Arbitrary<Document> = fc.record({ a: value, b: value, n: fc.oneof(scalar, fc.record({ b: value, c: scalar }, { requiredKeys: [] })), other: scalar }, { requiredKeys: [] })
+const document: fc.Arbitrary<Document> = fc.record(
+  { a: value, b: value, n: fc.oneof(scalar, fc.record({ b: value, c: scalar }, { requiredKeys: [] })), other: scalar },
+  { requiredKeys: [] },
+)
 
 const operator = fc.oneof(
-  value.map(operand => ({ $eq: operand })),
+  value.map((operand) => ({ $eq: operand })),
   value,
-  fc.constantFrom('$gt', '$gte', '$lt', '$lte', '$ne').chain(name => value.map(operand => ({ [name]: operand }))),
-  fc.array(value, { maxLength: 4 }).map(values => ({ $in: values })),
-  fc.array(value, { maxLength: 3 }).map(values => ({ $nin: values })),
-  fc.boolean().map(exists => ({ $exists: exists })),
+  fc.constantFrom('$gt', '$gte', '$lt', '$lte', '$ne').chain((name) => value.map((operand) => ({ [name]: operand }))),
+  fc.array(value, { maxLength: 4 }).map((values) => ({ $in: values })),
+  fc.array(value, { maxLength: 3 }).map((values) => ({ $nin: values })),
+  fc.boolean().map((exists) => ({ $exists: exists })),
   fc.constantFrom<unknown>(/^a/, /^ab?/, /b/, /^a/i),
   fc.tuple(value, value).map(([low, high]) => ({ $gte: low, $lt: high })),
-  value.map(operand => ({ $not: { $gte: operand } })),
-  fc.constantFrom('number', 'string', 'null', 'object').map(type => ({ $type: type })),
+  value.map((operand) => ({ $not: { $gte: operand } })),
+  fc.constantFrom('number', 'string', 'null', 'object').map((type) => ({ $type: type })),
 )
-const predicate: fc.Arbitrary<Document> = fc.tuple(fc.constantFrom(...paths, 'n', 'other'), operator).map(([path, test]) => ({ [path]: test }))
-const { filter } = fc.letrec<{ filter: Document }>(tie => ({
+const predicate: fc.Arbitrary<Document> = fc
+  .tuple(fc.constantFrom(...paths, 'n', 'other'), operator)
+  .map(([path, test]) => ({ [path]: test }))
+const { filter } = fc.letrec<{ filter: Document }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     { weight: 4, arbitrary: predicate },
-    { weight: 2, arbitrary: fc.array(predicate, { maxLength: 3 }).map(parts => Object.assign({}, ...parts) as Document) },
-    fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map(parts => ({ $and: parts })),
-    fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map(parts => ({ $or: parts })),
-    fc.array(tie('filter'), { minLength: 1, maxLength: 2 }).map(parts => ({ $nor: parts })),
+    { weight: 2, arbitrary: fc.array(predicate, { maxLength: 3 }).map((parts) => Object.assign({}, ...parts) as Document) },
+    fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $and: parts })),
+    fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $or: parts })),
+    fc.array(tie('filter'), { minLength: 1, maxLength: 2 }).map((parts) => ({ $nor: parts })),
   ),
 }))
 
@@ -60,12 +75,19 @@ const placement: fc.Arbitrary<CollectionPlacement> = fc
       const place = keyStringOfDocument(encode(cut))
       if (place > pattern.globalMinKeyString && place < pattern.globalMaxKeyString) cuts.set(place, cut)
     })
-    const ascending = [...cuts.keys()].sort().map(place => cuts.get(place)!)
-    return placementOf(key, ascending, owners.map(owner => `s${owner}`))
+    const ascending = [...cuts.keys()].sort().map((place) => cuts.get(place)!)
+    return placementOf(
+      key,
+      ascending,
+      owners.map((owner) => `s${owner}`),
+    )
   })
 
 function describe(placement: CollectionPlacement): string {
-  return JSON.stringify({ key: decode(placement.shardKey.document), owners: [...placement.table.chunks()].map(chunk => [Buffer.from(chunk.min, 'latin1').toString('hex'), chunk.shard]) })
+  return JSON.stringify({
+    key: decode(placement.shardKey.document),
+    owners: [...placement.table.chunks()].map((chunk) => [Buffer.from(chunk.min, 'latin1').toString('hex'), chunk.shard]),
+  })
 }
 
 t.test('every shard that holds a match is asked', async () => {
@@ -74,15 +96,17 @@ t.test('every shard that holds a match is asked', async () => {
       const compiled = filterOf(query)
       const { shards, kind, exactKey } = targetFilter(where, compiled)
       if (shards.length === 0) throw new Error('nobody is asked')
-      if (shards.some(shard => where.table.chunksOn(shard) === 0)) throw new Error('a shard without chunks is asked')
+      if (shards.some((shard) => where.table.chunksOn(shard) === 0)) throw new Error('a shard without chunks is asked')
       if (kind === 'broadcast' && shards.length !== where.table.owners().length) throw new Error('a broadcast that leaves shards out')
       for (const found of documents) {
         const bytes = encode(found)
         const key = where.shardKey.extract(bytes)
         if (typeof key === 'string' || !compiled.matches(bytes)) continue
         const owner = where.table.shardOf(key.keyString)
-        if (!shards.includes(owner)) throw new Error(`${owner} holds ${JSON.stringify(found)}, asked are ${shards.join()}: ${describe(where)}`)
-        if (exactKey !== null && exactKey !== key.keyString) throw new Error(`the exact key is not that of the match ${JSON.stringify(found)}`)
+        if (!shards.includes(owner))
+          throw new Error(`${owner} holds ${JSON.stringify(found)}, asked are ${shards.join()}: ${describe(where)}`)
+        if (exactKey !== null && exactKey !== key.keyString)
+          throw new Error(`the exact key is not that of the match ${JSON.stringify(found)}`)
         if (!new OwnershipFilter(where, owner).owns(bytes)) throw new Error('the owner does not own it')
       }
     }),
@@ -97,7 +121,12 @@ t.test('a filter made of a document finds its shard', async () => {
       const key = where.shardKey.extract(bytes)
       if (typeof key === 'string') return
       const owner = where.table.shardOf(key.keyString)
-      const equalities = Object.fromEntries(where.shardKey.paths.map(path => [path, path.split('.').reduce<unknown>((at, part) => (at as Document | null | undefined)?.[part] ?? null, found)]))
+      const equalities = Object.fromEntries(
+        where.shardKey.paths.map((path) => [
+          path,
+          path.split('.').reduce<unknown>((at, part) => (at as Document | null | undefined)?.[part] ?? null, found),
+        ]),
+      )
       const targeting = targetFilter(where, filterOf(equalities))
       if (targeting.exactKey !== key.keyString) throw new Error(`exact key of ${JSON.stringify(equalities)}`)
       if (targeting.shards.join() !== owner) throw new Error(`asked ${targeting.shards.join()}, owner ${owner}`)

@@ -8,11 +8,11 @@ const xyz = placementOf({ a: 1 }, [{ a: 'x' }, { a: 'y' }, { a: 'z' }])
 
 function shardsOf(placement: CollectionPlacement, filter: Document, options = {}): string {
   return targetFilter(placement, filterOf(filter), options)
-    .shards.map(shard => shard.slice(1))
+    .shards.map((shard) => shard.slice(1))
     .join(',')
 }
 
-t.test('worked cases of the server: key {a: 1}, split at x, y, z', async t => {
+t.test('worked cases of the server: key {a: 1}, split at x, y, z', async (t) => {
   const cases: [Document, string][] = [
     [{}, '0,1,2,3'],
     [{ b: 1 }, '0,1,2,3'],
@@ -48,28 +48,37 @@ t.test('worked cases of the server: key {a: 1}, split at x, y, z', async t => {
   for (const [filter, shards] of cases) t.equal(shardsOf(xyz, filter), shards, JSON.stringify(filter))
 })
 
-t.test('a regular expression with a prefix: its strings, and the expression itself as a value', async t => {
+t.test('a regular expression with a prefix: its strings, and the expression itself as a value', async (t) => {
   t.equal(shardsOf(placementOf({ a: 1 }, [{ a: 'x' }, { a: 'y' }, { a: 'z' }, { a: { q: 1 } }]), { a: /^xa/ }), '1,4')
 })
 
-t.test('what kind of operation it is, with its bounds', async t => {
+t.test('what kind of operation it is, with its bounds', async (t) => {
   const key = targetFilter(xyz, filterOf({ a: 'y' }))
   t.equal(key.kind, 'targeted')
   t.equal(key.chunks, 1)
   t.equal(key.exactKey, xyz.shardKey.keyFromValues(new Map([['a', toRawValue('y')]]))!.keyString)
-  t.same(key.bounds.map(pair => pair.map(bound => decode(bound))), [[{ a: 'y' }, { a: 'y' }]])
+  t.same(
+    key.bounds.map((pair) => pair.map((bound) => decode(bound))),
+    [[{ a: 'y' }, { a: 'y' }]],
+  )
   const two = targetFilter(xyz, filterOf({ a: { $in: ['u', 'y'] } }))
   t.equal(two.kind, 'multi')
   t.equal(two.chunks, 2)
   t.equal(two.exactKey, null)
-  t.same(two.bounds.map(pair => pair.map(bound => decode(bound))), [
-    [{ a: 'u' }, { a: 'u' }],
-    [{ a: 'y' }, { a: 'y' }],
-  ])
+  t.same(
+    two.bounds.map((pair) => pair.map((bound) => decode(bound))),
+    [
+      [{ a: 'u' }, { a: 'u' }],
+      [{ a: 'y' }, { a: 'y' }],
+    ],
+  )
   const all = targetFilter(xyz, filterOf({}))
   t.equal(all.kind, 'broadcast')
   t.equal(all.chunks, 4)
-  t.same(all.bounds.map(pair => pair.map(bound => decode(bound))), [[{ a: min }, { a: max }]])
+  t.same(
+    all.bounds.map((pair) => pair.map((bound) => decode(bound))),
+    [[{ a: min }, { a: max }]],
+  )
   const none = targetFilter(xyz, filterOf({ a: { $gt: 'x', $lt: 'x' } }))
   t.equal(none.kind, 'targeted')
   t.same(none.bounds, [])
@@ -80,14 +89,17 @@ t.test('what kind of operation it is, with its bounds', async t => {
   t.equal(targetFilter(placementOf({ a: 1 }, []), filterOf({})).kind, 'broadcast')
 })
 
-t.test('null is a key like any other: equality with it is exact', async t => {
+t.test('null is a key like any other: equality with it is exact', async (t) => {
   const key = targetFilter(xyz, filterOf({ a: null }))
   t.not(key.exactKey, null)
-  t.equal(key.exactKey, (xyz.shardKey.keyFromValues(new Map([['a', toRawValue(null)]])))!.keyString)
+  t.equal(key.exactKey, xyz.shardKey.keyFromValues(new Map([['a', toRawValue(null)]]))!.keyString)
 })
 
-t.test('compound keys', async t => {
-  const ab = placementOf({ a: 1, b: 1 }, [{ a: 5, b: 10 }, { a: 5, b: 20 }])
+t.test('compound keys', async (t) => {
+  const ab = placementOf({ a: 1, b: 1 }, [
+    { a: 5, b: 10 },
+    { a: 5, b: 20 },
+  ])
   t.equal(shardsOf(ab, { a: { $in: [0, 5, 10] }, b: { $in: [0, 5, 25] } }), '0,1,2', 'behind an $in later fields only widen')
   t.equal(shardsOf(ab, { a: 5, b: { $in: [0, 5, 25] } }), '0,2', 'behind a point they expand')
   t.equal(shardsOf(ab, { a: 5, b: 15 }), '1')
@@ -98,18 +110,39 @@ t.test('compound keys', async t => {
   t.equal(shardsOf(ab, { b: 15 }), '0,1,2', 'no prefix')
   t.equal(targetFilter(ab, filterOf({ b: 15 })).kind, 'broadcast')
   t.equal(shardsOf(ab, { a: { $gt: 4, $lt: 5 }, b: 0 }), '0')
-  t.equal(shardsOf(ab, { $or: [{ a: 4, b: 100 }, { a: 6, b: 0 }] }), '0,2')
-  const flat = placementOf({ a: 1, b: 1 }, [{ a: 5, b: 10 }, { a: 5, b: 20 }, { a: 6, b: 10 }])
-  t.equal(shardsOf(flat, { $or: [{ a: 5, b: 5 }, { a: 6, b: 15 }] }), '0,1,2,3', 'an $or is the union of its branches, field by field')
+  t.equal(
+    shardsOf(ab, {
+      $or: [
+        { a: 4, b: 100 },
+        { a: 6, b: 0 },
+      ],
+    }),
+    '0,2',
+  )
+  const flat = placementOf({ a: 1, b: 1 }, [
+    { a: 5, b: 10 },
+    { a: 5, b: 20 },
+    { a: 6, b: 10 },
+  ])
+  t.equal(
+    shardsOf(flat, {
+      $or: [
+        { a: 5, b: 5 },
+        { a: 6, b: 15 },
+      ],
+    }),
+    '0,1,2,3',
+    'an $or is the union of its branches, field by field',
+  )
 })
 
-t.test('a range with both ends on bounds', async t => {
+t.test('a range with both ends on bounds', async (t) => {
   const numbers = placementOf({ a: 1 }, [{ a: -100 }, { a: 0 }, { a: 100 }])
   t.equal(shardsOf(numbers, { a: { $gte: -100, $lte: 0 } }), '1,2')
   t.equal(shardsOf(numbers, { a: 5 }, collated), '2', 'numbers do not care for collations')
 })
 
-t.test('collations', async t => {
+t.test('collations', async (t) => {
   t.equal(shardsOf(xyz, { a: 'y' }, collated), '0,1,2,3')
   t.equal(shardsOf(xyz, { a: { $in: ['y'] } }, collated), '0,1,2,3')
   t.equal(shardsOf(xyz, { a: { x: 1 } }, collated), '0,1,2,3')
@@ -118,26 +151,45 @@ t.test('collations', async t => {
   t.equal(shardsOf(placementOf({ a: 1, b: 1 }, [{ a: 5, b: 'm' }]), { a: 4, b: 'z' }, collated), '0', 'the other fields still help')
 })
 
-t.test('hashed keys: equalities target, the rest does not', async t => {
+t.test('hashed keys: equalities target, the rest does not', async (t) => {
   const hash = (value: unknown) => hashedKeyValue(toRawValue(value)).asBigInt()
   const ascending = [1, 2, 3, 'abc', null].sort((a, b) => (hash(a) < hash(b) ? -1 : 1))
-  const placement = placementOf({ a: 'hashed' }, ascending.map(value => ({ a: long(hash(value)) })))
+  const placement = placementOf(
+    { a: 'hashed' },
+    ascending.map((value) => ({ a: long(hash(value)) })),
+  )
   ascending.forEach((value, i) => t.equal(shardsOf(placement, { a: value }), String(i + 1), `hash of ${value}`))
-  t.equal(shardsOf(placement, { a: { $in: [1, 'abc'] } }), [1, 'abc'].map(value => ascending.indexOf(value) + 1).sort().join())
-  t.equal(shardsOf(placement, { $or: [{ a: 1 }, { a: 2 }] }), [1, 2].map(value => ascending.indexOf(value) + 1).sort().join())
+  t.equal(
+    shardsOf(placement, { a: { $in: [1, 'abc'] } }),
+    [1, 'abc']
+      .map((value) => ascending.indexOf(value) + 1)
+      .sort()
+      .join(),
+  )
+  t.equal(
+    shardsOf(placement, { $or: [{ a: 1 }, { a: 2 }] }),
+    [1, 2]
+      .map((value) => ascending.indexOf(value) + 1)
+      .sort()
+      .join(),
+  )
   t.equal(shardsOf(placement, { a: 1.9 }), String(ascending.indexOf(1) + 1), 'fractions are cut off before hashing')
   for (const filter of [{ a: { $gt: 1 } }, { a: { $gt: 1, $lt: 2 } }, { a: { $ne: 1 } }, { a: { $exists: true } }, { a: /^a/ }]) {
     t.equal(shardsOf(placement, filter), '0,1,2,3,4,5', JSON.stringify(filter))
   }
   t.equal(shardsOf(placement, { $and: [{ a: 1 }, { a: 2 }] }), '0', 'a contradiction')
-  const compound = placementOf({ x: 1, a: 'hashed' }, [{ x: 5, a: min }, { x: 5, a: long(0) }, { x: 6, a: min }])
+  const compound = placementOf({ x: 1, a: 'hashed' }, [
+    { x: 5, a: min },
+    { x: 5, a: long(0) },
+    { x: 6, a: min },
+  ])
   t.equal(shardsOf(compound, { x: 5 }), '1,2')
   t.equal(shardsOf(compound, { x: 5, a: 1 }), hash(1) < 0n ? '1' : '2')
   t.equal(shardsOf(compound, { x: 5, a: -1 }), hash(-1) < 0n ? '1' : '2')
   t.equal(shardsOf(compound, { a: 1 }), '0,1,2,3')
 })
 
-t.test('keys inside documents', async t => {
+t.test('keys inside documents', async (t) => {
   const nested = placementOf({ 'a.b': 1 }, [{ 'a.b': 10 }, { 'a.b': 20 }])
   t.equal(shardsOf(nested, { 'a.b': 15 }), '1')
   t.equal(shardsOf(nested, { a: { b: 15 } }), '1')
@@ -146,9 +198,8 @@ t.test('keys inside documents', async t => {
   t.equal(shardsOf(nested, { a: { $gt: { b: 15 } } }), '0,1,2')
 })
 
-t.test('shards that own nothing are not asked', async t => {
+t.test('shards that own nothing are not asked', async (t) => {
   const placement = placementOf({ a: 1 }, [{ a: 0 }], ['s1', 's1'])
   t.equal(shardsOf(placement, {}), '1')
   t.equal(targetFilter(placement, filterOf({})).chunks, 2)
 })
-

@@ -1,5 +1,3 @@
-import { OptionError } from '@shardlab/cluster'
-
 /** What a command's exit code means. */
 export const exitCodes = {
   fine: 0,
@@ -13,10 +11,13 @@ export const exitCodes = {
 
 /** Says on standard error what went wrong, without a stack, and returns the exit code. */
 export function reportError(error: unknown): number {
-  if (error instanceof OptionError) {
+  // By name: importing the class would load the whole cluster, also for `--help`.
+  if (error instanceof Error && error.name === 'OptionError') {
     process.stderr.write(`shardlab: ${error.message}\n`)
     return exitCodes.usage
   }
-  process.stderr.write(`shardlab: an error of shardlab's own, please report it: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(
+    `shardlab: an error of shardlab's own, please report it: ${error instanceof Error ? error.message : String(error)}\n`,
+  )
   return exitCodes.internal
 }

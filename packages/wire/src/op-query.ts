@@ -18,6 +18,14 @@ const allowedCommands: ReadonlySet<string> = new Set([
   'saslStart',
 ])
 
+/**
+ * The check of servers from 5.1 on; older ones take every command by OP_QUERY.
+ * @throws CommandError 352 UnsupportedOpQueryCommand
+ */
+export function checkOpQueryCommand(name: string): void {
+  if (!allowedCommands.has(name)) throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
+}
+
 /** What a removed opcode or a query on a collection is answered with, as OP_REPLY with the error flag. */
 export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'): Uint8Array {
   return new DocumentWriter(256)
@@ -57,9 +65,6 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
   }
   const { command, readPreference, metadata } = unwrap(query)
   if (findField(command, '$db') !== undefined) throw new CommandError(40621, '$db is not allowed in OP_QUERY requests')
-  const first = new FieldIterator(command)
-  const name = first.next() ? first.name() : ''
-  if (!allowedCommands.has(name)) throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
 
   const writer = new DocumentWriter(command.length + 96)
   for (const it = new FieldIterator(command); it.next(); ) {

@@ -9,6 +9,7 @@ import {
   type TimestampPair,
 } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, firstFieldName, writeError } from '@shardlab/bson'
+import { checkOpQueryCommand } from '@shardlab/wire'
 import { commandTable } from '../command-table.js'
 import type { Mongos } from '../mongos.js'
 import { checkApiVersion } from './api-version.js'
@@ -41,9 +42,10 @@ export async function dispatch(host: Mongos, command: ClientCommand): Promise<Cl
 type PreparedInvocation = MongosInvocation & { readonly row: NonNullable<ReturnType<typeof commandTable.find>> }
 
 /** Everything that is checked alike for all commands. @throws CommandError */
-function prepare(host: Mongos, { body, sequences, connectionId, remote }: ClientCommand): PreparedInvocation {
+function prepare(host: Mongos, { body, sequences, connectionId, legacy, remote }: ClientCommand): PreparedInvocation {
   host.clock.advanceFrom(body)
   const name = firstFieldName(body) ?? ''
+  if (legacy && !host.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
   const row = commandTable.find(name)
   if (row === undefined) throw new CommandError('CommandNotFound', `no such command: '${name}'`)
   if (host.stopping.signal.aborted) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')

@@ -1,11 +1,22 @@
-import { createRandom, RequestFailedError, StepFailedError, type ActorContext, type Address, type ClusterEvent, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  createRandom,
+  RequestFailedError,
+  StepFailedError,
+  type ActorContext,
+  type Address,
+  type ClusterEvent,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { FakeDisk } from './fake-disk.js'
 
 /** The world of one actor in a test: a clock that stands still until it is set, no peers unless given. */
 export class FakeContext implements ActorContext {
   readonly address: Address
   readonly endpoint = '127.0.0.1:27018'
-  readonly random = createRandom(7)
+  /** As the runtimes do: another one in each life. */
+  readonly random
   readonly disk: FakeDisk
   nowMs = 1_700_000_000_000
   readonly timers = new Map<string, number>()
@@ -17,6 +28,7 @@ export class FakeContext implements ActorContext {
   constructor(address: Address = 'shard01', disk = new FakeDisk()) {
     this.address = address
     this.disk = disk
+    this.random = createRandom(`${address} ${disk.lives++}`)
   }
 
   now(): number {

@@ -6,6 +6,8 @@ export class FakeDisk implements Disk {
   checkpoint: Uint8Array | null = null
   records: Uint8Array[] = []
   checkpointCount = 0
+  /** How many actors have used it. */
+  lives = 0
   /** While true an append waits for {@link release}. */
   held = false
   readonly #waiting: Deferred<void>[] = []
@@ -48,6 +50,10 @@ export class FakeDisk implements Disk {
   }
 
   usage(): DiskUsage {
-    return { logBytes: this.records.reduce((sum, record) => sum + record.length, 0), checkpointBytes: this.checkpoint?.length ?? 0, limitBytes: this.limitBytes }
+    return {
+      logBytes: this.records.reduce((sum, record) => sum + record.length, 0),
+      checkpointBytes: this.checkpoint?.length ?? 0,
+      limitBytes: this.limitBytes,
+    }
   }
 }

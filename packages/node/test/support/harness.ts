@@ -11,7 +11,14 @@ export interface RunOptions {
   stmtIds?: readonly number[]
 }
 
-const plainRole: NodeRole = { name: 'shard', setName: 'shard01', rows: [], enter: () => ({ ownership: null }), checkReplacement: () => {}, checkImplicitCreate: () => {} }
+const plainRole: NodeRole = {
+  name: 'shard',
+  setName: 'shard01',
+  rows: [],
+  enter: () => ({ ownership: null }),
+  checkReplacement: () => {},
+  checkImplicitCreate: () => {},
+}
 
 /** One node, driven by commands as documents. */
 export class NodeUnderTest {
@@ -21,25 +28,39 @@ export class NodeUnderTest {
   readonly #role: NodeRole
   readonly #checkpointAfterBytes: number | undefined
 
-  constructor({ disk = new FakeDisk(), version = '7.0' as EmulatedVersion, role = plainRole, checkpointAfterBytes }: { disk?: FakeDisk; version?: EmulatedVersion; role?: NodeRole; checkpointAfterBytes?: number } = {}) {
+  constructor({
+    disk = new FakeDisk(),
+    version = '7.0' as EmulatedVersion,
+    role = plainRole,
+    checkpointAfterBytes,
+  }: { disk?: FakeDisk; version?: EmulatedVersion; role?: NodeRole; checkpointAfterBytes?: number } = {}) {
     this.#version = version
     this.#role = role
     this.#checkpointAfterBytes = checkpointAfterBytes
     this.context = new FakeContext('shard01', disk)
-    this.node = new StorageNode(this.context, { behaviours: behavioursOf(version), maxWireVersion: 21, ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }) }, () => role)
+    this.node = new StorageNode(
+      this.context,
+      { behaviours: behavioursOf(version), maxWireVersion: 21, ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }) },
+      () => role,
+    )
     this.node.start()
   }
 
   /** A new life on the same disk: what was in memory only is gone. */
   restarted(): NodeUnderTest {
-    return new NodeUnderTest({ disk: this.context.disk, version: this.#version, role: this.#role, ...(this.#checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: this.#checkpointAfterBytes }) })
+    return new NodeUnderTest({
+      disk: this.context.disk,
+      version: this.#version,
+      role: this.#role,
+      ...(this.#checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: this.#checkpointAfterBytes }),
+    })
   }
 
   command(command: Document, { db = 'test', sequences = [], stmtIds }: RunOptions = {}): NodeCommand {
     return {
       db,
       body: encode(command),
-      sequences: sequences.map(([name, documents]) => [name, documents.map(document => encode(document))] as const),
+      sequences: sequences.map(([name, documents]) => [name, documents.map((document) => encode(document))] as const),
       shardVersion: null,
       databaseVersion: null,
       stmtIds: stmtIds ?? null,

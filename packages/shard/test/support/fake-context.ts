@@ -1,4 +1,14 @@
-import { createRandom, RequestFailedError, StepFailedError, type ActorContext, type Address, type ClusterEvent, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  createRandom,
+  RequestFailedError,
+  StepFailedError,
+  type ActorContext,
+  type Address,
+  type ClusterEvent,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { FakeDisk } from './fake-disk.js'
 
 export type Peers = (to: Address, kind: MessageKind, request: unknown) => unknown
@@ -7,6 +17,7 @@ export type Peers = (to: Address, kind: MessageKind, request: unknown) => unknow
 export class FakeContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string
+  /** As the runtimes do: another one in each life. */
   readonly random
   readonly disk = new FakeDisk()
   readonly #peers: Peers
@@ -19,7 +30,7 @@ export class FakeContext implements ActorContext {
 
   constructor(address: Address, peers: Peers) {
     this.address = address
-    this.random = createRandom(address)
+    this.random = createRandom(`${address} ${this.disk.lives++}`)
     this.endpoint = `${address}.local:27018`
     this.#peers = peers
   }

@@ -36,7 +36,9 @@ export class ScriptedConfig {
   shard(ns: string, key: Document, cuts: readonly unknown[], owners: readonly string[], uuid: Uint8Array = Buffer.alloc(16, 1)): void {
     const field = Object.keys(key)[0]!
     const bounds = [{ $min: 1 }, ...cuts, { $max: 1 }]
-    const bound = (value: unknown): Document => ({ [field]: (value as Document)['$min'] === 1 ? minKey : (value as Document)['$max'] === 1 ? maxKey : value })
+    const bound = (value: unknown): Document => ({
+      [field]: (value as Document)['$min'] === 1 ? minKey : (value as Document)['$max'] === 1 ? maxKey : value,
+    })
     this.collections.set(ns, {
       uuid,
       key: encode(key),
@@ -50,7 +52,7 @@ export class ScriptedConfig {
   /** Moves a chunk, with the control chunk of its donor. */
   move(ns: string, index: number, to: string): void {
     const { chunks } = this.collections.get(ns)!
-    const major = Math.max(...chunks.map(chunk => chunk.major)) + 1
+    const major = Math.max(...chunks.map((chunk) => chunk.major)) + 1
     const control = chunks.find((chunk, i) => i !== index && chunk.shard === chunks[index]!.shard)
     Object.assign(chunks[index]!, { shard: to, major, minor: 0 })
     if (control !== undefined) Object.assign(control, { major, minor: 1 })
@@ -59,7 +61,10 @@ export class ScriptedConfig {
   /** The version that a router with the newest placement sends to this shard. */
   version(ns: string, shard: string): PlacementVersionTuple {
     const { epoch, timestamp, chunks } = this.collections.get(ns)!
-    const [major, minor] = chunks.filter(chunk => chunk.shard === shard).map(chunk => [chunk.major, chunk.minor] as const).sort((a, b) => b[0] - a[0] || b[1] - a[1])[0] ?? [0, 0]
+    const [major, minor] = chunks
+      .filter((chunk) => chunk.shard === shard)
+      .map((chunk) => [chunk.major, chunk.minor] as const)
+      .sort((a, b) => b[0] - a[0] || b[1] - a[1])[0] ?? [0, 0]
     return [epoch.toHexString(), timestamp, 1, major, minor]
   }
 
@@ -68,28 +73,58 @@ export class ScriptedConfig {
     if (this.silent.has(kind)) return undefined
     switch (kind) {
       case 'config.get-shards':
-        return { shards: this.shards.map(_id => encode({ _id, host: `${_id}/h:1` })), clusterTime: [1, 1] }
+        return { shards: this.shards.map((_id) => encode({ _id, host: `${_id}/h:1` })), clusterTime: [1, 1] }
       case 'config.get-database': {
         const database = this.databases.get((request as RequestOf<'config.get-database'>).db)
         if (database === undefined) return { database: null }
         const [uuid, t, i, lastMod] = database.version
-        return { database: encode({ _id: 'db', primary: database.primary, version: { uuid: new UUID(uuid), timestamp: new Timestamp({ t, i }), lastMod } }) }
+        return {
+          database: encode({
+            _id: 'db',
+            primary: database.primary,
+            version: { uuid: new UUID(uuid), timestamp: new Timestamp({ t, i }), lastMod },
+          }),
+        }
       }
       case 'config.get-collection': {
         const { ns, since } = request as RequestOf<'config.get-collection'>
         const entry = this.collections.get(ns)
         if (entry === undefined) return { collection: null, chunks: [], full: true }
         const full = since === null || since[0] !== entry.epoch.toHexString()
-        const chunks = entry.chunks.filter(chunk => full || chunk.major > since[3] || (chunk.major === since[3] && chunk.minor > since[4]))
+        const chunks = entry.chunks.filter(
+          (chunk) => full || chunk.major > since[3] || (chunk.major === since[3] && chunk.minor > since[4]),
+        )
         return {
-          collection: encode({ _id: ns, lastmodEpoch: entry.epoch, timestamp: new Timestamp({ t: entry.timestamp, i: 1 }), uuid: new UUID(entry.uuid), key: decode(entry.key), unique: entry.unique }),
-          chunks: chunks.map(({ min, max, shard, major, minor }) => encode({ min, max, shard, lastmod: new Timestamp({ t: major, i: minor }) })),
+          collection: encode({
+            _id: ns,
+            lastmodEpoch: entry.epoch,
+            timestamp: new Timestamp({ t: entry.timestamp, i: 1 }),
+            uuid: new UUID(entry.uuid),
+            key: decode(entry.key),
+            unique: entry.unique,
+          }),
+          chunks: chunks.map(({ min, max, shard, major, minor }) =>
+            encode({ min, max, shard, lastmod: new Timestamp({ t: major, i: minor }) }),
+          ),
           full,
         }
       }
       case 'config.commit-create-collection': {
         const { ns, uuid, key, unique, chunks } = request as RequestOf<'config.commit-create-collection'>
-        const entry: Entry = { uuid, key, unique, epoch: new ObjectId(String(++this.#clock).padStart(24, '0')), timestamp: this.#clock, chunks: chunks.map(([min, max, shard]: ChunkAssignment, minor) => ({ min: decode(min), max: decode(max), shard, major: 1, minor })) }
+        const entry: Entry = {
+          uuid,
+          key,
+          unique,
+          epoch: new ObjectId(String(++this.#clock).padStart(24, '0')),
+          timestamp: this.#clock,
+          chunks: chunks.map(([min, max, shard]: ChunkAssignment, minor) => ({
+            min: decode(min),
+            max: decode(max),
+            shard,
+            major: 1,
+            minor,
+          })),
+        }
         this.collections.set(ns, entry)
         return { error: null }
       }

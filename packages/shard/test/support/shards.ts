@@ -15,7 +15,10 @@ export class Shards {
   /** Shards that cannot be reached. */
   readonly down = new Set<string>()
 
-  constructor({ shards = ['shard01', 'shard02', 'shard03'], version = '7.0' as EmulatedVersion }: { shards?: string[]; version?: EmulatedVersion } = {}) {
+  constructor({
+    shards = ['shard01', 'shard02', 'shard03'],
+    version = '7.0' as EmulatedVersion,
+  }: { shards?: string[]; version?: EmulatedVersion } = {}) {
     this.config = new ScriptedConfig(shards)
     for (const shard of shards) {
       const context = new FakeContext(shard, (to, kind, request) => {
@@ -35,13 +38,28 @@ export class Shards {
 
   /** A command as a router sends it. */
   async routed(shard: string, command: Document, versions: Versions = {}): Promise<Document> {
-    const reply = await this.send(shard, 'node.command', { db: 'db', body: encode(command), sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null, clusterTime: [1, 1], ...versions })
+    const reply = await this.send(shard, 'node.command', {
+      db: 'db',
+      body: encode(command),
+      sequences: [],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+      clusterTime: [1, 1],
+      ...versions,
+    })
     return decode(reply.body)
   }
 
   /** A command of a client that is connected to the shard itself. */
   async direct(shard: string, command: Document): Promise<Document> {
-    const request: ClientCommand = { connectionId: 1, body: encode({ ...command, $db: command['$db'] ?? 'db' }), sequences: [], legacy: false, remote: '' }
+    const request: ClientCommand = {
+      connectionId: 1,
+      body: encode({ ...command, $db: command['$db'] ?? 'db' }),
+      sequences: [],
+      legacy: false,
+      remote: '',
+    }
     return decode((await this.send(shard, 'client.command', request)).body)
   }
 
@@ -49,18 +67,27 @@ export class Shards {
   async ids(shard: string, command: Document, versions: Versions | 'direct'): Promise<unknown[]> {
     const reply = versions === 'direct' ? await this.direct(shard, command) : await this.routed(shard, command, versions)
     if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
-    return ((reply['cursor'] as Document)['firstBatch'] as Document[]).map(document => document['_id'])
+    return ((reply['cursor'] as Document)['firstBatch'] as Document[]).map((document) => document['_id'])
   }
 
   async shardCollection(ns: string, body: Document): Promise<{ uuid: Uint8Array; error: Document | null }> {
     const db = ns.split('.', 1)[0]!
     const { primary, version } = this.config.databases.get(db)!
-    const { uuid, error } = await this.send(primary, 'shard.create-sharded-collection', { ns, body: encode({ shardCollection: ns, ...body }), databaseVersion: version })
+    const { uuid, error } = await this.send(primary, 'shard.create-sharded-collection', {
+      ns,
+      body: encode({ shardCollection: ns, ...body }),
+      databaseVersion: version,
+    })
     return { uuid, error: error === null ? null : decode(error) }
   }
 
   /** `min → shard` of each chunk in the catalog. */
   chunksOf(ns: string): string[] {
-    return (this.config.collections.get(ns)?.chunks ?? []).map(({ min, shard }) => `${Object.values(min).map(value => ((value as { _bsontype?: string })._bsontype === 'MinKey' ? 'MinKey' : String(value))).join()} ${shard}`)
+    return (this.config.collections.get(ns)?.chunks ?? []).map(
+      ({ min, shard }) =>
+        `${Object.values(min)
+          .map((value) => ((value as { _bsontype?: string })._bsontype === 'MinKey' ? 'MinKey' : String(value)))
+          .join()} ${shard}`,
+    )
   }
 }

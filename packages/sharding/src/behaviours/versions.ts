@@ -6,5 +6,5 @@ export const defaultVersion: EmulatedVersion = '7.0'
 
 /** @returns the version, or undefined when the text names none of {@link emulatedVersions}. */
 export function parseEmulatedVersion(text: string): EmulatedVersion | undefined {
-  return emulatedVersions.find(version => version === text)
+  return emulatedVersions.find((version) => version === text)
 }

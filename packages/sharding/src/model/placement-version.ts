@@ -50,5 +50,10 @@ export function writePlacementVersion(writer: DocumentWriter, name: string, vers
 
 /** `{ uuid, timestamp, lastMod }`. */
 export function writeDatabaseVersion(writer: DocumentWriter, name: string, version: DatabaseVersion): DocumentWriter {
-  return writer.startDocument(name).uuid('uuid', Buffer.from(version[0], 'hex')).timestamp('timestamp', version[1], version[2]).int32('lastMod', version[3]).end()
+  return writer
+    .startDocument(name)
+    .uuid('uuid', Buffer.from(version[0], 'hex'))
+    .timestamp('timestamp', version[1], version[2])
+    .int32('lastMod', version[3])
+    .end()
 }

@@ -59,9 +59,9 @@ export class ShardKeyPattern {
   private constructor(document: Uint8Array, fields: readonly ShardKeyField[]) {
     this.document = document
     this.fields = fields
-    this.paths = fields.map(field => field.path)
-    this.keyPattern = fields.map(field => ({ path: field.path, direction: field.hashed ? ('hashed' as const) : (1 as const) }))
-    this.hashedIndex = fields.findIndex(field => field.hashed)
+    this.paths = fields.map((field) => field.path)
+    this.keyPattern = fields.map((field) => ({ path: field.path, direction: field.hashed ? ('hashed' as const) : (1 as const) }))
+    this.hashedIndex = fields.findIndex((field) => field.hashed)
     this.isHashed = this.hashedIndex >= 0
     this.globalMin = this.boundDocument(fields.map(() => minKeyValue))
     this.globalMax = this.boundDocument(fields.map(() => maxKeyValue))
@@ -78,23 +78,23 @@ export class ShardKeyPattern {
     for (const [path, value] of fieldsOf(document)) {
       const parts = path.split('.')
       if (path === '') throw new CommandError('BadValue', 'Field  is empty')
-      if (parts.some(part => part === '')) throw new CommandError('BadValue', `Field ${path} contains empty parts`)
+      if (parts.some((part) => part === '')) throw new CommandError('BadValue', `Field ${path} contains empty parts`)
       if (parts.some((part, i) => part.startsWith('$') && !(i > 0 && (part === '$id' || part === '$db' || part === '$ref')))) {
         throw new CommandError('BadValue', `Field ${path} contains parts that start with '$'`)
       }
       const hashed = value.type === BsonType.string && value.asString() === 'hashed'
-      if (hashed ? fields.some(field => field.hashed) : !isOne(value)) throw unsupported(document, path)
+      if (hashed ? fields.some((field) => field.hashed) : !isOne(value)) throw unsupported(document, path)
       fields.push({ path, hashed, parts })
     }
     if (fields.length === 0) throw new CommandError('BadValue', 'Shard key is empty')
-    const hashedField = fields.find(field => field.hashed)
+    const hashedField = fields.find((field) => field.hashed)
     if (!options.compoundHashed && fields.length > 1 && hashedField !== undefined) throw unsupported(document, hashedField.path)
     return new ShardKeyPattern(document, fields)
   }
 
   /** The index that the server makes for this key: `x_1_y_hashed`. */
   get indexName(): string {
-    return this.fields.map(field => `${field.path}_${field.hashed ? 'hashed' : '1'}`).join('_')
+    return this.fields.map((field) => `${field.path}_${field.hashed ? 'hashed' : '1'}`).join('_')
   }
 
   /** Is it exactly `{ _id: 1 }`? */
@@ -134,7 +134,7 @@ export class ShardKeyPattern {
       values.push(value)
     }
     let count = 0
-    for (const it = new FieldIterator(bound); it.next(); ) count++
+    for (const it = new FieldIterator(bound); it.next();) count++
     return count === this.fields.length ? encodeKeyString(values) : undefined
   }
 

@@ -34,9 +34,10 @@ export function applyPlacementAnswer(ns: string, known: CollectionPlacement | nu
   const generation = generationOf(entry)
   const key = findField(answer.collection, 'key')!.slice()
   if (!answer.full) {
-    if (known === null || !sameGeneration(known.table.version, [...generation, 0, 0])) throw new Error(`the changes of ${ns} build on a placement that is not known`)
+    if (known === null || !sameGeneration(known.table.version, [...generation, 0, 0]))
+      throw new Error(`the changes of ${ns} build on a placement that is not known`)
     if (answer.chunks.length === 0) return known
-    return { ...known, table: known.table.withChanges(answer.chunks.map(chunk => chunkEntry(known.shardKey, chunk))) }
+    return { ...known, table: known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk))) }
   }
   const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
   const collation = findField(answer.collection, 'defaultCollation')
@@ -46,7 +47,11 @@ export function applyPlacementAnswer(ns: string, known: CollectionPlacement | nu
     shardKey,
     unique: entry['unique'] === true,
     defaultCollation: collation === undefined ? null : collation.slice(),
-    table: RoutingTable.build(generation, { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString }, answer.chunks.map(chunk => chunkEntry(shardKey, chunk))),
+    table: RoutingTable.build(
+      generation,
+      { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString },
+      answer.chunks.map((chunk) => chunkEntry(shardKey, chunk)),
+    ),
   }
 }
 
@@ -63,5 +68,11 @@ export function generationOf(collection: Document): [epoch: string, seconds: num
 
 function chunkEntry(shardKey: ShardKeyPattern, document: Uint8Array): ChunkEntry {
   const chunk = parseChunk(document)
-  return { min: shardKey.keyStringOfBound(chunk.min)!, max: shardKey.keyStringOfBound(chunk.max)!, shard: chunk.shard, major: chunk.major, minor: chunk.minor }
+  return {
+    min: shardKey.keyStringOfBound(chunk.min)!,
+    max: shardKey.keyStringOfBound(chunk.max)!,
+    shard: chunk.shard,
+    major: chunk.major,
+    minor: chunk.minor,
+  }
 }

@@ -27,7 +27,11 @@ export class RoutingTable {
    * @param chunks all chunks of the collection, in any order
    * @throws Error when they do not fill the key space from global minimum to maximum without gap or overlap
    */
-  static build(generation: readonly [epoch: string, seconds: number, increment: number], bounds: { readonly globalMin: string; readonly globalMax: string }, chunks: readonly ChunkEntry[]): RoutingTable {
+  static build(
+    generation: readonly [epoch: string, seconds: number, increment: number],
+    bounds: { readonly globalMin: string; readonly globalMax: string },
+    chunks: readonly ChunkEntry[],
+  ): RoutingTable {
     const sorted = [...chunks].sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
     let expected = bounds.globalMin
     for (const chunk of sorted) {
@@ -129,7 +133,9 @@ export class RoutingTable {
     const { version, numbers, totals } = this.#state
     const number = numbers.get(shard)
     const total = number === undefined ? undefined : totals[number]!
-    return total === undefined || total.chunks === 0 ? [version[0], version[1], version[2], 0, 0] : [version[0], version[1], version[2], total.major, total.minor]
+    return total === undefined || total.chunks === 0
+      ? [version[0], version[1], version[2], 0, 0]
+      : [version[0], version[1], version[2], total.major, total.minor]
   }
 
   /** The shard that owns the lowest chunk. */

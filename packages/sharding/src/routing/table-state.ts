@@ -38,7 +38,11 @@ export interface TableState {
 const noChunks: ShardTotals = { chunks: 0, major: 0, minor: 0 }
 
 /** @param chunks in key order, without gap or overlap */
-export function stateOf(generation: readonly [epoch: string, seconds: number, increment: number], globalMax: string, chunks: readonly ChunkEntry[]): TableState {
+export function stateOf(
+  generation: readonly [epoch: string, seconds: number, increment: number],
+  globalMax: string,
+  chunks: readonly ChunkEntry[],
+): TableState {
   const numbers = new Map<string, number>()
   const totals: ShardTotals[] = []
   let version: PlacementVersion = [...generation, 0, 0]
@@ -54,8 +58,23 @@ export function stateOf(generation: readonly [epoch: string, seconds: number, in
     totals[number] = withChunk(totals[number]!, chunk.major, chunk.minor)
     if (isNewer(chunk.major, chunk.minor, version[3], version[4])) version = [...generation, chunk.major, chunk.minor]
   }
-  const blocks = cutBlock({ mins: chunks.map(chunk => chunk.min), shards: owners, majors: chunks.map(chunk => chunk.major), minors: chunks.map(chunk => chunk.minor) })
-  return { version, globalMax, chunkCount: chunks.length, ownerCount: totals.length, shardIds: [...numbers.keys()], numbers, totals, blocks, firsts: blocks.map(block => block.mins[0]!) }
+  const blocks = cutBlock({
+    mins: chunks.map((chunk) => chunk.min),
+    shards: owners,
+    majors: chunks.map((chunk) => chunk.major),
+    minors: chunks.map((chunk) => chunk.minor),
+  })
+  return {
+    version,
+    globalMax,
+    chunkCount: chunks.length,
+    ownerCount: totals.length,
+    shardIds: [...numbers.keys()],
+    numbers,
+    totals,
+    blocks,
+    firsts: blocks.map((block) => block.mins[0]!),
+  }
 }
 
 /** @throws Error for a range that is empty or leaves the key space */
@@ -66,23 +85,15 @@ export function changedState(state: TableState, changes: readonly ChunkEntry[]):
   return draft.finish()
 }
 
-interface OwnBlock {
-  readonly mins: string[]
-  readonly shards: number[]
-  readonly majors: number[]
-  readonly minors: number[]
-}
-
 class Draft {
   readonly #before: TableState
   readonly #globalMax: string
   readonly #blocks: Block[]
-  readonly #firsts: string[]
+  /** The table's own until a block comes or goes. */
+  #firsts: readonly string[]
   readonly #totals: ShardTotals[]
   /** Shards whose newest chunk is gone, so that another one is their newest. */
   readonly #unsure = new Set<number>()
-  /** Blocks that no other table has. */
-  readonly #owned = new Set<Block>()
   #numbers: ReadonlyMap<string, number>
   #version: PlacementVersion
   #chunkCount: number
@@ -91,7 +102,7 @@ class Draft {
     this.#before = state
     this.#globalMax = state.globalMax
     this.#blocks = state.blocks.slice()
-    this.#firsts = state.firsts.slice()
+    this.#firsts = state.firsts
     this.#totals = state.totals.slice()
     this.#numbers = state.numbers
     this.#version = state.version
@@ -102,7 +113,8 @@ class Draft {
     const { min, max, major, minor } = change
     const blocks = this.#blocks
     const firsts = this.#firsts
-    if (min >= max || min < firsts[0]! || max > this.#globalMax) throw new Error('the range of a changed chunk is empty or leaves the key space')
+    if (min >= max || min < firsts[0]! || max > this.#globalMax)
+      throw new Error('the range of a changed chunk is empty or leaves the key space')
     const shard = this.#numberOf(change.shard)
     const firstIndex = positionIn(firsts, min)
     let lastIndex = firstIndex
@@ -117,33 +129,26 @@ class Draft {
       const stop = b === lastIndex ? to : block.mins.length
       for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(block.shards[i]!, block.majors[i]!, block.minors[i]!)
     }
-    const rest: [owner: number, major: number, minor: number] = [last.shards[to - 1] ?? 0, last.majors[to - 1] ?? 0, last.minors[to - 1] ?? 0]
-    const block = this.#own(firstIndex)
-    const removed = lastIndex === firstIndex ? to - from : block.mins.length - from
-    // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
-    if (end !== max) {
-      block.mins.splice(from, removed, min, max)
-      block.shards.splice(from, removed, shard, rest[0])
-      block.majors.splice(from, removed, major, rest[1])
-      block.minors.splice(from, removed, minor, rest[2])
-      this.#add(...rest)
-    } else {
-      block.mins.splice(from, removed, min)
-      block.shards.splice(from, removed, shard)
-      block.majors.splice(from, removed, major)
-      block.minors.splice(from, removed, minor)
-    }
     this.#add(shard, major, minor)
-    if (lastIndex > firstIndex) {
-      block.mins.push(...last.mins.slice(to))
-      block.shards.push(...last.shards.slice(to))
-      block.majors.push(...last.majors.slice(to))
-      block.minors.push(...last.minors.slice(to))
+    // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
+    const cuts = end !== max
+    if (cuts) this.#add(last.shards[to - 1]!, last.majors[to - 1]!, last.minors[to - 1]!)
+    const isOne = lastIndex === firstIndex
+    const replaced = <T>(values: readonly T[], own: T, lastValues: readonly T[], rest: T): T[] => {
+      if (isOne) return cuts ? values.toSpliced(from, to - from, own, rest) : values.toSpliced(from, to - from, own)
+      return values.slice(0, from).concat(cuts ? [own, rest] : [own], lastValues.slice(to))
+    }
+    const block: Block = {
+      mins: replaced(first.mins, min, last.mins, max),
+      shards: replaced(first.shards, shard, last.shards, last.shards[to - 1]!),
+      majors: replaced(first.majors, major, last.majors, last.majors[to - 1]!),
+      minors: replaced(first.minors, minor, last.minors, last.minors[to - 1]!),
     }
     const parts = cutBlock(block)
-    if (parts.length > 1 || lastIndex > firstIndex) {
+    if (parts.length === 1 && isOne) blocks[firstIndex] = block
+    else {
       blocks.splice(firstIndex, lastIndex - firstIndex + 1, ...parts)
-      firsts.splice(firstIndex, lastIndex - firstIndex + 1, ...parts.map(part => part.mins[0]!))
+      this.#firsts = firsts.toSpliced(firstIndex, lastIndex - firstIndex + 1, ...parts.map((part) => part.mins[0]!))
     }
     const [epoch, seconds, increment, newestMajor, newestMinor] = this.#version
     if (isNewer(major, minor, newestMajor, newestMinor)) this.#version = [epoch, seconds, increment, major, minor]
@@ -164,16 +169,6 @@ class Draft {
       blocks: this.#blocks,
       firsts: this.#firsts,
     }
-  }
-
-  /** The block as a copy of this draft's own, made once. */
-  #own(index: number): OwnBlock {
-    const block = this.#blocks[index]!
-    if (this.#owned.has(block)) return block as OwnBlock
-    const copy: OwnBlock = { mins: block.mins.slice(), shards: block.shards.slice(), majors: block.majors.slice(), minors: block.minors.slice() }
-    this.#blocks[index] = copy
-    this.#owned.add(copy)
-    return copy
   }
 
   #numberOf(shard: string): number {
@@ -203,14 +198,17 @@ class Draft {
     let total = noChunks
     if (this.#totals[shard]!.chunks === 0) return total
     for (const block of this.#blocks) {
-      for (let i = 0; i < block.shards.length; i++) if (block.shards[i] === shard) total = withChunk(total, block.majors[i]!, block.minors[i]!)
+      for (let i = 0; i < block.shards.length; i++)
+        if (block.shards[i] === shard) total = withChunk(total, block.majors[i]!, block.minors[i]!)
     }
     return total
   }
 }
 
 function withChunk(total: ShardTotals, major: number, minor: number): ShardTotals {
-  return isNewer(major, minor, total.major, total.minor) ? { chunks: total.chunks + 1, major, minor } : { chunks: total.chunks + 1, major: total.major, minor: total.minor }
+  return isNewer(major, minor, total.major, total.minor)
+    ? { chunks: total.chunks + 1, major, minor }
+    : { chunks: total.chunks + 1, major: total.major, minor: total.minor }
 }
 
 function isNewer(major: number, minor: number, thanMajor: number, thanMinor: number): boolean {

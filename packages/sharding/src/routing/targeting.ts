@@ -41,16 +41,22 @@ export function targetFilter(placement: CollectionPlacement, filter: Filter, opt
     return { shards: [table.shardOf(exact.keyString)], kind: 'targeted', chunks: 1, bounds: [[bound, bound]], exactKey: exact.keyString }
   }
   const keyBounds = boundsFor(filter.root, shardKey.keyPattern, options)
-  if (keyBounds.fields.some(field => field.intervals.length === 0)) {
+  if (keyBounds.fields.some((field) => field.intervals.length === 0)) {
     // A contradiction still needs a reply of the right shape: the owner of the lowest chunk gives it.
     return { shards: [table.lowestShard()], kind: 'targeted', chunks: 0, bounds: [], exactKey: null }
   }
   if (isEverything(keyBounds.fields[0]!.intervals)) {
-    return { shards: table.owners(), kind: 'broadcast', chunks: table.chunkCount, bounds: [[shardKey.globalMin, shardKey.globalMax]], exactKey: null }
+    return {
+      shards: table.owners(),
+      kind: 'broadcast',
+      chunks: table.chunkCount,
+      bounds: [[shardKey.globalMin, shardKey.globalMax]],
+      exactKey: null,
+    }
   }
   const ranges = flattenBounds(keyBounds)
-  const { shards, chunks } = table.shardsInRanges(ranges.map(range => [encodeKeyString(range.low), encodeKeyString(range.high)]))
-  const bounds = ranges.map(range => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
+  const { shards, chunks } = table.shardsInRanges(ranges.map((range) => [encodeKeyString(range.low), encodeKeyString(range.high)]))
+  const bounds = ranges.map((range) => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
   return { shards, kind: shards.length === 1 ? 'targeted' : 'multi', chunks, bounds, exactKey: null }
 }
 
@@ -81,12 +87,12 @@ function flattenBounds(bounds: KeyBounds): KeyRange[] {
     const first = intervals[0]!
     const last = intervals.at(-1)!
     if (expanded || (intervals.length === 1 && isPoint(first))) {
-      ranges = ranges.map(range => ({ low: [...range.low, first.low], high: [...range.high, last.high] }))
+      ranges = ranges.map((range) => ({ low: [...range.low, first.low], high: [...range.high, last.high] }))
       continue
     }
     if (intervals.length > rangesMax) throw new CommandError(17439, 'combinatorial limit of $in partitioning of results exceeded')
     const [prefix] = ranges as [KeyRange]
-    ranges = intervals.map(interval => ({ low: [...prefix.low, interval.low], high: [...prefix.high, interval.high] }))
+    ranges = intervals.map((interval) => ({ low: [...prefix.low, interval.low], high: [...prefix.high, interval.high] }))
     expanded = true
   }
   return ranges

@@ -23,11 +23,23 @@ export function collectionDocument(key: Document, over: Document = {}): Uint8Arr
 }
 
 export function chunkDocument(from: Document, to: Document, shard: string, major = 1, minor = 0): Uint8Array {
-  return encode({ _id: new ObjectId('64b7f0000000000000000002'), uuid, min: from, max: to, shard, lastmod: new Timestamp({ t: major, i: minor }) })
+  return encode({
+    _id: new ObjectId('64b7f0000000000000000002'),
+    uuid,
+    min: from,
+    max: to,
+    shard,
+    lastmod: new Timestamp({ t: major, i: minor }),
+  })
 }
 
 /** Chunks cut at these key values (in order), the i-th one on the i-th shard of the list (`s0`, `s1`, … when none is given). */
-export function placementOf(key: Document, cuts: readonly Document[], shards?: readonly string[], over: Document = {}): CollectionPlacement {
+export function placementOf(
+  key: Document,
+  cuts: readonly Document[],
+  shards?: readonly string[],
+  over: Document = {},
+): CollectionPlacement {
   const shardKey = patternOf(key)
   const bounds = [decode(shardKey.globalMin), ...cuts, decode(shardKey.globalMax)]
   const chunks = bounds.slice(1).map((to, i) => chunkDocument(bounds[i]!, to, shards?.[i] ?? `s${i}`, 1, i))
@@ -47,5 +59,5 @@ export function failure(action: () => unknown): { code: number; message: string 
 
 /** Chunks as short lines: `min..max shard major|minor`. */
 export function linesOf(table: RoutingTable): string[] {
-  return [...table.chunks()].map(chunk => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`)
+  return [...table.chunks()].map((chunk) => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`)
 }

@@ -16,7 +16,8 @@ export interface UpOptions {
   readonly quiet?: true
 }
 
-export function addUpCommand(program: Command): void {
+/** Adds `up` to the program; `run` gets its options. */
+export function addUpCommand(program: Command, run: (options: UpOptions) => Promise<void>): void {
   program
     .command('up')
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
@@ -25,13 +26,13 @@ export function addUpCommand(program: Command): void {
     .option('--port <p>', 'port of the first mongos, the others take the next ones; 0: any free ports', wholeNumber, 27017)
     .option('--host <h>', 'address to listen on', '127.0.0.1')
     .option('--emulate <v>', 'server version to behave as: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0', '7.0')
-    .option('--chunk-size <size>', 'chunk size such as 64KB or 128MB, at least 1KB (default: the version\'s own)')
+    .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's own)")
     .option('--runtime <r>', 'threads: actors on worker threads; inline: all in one thread', 'threads')
     .option('--hosts <n>', 'worker threads that share the members (default: one each up to 12 members, then at most 4)', wholeNumber)
     .option('--native-wire', "announce the version's real wire versions, with which today's drivers refuse old ones")
     .option('--server-timings', "the server's own timings instead of quick ones")
     .option('--json', 'print one JSON object on the first line instead of text')
-    .option('--quiet', 'print nothing but errors')
+    .option('--quiet', 'print nothing but errors, and the JSON object with --json')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
@@ -42,10 +43,7 @@ Examples:
   shardlab up --json --port 0                  for programs: first line is {"ready":true,"uri":…}
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks`,
     )
-    .action(async (options: UpOptions) => {
-      const { up } = await import('./up.js')
-      await up(options)
-    })
+    .action(run)
 }
 
 function wholeNumber(text: string): number {

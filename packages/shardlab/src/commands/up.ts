@@ -1,17 +1,25 @@
 /** `shardlab up`: a cluster in the foreground until a signal ends it. */
-import { ShardedCluster, type ClusterOptions, type EmulatedVersion } from '@shardlab/cluster'
-import { exitCodes, reportError } from '../exit-codes.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ShardedCluster } from '@shardlab/cluster'
+import { exitCodes } from '../exit-codes.js'
+import { clusterOptions } from './cluster-options.js'
 import type { UpOptions } from './up-options.js'
 
-export async function up(options: UpOptions): Promise<void> {
-  const stopped = untilSignal()
+/** An end in order may take this long; then connections that are still busy are cut. A signal has to end `up` within a second. */
+const stopGraceMs = 800
+
+/** Runs a cluster and ends the process with code 0 once `stopped` resolves; rejects when the cluster cannot start. */
+export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
-  const cluster = await ShardedCluster.start(clusterOptions(options))
-  cluster.on('member', event => {
+  const cluster = await Promise.race([ShardedCluster.start(clusterOptions(options)), stopped])
+  // Nothing of a cluster that is still starting outlives the process.
+  if (cluster === undefined) process.exit(exitCodes.fine)
+  cluster.on('member', (event) => {
     if (event.state === 'crashed' && event.error !== undefined) process.stderr.write(`shardlab: ${event.member} died: ${event.error}\n`)
   })
   cluster.on('log', ({ level, member, message, fields }) => {
-    if (options.quiet !== true && (level === 'warn' || level === 'error')) process.stderr.write(`${member}: ${message} ${JSON.stringify(fields)}\n`)
+    if (options.quiet !== true && (level === 'warn' || level === 'error'))
+      process.stderr.write(`${member}: ${message} ${JSON.stringify(fields)}\n`)
   })
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ ready: true, uri: cluster.uri, shards: cluster.shards, mongos: cluster.mongos })}\n`)
@@ -19,38 +27,8 @@ export async function up(options: UpOptions): Promise<void> {
     process.stdout.write(welcome(cluster, options, performance.now() - startedMs))
   }
   await stopped
-  await cluster.stop()
-  // Standard output may be a pipe that nobody reads any more; nothing is left to wait for.
+  await Promise.race([cluster.stop(), sleep(stopGraceMs)])
   process.exit(exitCodes.fine)
-}
-
-function clusterOptions(options: UpOptions): ClusterOptions {
-  return {
-    shards: options.shards,
-    mongos: options.mongos,
-    port: options.port,
-    host: options.host,
-    emulate: options.emulate as EmulatedVersion,
-    runtime: options.runtime as 'threads' | 'inline',
-    ...(options.chunkSize === undefined ? {} : { chunkSize: options.chunkSize }),
-    ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
-    nativeWire: options.nativeWire ?? false,
-    serverTimings: options.serverTimings ?? false,
-  }
-}
-
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-function untilSignal(): Promise<void> {
-  return new Promise(resolve => {
-    let signals = 0
-    const onSignal = () => {
-      signals++
-      if (signals === 1) resolve()
-      else process.exit(exitCodes.fine)
-    }
-    process.on('SIGINT', onSignal)
-    process.on('SIGTERM', onSignal)
-  })
 }
 
 function welcome(cluster: ShardedCluster, options: UpOptions, tookMs: number): string {
@@ -71,7 +49,3 @@ ${members}
   Ctrl-C ends it.
 `
 }
-
-process.on('unhandledRejection', error => {
-  process.exit(reportError(error))
-})

@@ -1,0 +1,43 @@
+/** What clusters in every world have in common: how their members start and get to know each other. */
+import { configAddress, createObjectIdFactory, createRandom, type Address } from '@shardlab/actor'
+import type { MemberInfo, Runtime } from '@shardlab/runtime'
+import { OptionError } from './option-error.js'
+import type { ResolvedOptions } from './options.js'
+import type { Topology } from './topology.js'
+
+/**
+ * Starts every member and introduces shards and config server to each other; resolves when the cluster answers clients.
+ * `nowMs` goes into the cluster's id.
+ */
+export async function startMembers(runtime: Runtime, options: ResolvedOptions, topology: Topology, nowMs: number): Promise<MemberInfo[]> {
+  // The catalog is introduced to the shards as soon as they listen; mongoses wait for that by themselves.
+  const others = runtime.start(topology.others)
+  others.catch(() => {})
+  const storage = await runtime.start(topology.storage)
+  await initialise(runtime, options, storage, nowMs)
+  return [...storage, ...(await others)]
+}
+
+/** Tells the config server of the shards, and the shards who they are. */
+async function initialise(runtime: Runtime, options: ResolvedOptions, storage: readonly MemberInfo[], nowMs: number): Promise<void> {
+  const clusterId = createObjectIdFactory(createRandom(options.seed).fork('cluster-id'))(nowMs)
+  const hostOf = ({ address, endpoint }: MemberInfo) => `${address}/${endpoint}`
+  const config = storage.find(({ address }) => address === configAddress)!
+  const shards = storage.filter((member) => member !== config)
+  await Promise.all([
+    runtime.request(configAddress, 'config.initialise', {
+      clusterId,
+      shards: shards.map((shard) => [shard.address, hostOf(shard)] as const),
+      chunkSizeBytes: options.chunkSizeBytes,
+    }),
+    ...shards.map((shard) => runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) })),
+  ])
+}
+
+/** @throws OptionError when the cluster has no such member */
+export function knownMember(runtime: Runtime, member: string): Address {
+  const addresses = runtime.members().map(({ address }) => address)
+  if (!addresses.includes(member))
+    throw new OptionError(`${member} is not a member of this cluster; its members are ${addresses.join(', ')}.`)
+  return member
+}

@@ -1,0 +1,123 @@
+/** The same cluster under a virtual clock: nothing listens, commands go in as messages, a seed replays everything. */
+import type { Address, ClientCommand, ClusterEvent } from '@shardlab/actor'
+import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
+import { knownMember, startMembers } from './composition.js'
+import { resolveSimulatedOptions, type ClusterOptions, type LiveOnly } from './options.js'
+import { loadRoles } from './roles.js'
+import { describeTopology, type Topology } from './topology.js'
+
+/** What {@link createSimulatedCluster} takes; everything has a default. Timings are the server's unless `serverTimings` is false. */
+export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> {
+  /** How long packets take between members. Default: 200 to 1000 microseconds everywhere. */
+  readonly latency?: LatencyOption
+}
+
+/** How a command gets into a simulated cluster. */
+export interface SimulatedCommandOptions {
+  /** The member that gets it. Default: the first mongos. */
+  readonly to?: Address
+  /** OP_MSG document sequences: `[identifier, documents]`. */
+  readonly sequences?: ClientCommand['sequences']
+  /** Which connection of that member it comes from. Default 1. */
+  readonly connectionId?: number
+}
+
+/**
+ * A cluster in which time passes only while somebody waits: in `command`, `restart`, `advance` or `stop`. Several may wait at once.
+ * Equal options and equal calls give equal results, and an equal `traceHash`. Once an exception has left a member's handler, each
+ * of these rejects with a `SimulationFailedError` that names the seed.
+ */
+export class SimulatedCluster {
+  /** Root of every random decision of this cluster. */
+  readonly seed: number
+  readonly shards: readonly Address[]
+  readonly mongos: readonly Address[]
+  /** Faults at the named steps that members pass. */
+  readonly steps: StepControls
+  readonly #runtime: SimulatedRuntime
+
+  constructor(runtime: SimulatedRuntime, topology: Topology, seed: number) {
+    this.#runtime = runtime
+    this.seed = seed
+    this.shards = topology.shards
+    this.mongos = topology.mongos
+    this.steps = runtime.steps
+  }
+
+  /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
+  now(): number {
+    return this.#runtime.now()
+  }
+
+  /** Lets that many milliseconds pass, with everything that happens in them. */
+  advance(durationMs: number): Promise<void> {
+    return this.#runtime.advance(durationMs)
+  }
+
+  /** Stands for all that happened so far: times, members, bytes. */
+  traceHash(): string {
+    return this.#runtime.traceHash()
+  }
+
+  /**
+   * A client's command: `{ find: …, $db: … }` as BSON, answered with the reply document, which may be an error of the command.
+   * @throws RequestFailedError when the member is down or goes down before it answers
+   */
+  async command(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
+    const { to = this.mongos[0]!, sequences = [], connectionId = 1 } = options
+    const command: ClientCommand = { connectionId, body: document, sequences, legacy: false, remote: `simulated-client:${connectionId}` }
+    const { body } = await this.#runtime.request(knownMember(this.#runtime, to), 'client.command', command)
+    return body
+  }
+
+  /** Every member with its state; the endpoints are names that nothing listens on. */
+  members(): MemberInfo[] {
+    return this.#runtime.members()
+  }
+
+  /** Plain data that a member tells of itself: counts, versions, stages. */
+  describe(member: string): Promise<Record<string, unknown>> {
+    return this.#runtime.describe(knownMember(this.#runtime, member))
+  }
+
+  /** Hears of every event but `routed`. @returns a function that takes the listener away */
+  onEvent(listener: (event: ClusterEvent) => void): () => void {
+    return this.#runtime.onEvent(listener)
+  }
+
+  /** Stops a member at once and without warning. What it had acknowledged is on its disk. */
+  async crash(member: string): Promise<void> {
+    await this.#runtime.crash(knownMember(this.#runtime, member))
+  }
+
+  /** Starts a crashed member on its disk. */
+  async restart(member: string): Promise<void> {
+    await this.#runtime.restart(knownMember(this.#runtime, member))
+  }
+
+  /** Ends all members in order. */
+  stop(): Promise<void> {
+    return this.#runtime.stop()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+}
+
+/**
+ * Makes a simulated cluster and resolves when it answers commands.
+ * @throws OptionError for a wrong option: one sentence
+ */
+export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
+  const { latency, ...others } = options
+  const resolved = resolveSimulatedOptions(others)
+  const topology = describeTopology(resolved)
+  const runtime = createSimulatedRuntime({
+    roles: await loadRoles(),
+    seed: resolved.seed,
+    ...(latency === undefined ? {} : { latency }),
+  })
+  await startMembers(runtime, resolved, topology, runtime.now())
+  return new SimulatedCluster(runtime, topology, resolved.seed)
+}

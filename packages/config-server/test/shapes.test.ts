@@ -1,0 +1,78 @@
+/** Documents of the catalog, byte for byte in the field order and types of each version. Manual: reference/config-database. */
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { ConfigUnderTest, shape } from './support/config.js'
+
+/** Bounds differ from chunk to chunk. */
+const bounds = 'min:{} max:{}'
+
+async function shapes(version: EmulatedVersion): Promise<Record<string, string>> {
+  const config = await new ConfigUnderTest(version).initialised()
+  await config.createDatabase('db')
+  await config.createCollection('db.c', [0])
+  await config.send('config.mongos-ping', { host: 'h:27017', version: '7.0.25', createdMs: 5, upSeconds: 6 })
+  await config.send('config.log-change', {
+    what: 'shardCollection.start',
+    ns: 'db.c',
+    details: Buffer.from([5, 0, 0, 0, 0]),
+    from: 'shard01:h:1',
+  })
+  const found: Record<string, string> = {}
+  for (const collection of ['shards', 'databases', 'collections', 'chunks', 'version', 'settings', 'mongos', 'changelog']) {
+    const documents = await config.raw(collection)
+    const all = [...new Set(documents.map((document) => shape(document).replace(/min:\{[^}]*\} max:\{[^}]*\}/, bounds)))]
+    t.equal(all.length, 1, `${version} ${collection}: one shape`)
+    found[collection] = all[0]!
+  }
+  return found
+}
+
+const common = {
+  shards: '_id:string host:string state:int topologyTime:timestamp replSetConfigVersion:long',
+  settings: '_id:string value:int',
+  mongos: '_id:string advisoryHostFQDNs:[] created:date mongoVersion:string ping:date up:long waiting:bool',
+  changelog: '_id:string server:string shard:string clientAddr:string time:date what:string ns:string details:{}',
+}
+const version6 = '_id:int minCompatibleVersion:int currentVersion:int clusterId:objectId'
+const collections5 = '_id:string lastmodEpoch:objectId lastmod:date timestamp:timestamp uuid:binData key:{a:int} unique:bool noBalance:bool'
+const history = 'history:[0:{validAfter:timestamp shard:string}]'
+
+t.test('4.4', async (t) => {
+  t.same(await shapes('4.4'), {
+    ...common,
+    databases: '_id:string primary:string partitioned:bool version:{uuid:binData lastMod:int}',
+    collections: '_id:string lastmodEpoch:objectId lastmod:date dropped:bool key:{a:int} unique:bool uuid:binData distributionMode:string',
+    chunks: `_id:objectId ns:string ${bounds} shard:string lastmod:timestamp lastmodEpoch:objectId ${history}`,
+    version: version6,
+  })
+})
+
+t.test('5.0', async (t) => {
+  t.same(await shapes('5.0'), {
+    ...common,
+    databases: '_id:string primary:string partitioned:bool version:{uuid:binData timestamp:timestamp lastMod:int}',
+    collections: collections5,
+    chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp ${history}`,
+    version: version6,
+  })
+})
+
+t.test('6.0', async (t) => {
+  t.same(await shapes('6.0'), {
+    ...common,
+    databases: '_id:string primary:string version:{uuid:binData timestamp:timestamp lastMod:int}',
+    collections: collections5,
+    chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp ${history}`,
+    version: version6,
+  })
+})
+
+t.test('7.0', async (t) => {
+  t.same(await shapes('7.0'), {
+    ...common,
+    databases: '_id:string primary:string version:{uuid:binData timestamp:timestamp lastMod:int}',
+    collections: collections5,
+    chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp onCurrentShardSince:timestamp ${history}`,
+    version: '_id:int clusterId:objectId',
+  })
+})

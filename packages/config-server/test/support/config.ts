@@ -1,0 +1,108 @@
+import type { Actor, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import { decode, encode, fieldsOf, typeName, type Document } from '@shardlab/bson'
+import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
+import { createConfigServer } from '../../src/index.js'
+import { FakeContext } from './fake-context.js'
+import { FakeDisk } from './fake-disk.js'
+
+export const clusterId = Buffer.from('0123456789abcdef01234567', 'hex')
+export const uuid = Buffer.from('0123456789abcdef0123456789abcdef', 'hex')
+
+/** A config server whose shards are played by the test. */
+export class ConfigUnderTest {
+  readonly context: FakeContext
+  readonly actor: Actor
+  readonly #version: EmulatedVersion
+  /** Bytes of each shard; absent ones do not answer. */
+  readonly sizes = new Map<string, number>()
+
+  constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk()) {
+    this.#version = version
+    this.context = new FakeContext(
+      'config',
+      async (to, kind) => {
+        if (kind !== 'shard.data-size') throw new Error(`nobody expected ${kind}`)
+        const sizeBytes = this.sizes.get(to)
+        return sizeBytes === undefined ? undefined : { sizeBytes }
+      },
+      disk,
+    )
+    this.actor = createConfigServer(this.context, { emulate: version, maxWireVersion: 21 })
+    void this.actor.start?.()
+  }
+
+  restarted(): ConfigUnderTest {
+    const next = new ConfigUnderTest(this.#version, this.context.disk)
+    for (const [shard, size] of this.sizes) next.sizes.set(shard, size)
+    return next
+  }
+
+  async send<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    return this.actor.receive(kind, request, 'mongos01')
+  }
+
+  async initialised(shards: readonly string[] = ['shard01', 'shard02']): Promise<this> {
+    for (const shard of shards) this.sizes.set(shard, 0)
+    await this.send('config.initialise', {
+      clusterId,
+      shards: shards.map((shard) => [shard, `${shard}/h:1`] as const),
+      chunkSizeBytes: 134217728,
+    })
+    return this
+  }
+
+  async createDatabase(db: string, primaryShard: string | null = null): Promise<{ database: Document | null; error: Document | null }> {
+    const { database, error } = await this.send('config.create-database', { db, primaryShard })
+    return { database: database === null ? null : decode(database), error: error === null ? null : decode(error) }
+  }
+
+  /** A collection on `{a: 1}` cut at these values, chunks on the shards in turn. */
+  async createCollection(
+    ns: string,
+    cuts: readonly number[] = [],
+    shards = ['shard01', 'shard02'],
+    id: Uint8Array = uuid,
+  ): Promise<Document | null> {
+    const key = ShardKeyPattern.parse(encode({ a: 1 }), { compoundHashed: true })
+    const bounds = [key.globalMin, ...cuts.map((a) => encode({ a })), key.globalMax]
+    const chunks = bounds.slice(1).map((max, i) => [bounds[i]!, max, shards[i % shards.length]!] as const)
+    const { error } = await this.send('config.commit-create-collection', {
+      ns,
+      uuid: id,
+      key: key.document,
+      unique: false,
+      defaultCollation: null,
+      chunks,
+    })
+    return error === null ? null : decode(error)
+  }
+
+  /** All documents of a config collection, as bytes and as a client reads them. */
+  async raw(collection: string): Promise<Uint8Array[]> {
+    const { body } = await this.send('node.command', {
+      db: 'config',
+      body: encode({ find: collection, sort: { _id: 1 } }),
+      sequences: [],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+      clusterTime: [1, 1],
+    })
+    return (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((document) => encode(document))
+  }
+
+  async all(collection: string): Promise<Document[]> {
+    return (await this.raw(collection)).map((document) => decode(document))
+  }
+}
+
+/** `name:type` of every field, in order; embedded documents in braces. */
+export function shape(bytes: Uint8Array): string {
+  return fieldsOf(bytes)
+    .map(([name, value]) =>
+      value.type === 3 || value.type === 4
+        ? `${name}:${value.type === 3 ? '{' : '['}${shape(value.slice())}${value.type === 3 ? '}' : ']'}`
+        : `${name}:${typeName(value.type)}`,
+    )
+    .join(' ')
+}

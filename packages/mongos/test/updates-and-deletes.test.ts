@@ -1,0 +1,177 @@
+import t from 'tap'
+import { BsonType, CommandError, findField, fieldsOf, type Document } from '@shardlab/bson'
+import { cursorReply, errorReply, FakeCluster, statementsOf } from './support/fake-cluster.js'
+import { threeShards } from './support/three-shards.js'
+
+const updated = (n: number, nModified = n): Document => ({ n, nModified, ok: 1 })
+
+t.test('by shard key: one shard, counts in the order of the router', async (t) => {
+  const cluster = threeShards()
+  cluster.script(() => updated(1))
+  const reply = await cluster.runRaw({ update: 'c', updates: [{ q: { x: 5 }, u: { $set: { y: 1 } } }] })
+  t.same(
+    fieldsOf(reply)
+      .slice(0, 3)
+      .map(([name, value]) => [name, value.type]),
+    [
+      ['nModified', BsonType.int32],
+      ['n', BsonType.int32],
+      ['ok', BsonType.double],
+    ],
+  )
+  t.equal(cluster.countSent('node.command'), 1)
+  t.equal(findField(await cluster.runRaw({ delete: 'c', deletes: [{ q: { x: 5 }, limit: 1 }] }), 'nModified'), undefined)
+})
+
+t.test('upserted ids keep the positions of the client', async (t) => {
+  const cluster = threeShards()
+  cluster.script((_shard, command) => {
+    const statements = statementsOf(command, 'updates')
+    return {
+      n: statements.length,
+      nModified: 0,
+      upserted: statements.map((statement, index) => ({ index, _id: statement['q'].x })),
+      ok: 1,
+    }
+  })
+  const updates = [200, 1, 300].map((x) => ({ q: { x }, u: { $set: { y: 1 } }, upsert: true }))
+  t.match(await cluster.run({ update: 'c', ordered: false, updates }), {
+    n: 3,
+    upserted: [
+      { index: 0, _id: 200 },
+      { index: 1, _id: 1 },
+      { index: 2, _id: 300 },
+    ],
+  })
+})
+
+t.test('multi beyond one shard goes to every shard without regard to placement', async (t) => {
+  const cluster = new FakeCluster()
+  cluster.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
+  cluster.script(() => updated(2))
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } }, multi: true }] }), { n: 6, nModified: 6 })
+  t.same(
+    ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard)[0]!.command.shardVersion),
+    ['IGNORED', 'IGNORED', 'IGNORED'],
+  )
+  t.match(await cluster.run({ delete: 'c', deletes: [{ q: { x: { $gt: 5 } }, limit: 0 }] }), { n: 2 })
+  t.match(cluster.commandsTo('shard02')[1]!.command.shardVersion, { 3: 1 })
+})
+
+t.test('one document without the key, by version', async (t) => {
+  const byOther = { update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } } }] }
+  const byId = { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { z: 1 } } }] }
+  const byRange = { update: 'c', updates: [{ q: { x: { $gt: 500 } }, u: { $set: { z: 1 } } }] }
+  const upsert = { update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } }, upsert: true }] }
+  const deletion = { delete: 'c', deletes: [{ q: { y: 1 }, limit: 1 }] }
+  for (const [emulate, code] of [
+    ['4.0', 61],
+    ['5.0', 72],
+  ] as const) {
+    const cluster = threeShards({ emulate })
+    cluster.script((shard) => updated(shard === 'shard02' ? 1 : 0))
+    t.match(await cluster.run(byOther), { n: 0, writeErrors: [{ index: 0, code }] }, emulate)
+    t.match(await cluster.run(deletion), { n: 0, writeErrors: [{ code: 61 }] })
+    t.match(await cluster.run(upsert), {
+      n: 0,
+      writeErrors: [{ code: 61, errmsg: 'Failed to target upsert by query :: could not extract exact shard key' }],
+    })
+    t.match(await cluster.run(byId), { n: 1, nModified: 1 })
+    t.same(
+      ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
+      [1, 1, 1],
+    )
+    if (emulate === '5.0') t.match(await cluster.run(byRange), { n: 0, ok: 1 })
+    else t.match(await cluster.run(byRange), { writeErrors: [{ code: 61 }] })
+  }
+})
+
+t.test('a replacement finds its shard by its own key below 7.0', async (t) => {
+  const cluster = threeShards({ emulate: '5.0' })
+  cluster.script(() => updated(1))
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { x: 500, y: 2 } }] }), { n: 1 })
+  t.equal(cluster.commandsTo('shard03').length, 1)
+})
+
+t.test('7.0, exact _id: shards are asked in turn until one has it', async (t) => {
+  const cluster = threeShards()
+  cluster.script((shard) => updated(shard === 'shard02' ? 1 : 0))
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { z: 1 } } }] }), { n: 1, nModified: 1 })
+  t.same(
+    ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
+    [1, 1, 0],
+  )
+})
+
+t.test('7.0, any filter: a match is found first, then changed where it is', async (t) => {
+  const cluster = threeShards()
+  cluster.script((shard, _command, name) => {
+    if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: 42 }] : [])
+    return name === 'update' ? updated(1) : { n: 1, ok: 1 }
+  })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $inc: { z: 1 } }, upsert: true }] }), { n: 1, nModified: 1 })
+  t.same(
+    cluster.commandsTo('shard02').map(({ name }) => name),
+    ['find', 'update'],
+  )
+  t.same(statementsOf(cluster.commandsTo('shard02')[1]!.command, 'updates'), [
+    { q: { $and: [{ _id: 42 }, { y: 1 }] }, u: { $inc: { z: 1 } } },
+  ])
+  t.match(await cluster.run({ delete: 'c', deletes: [{ q: { y: 1 }, limit: 1 }] }), { n: 1 })
+  t.equal(cluster.commandsTo('shard03').length, 0)
+})
+
+t.test('7.0, no match: an upsert goes where the new document belongs', async (t) => {
+  const cluster = threeShards()
+  cluster.script((_shard, command, name) => {
+    if (name === 'find') return cursorReply([])
+    return statementsOf(command, 'updates')[0]!['upsert'] === true
+      ? { n: 1, nModified: 0, upserted: [{ index: 0, _id: 9 }], ok: 1 }
+      : updated(0)
+  })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $set: { x: 500 } }, upsert: true }] }), {
+    n: 1,
+    nModified: 0,
+    upserted: [{ index: 0, _id: 9 }],
+  })
+  t.equal(cluster.commandsTo('shard03').filter(({ name }) => name === 'update').length, 1)
+  t.equal(cluster.commandsTo('shard01').filter(({ name }) => name === 'update').length, 0)
+})
+
+t.test('7.0, a deletion without match does nothing', async (t) => {
+  const cluster = threeShards()
+  cluster.script(() => cursorReply([]))
+  t.match(await cluster.run({ delete: 'c', deletes: [{ q: { y: 1 }, limit: 1 }] }), { n: 0, ok: 1 })
+})
+
+t.test('a filter that is none fails its statement', async (t) => {
+  const cluster = threeShards()
+  cluster.script(() => updated(1))
+  t.match(
+    await cluster.run({
+      update: 'c',
+      ordered: false,
+      updates: [
+        { q: { $foo: 1 }, u: { $set: { a: 1 } } },
+        { q: { x: 1 }, u: { $set: { a: 1 } } },
+      ],
+    }),
+    { n: 1, writeErrors: [{ index: 0, code: 2 }] },
+  )
+})
+
+t.test('errors and concern errors of several shards come together', async (t) => {
+  const cluster = threeShards()
+  cluster.script((shard) =>
+    shard === 'shard01'
+      ? errorReply(new CommandError('BadValue', 'one'))
+      : shard === 'shard02'
+        ? errorReply(new CommandError('BadValue', 'two'))
+        : { ...updated(1), writeConcernError: { code: 64, errmsg: 'late' } },
+  )
+  t.match(await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }), {
+    n: 1,
+    writeErrors: [{ index: 0, code: 65, errmsg: 'multiple errors for op : one :: and :: two' }],
+    writeConcernError: { code: 64, errmsg: 'late' },
+  })
+})

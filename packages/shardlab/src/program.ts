@@ -1,0 +1,33 @@
+import { Command } from 'commander'
+import { addUpCommand, type UpOptions } from './commands/up-options.js'
+
+/** What the commands do; the parser knows only their options. */
+export interface CommandRunners {
+  readonly up: (options: UpOptions) => Promise<void>
+}
+
+/**
+ * The command line's parser. It throws commander's CommanderError where commander would end the process, after it wrote one
+ * sentence about it to standard error.
+ */
+export function createProgram(runners: CommandRunners): Command {
+  const program = new Command('shardlab')
+    .description('A MongoDB sharded cluster in one Node process: offline, started in milliseconds, for any driver.')
+    .version('0.1.0', '-V, --version')
+    .showSuggestionAfterError(false)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(usageError(text)) })
+  addUpCommand(program, runners.up)
+  return program
+}
+
+/** Commander's `error: what. Why.` as one sentence that says what to do. */
+function usageError(text: string): string {
+  const message = text
+    .trim()
+    .replace(/^error: /, '')
+    .replace(' is invalid. It must', ' is invalid: it must')
+    .replace("'. Expected ", "': expected ")
+    .replace(/\.$/, '')
+  return `shardlab: ${message} (run with --help for the options).\n`
+}

@@ -1,0 +1,121 @@
+import t from 'tap'
+import { readFileSync } from 'node:fs'
+import { CommanderError } from 'commander'
+import { clusterOptions } from '../src/commands/cluster-options.js'
+import type { UpOptions } from '../src/commands/up-options.js'
+import { createProgram } from '../src/program.js'
+
+/** What a command line comes to: the options that `up` gets, or commander's error, and what was written. */
+async function parse(...args: string[]): Promise<{ options: UpOptions | null; error: unknown; stdout: string; stderr: string }> {
+  const seen = { options: null as UpOptions | null, error: undefined as unknown, stdout: '', stderr: '' }
+  const program = createProgram({
+    up: async (options) => {
+      seen.options = options
+    },
+  })
+  for (const command of [program, ...program.commands]) {
+    command.configureOutput({
+      ...command.configureOutput(),
+      writeOut: (text) => (seen.stdout += text),
+      writeErr: (text) => (seen.stderr += text),
+    })
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    seen.error = error
+  }
+  return seen
+}
+
+t.test('without options: the defaults that --help shows', async (t) => {
+  const { options, error, stderr } = await parse('up')
+  t.equal(error, undefined)
+  t.equal(stderr, '')
+  t.strictSame({ ...options }, { shards: 3, mongos: 1, port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' })
+  t.strictSame(clusterOptions(options!), {
+    shards: 3,
+    mongos: 1,
+    port: 27017,
+    host: '127.0.0.1',
+    emulate: '7.0',
+    runtime: 'threads',
+    nativeWire: false,
+    serverTimings: false,
+  })
+})
+
+t.test('every option arrives at the cluster under its own name', async (t) => {
+  const cases: [string[], string, unknown][] = [
+    [['--shards', '5'], 'shards', 5],
+    [['--shards=5'], 'shards', 5],
+    [['--mongos', '2'], 'mongos', 2],
+    [['--port', '0'], 'port', 0],
+    [['--port', '27117'], 'port', 27117],
+    [['--host', '::1'], 'host', '::1'],
+    [['--emulate', '6.0.2'], 'emulate', '6.0.2'],
+    [['--chunk-size', '64KB'], 'chunkSize', '64KB'],
+    [['--runtime', 'inline'], 'runtime', 'inline'],
+    [['--hosts', '2'], 'hosts', 2],
+    [['--native-wire'], 'nativeWire', true],
+    [['--server-timings'], 'serverTimings', true],
+  ]
+  const defaults = clusterOptions((await parse('up')).options!)
+  for (const [args, name, value] of cases) {
+    const { options } = await parse('up', ...args)
+    t.strictSame(clusterOptions(options!), { ...defaults, [name]: value }, args.join(' '))
+  }
+})
+
+t.test('--json and --quiet are for the command line only', async (t) => {
+  const { options } = await parse('up', '--json', '--quiet')
+  t.match(options, { json: true, quiet: true })
+  t.notMatch(Object.keys(clusterOptions(options!)).join(), /json|quiet/)
+})
+
+t.test('the last of an option given twice counts', async (t) => {
+  t.equal((await parse('up', '--shards', '1', '--shards', '2')).options!.shards, 2)
+})
+
+t.test('wrong usage: one sentence on standard error, and up does not run', async (t) => {
+  const number = (option: string, text: string): string => `option '${option}' argument '${text}' is invalid: it must be a whole number`
+  const cases: [string[], string][] = [
+    [['up', '--wings'], "unknown option '--wings'"],
+    [['up', '--share', '3'], "unknown option '--share'"],
+    [['up', '--json=3'], "unknown option '--json=3'"],
+    [['up', '--port'], "option '--port <p>' argument missing"],
+    [['up', 'extra'], "too many arguments for 'up': expected 0 arguments but got 1"],
+    [['flap'], "unknown command 'flap'"],
+    ...['', 'x', '-1', '+1', '1.5', '1e3', '0x10', ' 1', '1 ', '12345678901'].map((text): [string[], string] => [
+      ['up', '--port', text],
+      number('--port <p>', text),
+    ]),
+    [['up', '--shards', 'many'], number('--shards <n>', 'many')],
+    [['up', '--mongos', 'two'], number('--mongos <n>', 'two')],
+    [['up', '--hosts', 'all'], number('--hosts <n>', 'all')],
+  ]
+  for (const [args, message] of cases) {
+    const { options, error, stdout, stderr } = await parse(...args)
+    t.equal(stderr, `shardlab: ${message} (run with --help for the options).\n`)
+    t.ok(error instanceof CommanderError && error.exitCode !== 0, args.join(' '))
+    t.equal(options, null)
+    t.equal(stdout, '')
+  }
+})
+
+t.test('--help and --version are no errors', async (t) => {
+  const help = await parse('up', '--help')
+  t.equal((help.error as CommanderError).exitCode, 0)
+  t.match(help.stdout, /Examples:/)
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const shown = await parse('--version')
+  t.equal((shown.error as CommanderError).exitCode, 0)
+  t.equal(shown.stdout, `${version}\n`)
+})
+
+t.test('every option is told of in --help', async (t) => {
+  const { stdout } = await parse('up', '--help')
+  for (const option of 'shards mongos port host emulate chunk-size runtime hosts native-wire server-timings json quiet'.split(' ')) {
+    t.ok(stdout.includes(`--${option} `), option)
+  }
+})

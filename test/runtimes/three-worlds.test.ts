@@ -1,0 +1,24 @@
+/** The same actors behave the same on threads, in one thread and under a virtual clock: one script, equal replies. */
+import t from 'tap'
+import { play, type Answer } from './script.js'
+import { worlds } from './worlds.js'
+
+const played = new Map<string, readonly Answer[]>()
+
+for (const [name, start] of Object.entries(worlds)) {
+  t.test(`the script, ${name}`, async (t) => {
+    const world = await start()
+    t.teardown(() => world.stop())
+    played.set(name, await play(t, world))
+  })
+}
+
+t.test('the replies are equal', async (t) => {
+  const reference = played.get('inline')!
+  t.ok(reference.length > 70, `${reference.length} replies`)
+  for (const name of ['threads', 'simulated']) {
+    const others = played.get(name)!
+    t.same(others.map(({ step }) => step), reference.map(({ step }) => step), `${name}: as many steps`)
+    for (const [i, { step, reply }] of reference.entries()) t.equal(others[i]?.reply, reply, `${name}: ${step}`)
+  }
+})

@@ -1,0 +1,63 @@
+/** The three worlds behind one face: commands as bytes go in, replies as bytes come out. */
+import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type MemberInfo } from '@shardlab/cluster'
+import { RawClient } from '../support/raw-client.js'
+
+export type Sequences = readonly (readonly [string, readonly Uint8Array[]])[]
+
+export interface World {
+  readonly name: string
+  /** Sends a command to a member that clients can reach, over one connection to each. */
+  command(to: string, body: Uint8Array, sequences: Sequences): Promise<Uint8Array>
+  members(): MemberInfo[]
+  crash(member: string): Promise<void>
+  restart(member: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What the worlds are started with: one seed, so that what is drawn is the same as well. */
+const options = { shards: 3, seed: 20, findReplicaSetHostTimeoutMs: 200, serverTimings: true } satisfies ClusterOptions
+
+export const worlds: Readonly<Record<string, () => Promise<World>>> = {
+  threads: () => startLive('threads'),
+  inline: () => startLive('inline'),
+  simulated: startSimulated,
+}
+
+async function startLive(runtime: 'threads' | 'inline'): Promise<World> {
+  const cluster = await ShardedCluster.start({ ...options, runtime })
+  const clients = new Map<string, RawClient>()
+  const clientOf = async (member: string): Promise<RawClient> => {
+    const known = clients.get(member)
+    if (known !== undefined) return known
+    const client = await RawClient.connect(cluster.members().find(({ address }) => address === member)!.endpoint)
+    clients.set(member, client)
+    return client
+  }
+  return {
+    name: runtime,
+    command: async (to, body, sequences) => (await clientOf(to)).commandBytes(body, sequences),
+    members: () => cluster.members(),
+    async crash(member) {
+      clients.get(member)?.close()
+      clients.delete(member)
+      await cluster.crash(member)
+    },
+    restart: (member) => cluster.restart(member),
+    async stop() {
+      for (const client of clients.values()) client.close()
+      await cluster.stop()
+    },
+  }
+}
+
+async function startSimulated(): Promise<World> {
+  const cluster = await createSimulatedCluster(options)
+  return {
+    name: 'simulated',
+    command: (to, body, sequences) => cluster.command(body, { to, sequences }),
+    members: () => cluster.members(),
+    crash: (member) => cluster.crash(member),
+    restart: (member) => cluster.restart(member),
+    stop: () => cluster.stop(),
+  }
+}
