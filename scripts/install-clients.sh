@@ -1,11 +1,21 @@
 #!/usr/bin/env bash
-# Debian's packages of two drivers in other languages, PyMongo and PHP's, for the tests that talk to the cluster through them.
-# Never fails: where they cannot be installed, those tests skip and say so. SHARDLAB_INSTALL_CLIENTS=0 leaves it out.
+# The clients that the live tests drive and that starting a cluster does not need: mongosh from npm (in test/clients), and from Debian's
+# packages two drivers in other languages, PyMongo and PHP's. Never fails: where they cannot be installed, those tests skip and say
+# so. SHARDLAB_INSTALL_CLIENTS=0 leaves it out.
 set -u
 export DEBIAN_FRONTEND=noninteractive
 say() { echo "clients: $*" >&2; }
 
 [ "${SHARDLAB_INSTALL_CLIENTS:-1}" = 0 ] && { say 'not installed (SHARDLAB_INSTALL_CLIENTS=0)'; exit 0; }
+clients=$(cd "$(dirname "$0")/../test/clients" && pwd)
+if [ ! -x "$clients/node_modules/.bin/mongosh" ]; then
+  if (cd "$clients" && timeout 300 npm install --no-save --silent --no-progress </dev/null >/dev/null 2>&1) && [ -x "$clients/node_modules/.bin/mongosh" ]; then
+    say 'installed mongosh'
+  else
+    say 'could not install mongosh'
+  fi
+fi
+
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || { say 'no apt-get here, skipped'; exit 0; }
 
 missing=()

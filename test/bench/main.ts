@@ -2,16 +2,20 @@
 import { benches } from './benches.js'
 
 const json = process.argv.includes('--json')
-const names = process.argv.slice(2).filter(arg => !arg.startsWith('--'))
-const unknown = names.filter(name => !Object.hasOwn(benches, name))
+const names = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
+const unknown = names.filter((name) => !Object.hasOwn(benches, name))
 if (names.length === 0 || unknown.length > 0) {
-  process.stderr.write(`bench: ${unknown.length > 0 ? `there is no bench named ${unknown.join(', ')}` : 'name a bench'}; there are ${Object.keys(benches).join(', ')}.\n`)
+  process.stderr.write(
+    `bench: ${unknown.length > 0 ? `there is no bench named ${unknown.join(', ')}` : 'name a bench'}; there are ${Object.keys(benches).join(', ')}.\n`,
+  )
   process.exit(2)
 }
 for (const name of names) {
-  const load = benches[name]!
-  const { measure } = await load()
-  const result = await measure()
+  const bench = await benches[name]!()
+  const result = await bench.measure()
   if (json) process.stdout.write(`${JSON.stringify({ bench: name, ...result })}\n`)
-  else process.stdout.write(`${result.title}\n\n${result.rows.map(row => `  ${row.name.padEnd(48)} ${row.value.padStart(14)}  ${row.goal ?? ''}`).join('\n')}\n\n${result.note}\n`)
+  else
+    process.stdout.write(
+      `${result.title}\n\n${result.rows.map((row) => `  ${row.name.padEnd(48)} ${row.value.padStart(14)}  ${row.goal ?? ''}`).join('\n')}\n\n${result.note}\n`,
+    )
 }

@@ -14,9 +14,16 @@ export async function measure(): Promise<BenchResult> {
   }
   return {
     title: 'start: three shards, config server, one mongos, balancer, to the first ping of a raw client',
-    rows: (['threads', 'inline'] as const).flatMap(runtime => [
-      { name: `${runtime}, median of ${repetitions}`, value: `${median(samples[runtime]).toFixed(1)} ms`, goal: `goal: at most ${goalsMs[runtime]} ms` },
-      { name: `${runtime}, least and most`, value: `${Math.min(...samples[runtime]).toFixed(1)}–${Math.max(...samples[runtime]).toFixed(1)} ms` },
+    rows: (['threads', 'inline'] as const).flatMap((runtime) => [
+      {
+        name: `${runtime}, median of ${repetitions}`,
+        value: `${median(samples[runtime]).toFixed(1)} ms`,
+        goal: `goal: at most ${goalsMs[runtime]} ms`,
+      },
+      {
+        name: `${runtime}, least and most`,
+        value: `${Math.min(...samples[runtime]).toFixed(1)}–${Math.max(...samples[runtime]).toFixed(1)} ms`,
+      },
     ]),
     note: `Figures of the emulator, not of MongoDB. Node ${process.version}, ${cpus().length} cores; threads and inline interleaved.`,
   }

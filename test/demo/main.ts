@@ -21,7 +21,7 @@ const zipCodes = parseZipCodes(csv)
 
 await using cluster = await ShardedCluster.start({ shards: 3 })
 const routed: RoutedEvent[] = []
-cluster.on('routed', event => routed.push(event))
+cluster.on('routed', (event) => routed.push(event))
 const client = await MongoClient.connect(cluster.uri)
 try {
   const collection = client.db('geo').collection<ZipCode>('zipcodes')
@@ -61,7 +61,9 @@ async function show(answer: Promise<ZipCode[]>, filter: Filter<ZipCode>): Promis
   const event = await routedFind()
   const first = documents[0]
   const example = first === undefined ? '' : `, first ${first.zip} ${first.city} ${first.state}`
-  console.log(`  find(${JSON.stringify(filter)})  ->  ${event.kind}, asked ${event.shards.join(' ')}  (${documents.length} found${example})`)
+  console.log(
+    `  find(${JSON.stringify(filter)})  ->  ${event.kind}, asked ${event.shards.join(' ')}  (${documents.length} found${example})`,
+  )
 }
 
 /** Events come from the router's thread a moment after its answer. */
@@ -69,7 +71,7 @@ async function routedFind(): Promise<RoutedEvent> {
   for (;;) {
     const event = routed.find(({ command }) => command === 'find')
     if (event !== undefined) return event
-    await new Promise(resolve => cluster.once('routed', resolve))
+    await new Promise((resolve) => cluster.once('routed', resolve))
   }
 }
 
@@ -78,9 +80,15 @@ function parseZipCodes(text: string): ZipCode[] {
     .trim()
     .split('\n')
     .slice(1)
-    .map(line => {
+    .map((line) => {
       const [zip, latitude, longitude, city, state, county] = line.trim().split(',')
-      return { zip: zip!, city: city!, state: state!, county: county!, location: { type: 'Point', coordinates: [Number(longitude), Number(latitude)] } }
+      return {
+        zip: zip!,
+        city: city!,
+        state: state!,
+        county: county!,
+        location: { type: 'Point', coordinates: [Number(longitude), Number(latitude)] },
+      }
     })
 }
 

@@ -4,26 +4,29 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { shardlab, up } from '../support/up.js'
 
-t.test('--json prints one object first, and a signal ends it in order', async t => {
+t.test('--json prints one object first, and a signal ends it in order', async (t) => {
   for (const runtime of ['threads', 'inline']) {
     const running = await up('--port', '0', '--shards', '2', '--mongos', '2', '--runtime', runtime)
     const { ready } = running
     t.equal(ready.ready, true)
-    t.same(ready.shards.map(({ id }) => id), ['shard01', 'shard02'])
+    t.same(
+      ready.shards.map(({ id }) => id),
+      ['shard01', 'shard02'],
+    )
     t.equal(ready.mongos.length, 2)
     t.equal(ready.uri, `mongodb://${ready.mongos.join(',')}/`)
     t.equal(await running.stop(), 0)
   }
 })
 
-t.test('SIGINT too', async t => {
+t.test('SIGINT too', async (t) => {
   const running = await up('--port', '0', '--shards', '1')
   running.process.kill('SIGINT')
   await once(running.process, 'exit')
   t.equal(running.process.exitCode, 0)
 })
 
-t.test('wrong options: one sentence and exit code 2', async t => {
+t.test('wrong options: one sentence and exit code 2', async (t) => {
   const cases: [string[], RegExp][] = [
     [['up', '--wings'], /unknown option '--wings'/],
     [['up', '--port', '70000'], /port is 70000/],
@@ -45,7 +48,7 @@ t.test('wrong options: one sentence and exit code 2', async t => {
   }
 })
 
-t.test('a port that is taken', async t => {
+t.test('a port that is taken', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -55,7 +58,7 @@ t.test('a port that is taken', async t => {
   t.match(stderr, new RegExp(`port ${port} .* is taken`))
 })
 
-t.test('help shows examples', async t => {
+t.test('help shows examples', async (t) => {
   const { code, stdout } = await shardlab('up', '--help')
   t.equal(code, 0)
   t.match(stdout, /Examples:/)

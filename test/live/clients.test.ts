@@ -23,8 +23,8 @@ async function has(command: string, ...args: string[]): Promise<boolean> {
   )
 }
 
-t.test('PyMongo', async t => {
-  if (!(await has('/usr/bin/python3', '-c', 'import pymongo'))) return skipped(t, "python3-pymongo is not installed")
+t.test('PyMongo', async (t) => {
+  if (!(await has('/usr/bin/python3', '-c', 'import pymongo'))) return skipped(t, 'python3-pymongo is not installed')
   const cluster = await ShardedCluster.start({ shards: 2 })
   t.teardown(() => cluster.stop())
   const script = `
@@ -52,8 +52,9 @@ print('fine')
   t.equal(stdout.trim(), 'fine')
 })
 
-t.test('PHP (libmongoc)', async t => {
-  if (!(await has('php', '-r', 'exit(extension_loaded("mongodb") ? 0 : 1);'))) return skipped(t, 'php-cli with php-mongodb is not installed')
+t.test('PHP (libmongoc)', async (t) => {
+  if (!(await has('php', '-r', 'exit(extension_loaded("mongodb") ? 0 : 1);')))
+    return skipped(t, 'php-cli with php-mongodb is not installed')
   const cluster = await ShardedCluster.start({ shards: 2 })
   t.teardown(() => cluster.stop())
   const script = `<?php
@@ -75,7 +76,7 @@ echo "fine";
   t.equal(stdout.trim(), 'fine')
 })
 
-t.test('mongosh', async t => {
+t.test('mongosh', async (t) => {
   if (!existsSync(mongosh)) return skipped(t, 'mongosh is not installed in test/clients')
   const running = await up('--port', '0', '--shards', '3')
   t.teardown(() => running.stop())
@@ -101,7 +102,13 @@ t.test('mongosh', async t => {
       databases: db.adminCommand({ listDatabases: 1 }).databases.map(each => each.name).sort(),
     }))`)
   t.equal(session.code, 0, session.stderr)
-  t.same(JSON.parse(session.stdout.trim().split('\n').at(-1)!), { count: 100, chunks: 6, balancer: true, shards: 3, databases: ['admin', 'config', 'shop'] })
+  t.same(JSON.parse(session.stdout.trim().split('\n').at(-1)!), {
+    count: 100,
+    chunks: 6,
+    balancer: true,
+    shards: 3,
+    databases: ['admin', 'config', 'shop'],
+  })
   const after = await evaluate('sh.status()')
   t.match(after.stdout, 'shop.orders')
   t.match(after.stdout, /customer: 'hashed'/)

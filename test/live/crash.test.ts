@@ -4,7 +4,7 @@ import { MongoBulkWriteError, MongoClient } from 'mongodb'
 import { ShardedCluster, type MemberEvent } from 'shardlab'
 
 for (const runtime of ['threads', 'inline'] as const) {
-  t.test(runtime, async t => {
+  t.test(runtime, async (t) => {
     const cluster = await ShardedCluster.start({ shards: 3, runtime, findReplicaSetHostTimeoutMs: 300 })
     const client = await MongoClient.connect(cluster.uri)
     t.teardown(async () => {
@@ -20,7 +20,7 @@ for (const runtime of ['threads', 'inline'] as const) {
     const direct = await MongoClient.connect(cluster.shards[1]!.uri)
     const onSecond = (await direct.db('app').collection<{ _id: number }>('things').find().toArray()).map(({ _id }) => _id)
     await direct.close()
-    const elsewhere = Array.from({ length: 300 }, (_, i) => i).filter(id => !onSecond.includes(id))
+    const elsewhere = Array.from({ length: 300 }, (_, i) => i).filter((id) => !onSecond.includes(id))
 
     await cluster.crash('shard02')
     t.same(await collection.findOne({ _id: elsewhere[0]! }), { _id: elsewhere[0]!, n: 1 }, 'other shards answer')
@@ -28,12 +28,21 @@ for (const runtime of ['threads', 'inline'] as const) {
     await t.rejects(collection.find({}).toArray(), { name: 'MongoServerError', code: 133 }, 'a broadcast needs all of them')
     await t.rejects(collection.insertOne({ _id: onSecond[0]! }), { name: 'MongoServerError', code: 133 })
     const bulk = await collection
-      .bulkWrite([elsewhere[0]!, onSecond[0]!, elsewhere[1]!].map(_id => ({ updateOne: { filter: { _id }, update: { $inc: { n: 1 } } } })), { ordered: false })
-      .then(() => null, (error: unknown) => error)
+      .bulkWrite(
+        [elsewhere[0]!, onSecond[0]!, elsewhere[1]!].map((_id) => ({ updateOne: { filter: { _id }, update: { $inc: { n: 1 } } } })),
+        { ordered: false },
+      )
+      .then(
+        () => null,
+        (error: unknown) => error,
+      )
     t.ok(bulk instanceof MongoBulkWriteError)
     if (bulk instanceof MongoBulkWriteError) {
       t.equal(bulk.result.modifiedCount, 2, 'the others were written')
-      t.same([bulk.writeErrors].flat().map(({ index }) => index), [1])
+      t.same(
+        [bulk.writeErrors].flat().map(({ index }) => index),
+        [1],
+      )
     }
 
     await cluster.restart('shard02')
@@ -44,7 +53,7 @@ for (const runtime of ['threads', 'inline'] as const) {
   })
 }
 
-t.test('a crashed config server: cached routes go on, new databases wait', async t => {
+t.test('a crashed config server: cached routes go on, new databases wait', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', findReplicaSetHostTimeoutMs: 200 })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {

@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb'
 import { ShardedCluster, type RoutedEvent } from 'shardlab'
 import { up } from '../support/up.js'
 
-t.test('100,000 documents over three shards', async t => {
+t.test('100,000 documents over three shards', async (t) => {
   const running = await up('--port', '0')
   const client = await MongoClient.connect(running.ready.uri)
   t.teardown(async () => {
@@ -33,7 +33,7 @@ t.test('100,000 documents over three shards', async t => {
 })
 
 for (const runtime of ['threads', 'inline'] as const) {
-  t.test(`routing, ${runtime}`, async t => {
+  t.test(`routing, ${runtime}`, async (t) => {
     const cluster = await ShardedCluster.start({ shards: 3, runtime })
     const client = await MongoClient.connect(cluster.uri)
     t.teardown(async () => {
@@ -41,12 +41,12 @@ for (const runtime of ['threads', 'inline'] as const) {
       await cluster.stop()
     })
     const routed: RoutedEvent[] = []
-    cluster.on('routed', event => routed.push(event))
+    cluster.on('routed', (event) => routed.push(event))
     const eventOf = async (command: string): Promise<RoutedEvent> => {
       for (;;) {
-        const event = routed.find(each => each.command === command)
+        const event = routed.find((each) => each.command === command)
         if (event !== undefined) return event
-        await new Promise(resolve => cluster.once('routed', resolve))
+        await new Promise((resolve) => cluster.once('routed', resolve))
       }
     }
     await client.db('admin').command({ shardCollection: 'app.things', key: { _id: 'hashed' } })
@@ -68,9 +68,19 @@ for (const runtime of ['threads', 'inline'] as const) {
     t.same(byOther.shards, ['shard01', 'shard02', 'shard03'])
 
     const sorted = await collection.find({}, { sort: { _id: -1 }, skip: 5, limit: 7, batchSize: 2 }).toArray()
-    t.same(sorted.map(({ _id }) => _id), [294, 293, 292, 291, 290, 289, 288], 'sorted streams merge, skip and limit count once')
+    t.same(
+      sorted.map(({ _id }) => _id),
+      [294, 293, 292, 291, 290, 289, 288],
+      'sorted streams merge, skip and limit count once',
+    )
 
-    t.same(await collection.updateOne({ _id: 7 }, { $inc: { other: 100 }, $set: { name: 'seven' } }), { acknowledged: true, modifiedCount: 1, upsertedId: null, upsertedCount: 0, matchedCount: 1 })
+    t.same(await collection.updateOne({ _id: 7 }, { $inc: { other: 100 }, $set: { name: 'seven' } }), {
+      acknowledged: true,
+      modifiedCount: 1,
+      upsertedId: null,
+      upsertedCount: 0,
+      matchedCount: 1,
+    })
     t.equal((await collection.updateMany({ other: { $lt: 5 } }, { $set: { low: true } })).modifiedCount, 150)
     t.equal((await collection.replaceOne({ _id: 8 }, { other: -1 })).modifiedCount, 1)
     t.same(await collection.findOne({ _id: 8 }), { _id: 8, other: -1 })

@@ -14,18 +14,30 @@ t.teardown(async () => {
   survivor.close()
   await cluster.stop()
 })
-const stillThere = async (t: Test) => t.equal((await survivor.command({ ping: 1, $db: 'admin' }))['ok'], 1, 'another connection is not disturbed')
+const stillThere = async (t: Test) =>
+  t.equal((await survivor.command({ ping: 1, $db: 'admin' }))['ok'], 1, 'another connection is not disturbed')
 
 async function attempt(message: Uint8Array): Promise<'closed' | 'answered'> {
   const client = await RawClient.connect(endpoint)
-  const outcome = await Promise.race([client.exchange(message).then(() => 'answered' as const, () => 'closed' as const), client.closed().then(() => 'closed' as const)])
+  const outcome = await Promise.race([
+    client.exchange(message).then(
+      () => 'answered' as const,
+      () => 'closed' as const,
+    ),
+    client.closed().then(() => 'closed' as const),
+  ])
   client.close()
   return outcome
 }
 
-t.test('a document of 17 MB', async t => {
+t.test('a document of 17 MB', async (t) => {
   const client = await MongoClient.connect(cluster.uri)
-  await t.rejects(client.db('app').collection('c').insertOne({ text: 'x'.repeat(17 * 1024 * 1024) }))
+  await t.rejects(
+    client
+      .db('app')
+      .collection('c')
+      .insertOne({ text: 'x'.repeat(17 * 1024 * 1024) }),
+  )
   await client.close()
   const raw = await RawClient.connect(endpoint)
   const reply = await raw.command({ insert: 'c', $db: 'app' }, [['documents', [encode({ _id: 1, text: 'x'.repeat(17 * 1024 * 1024) })]]])
@@ -38,7 +50,7 @@ t.test('a document of 17 MB', async t => {
   await stillThere(t)
 })
 
-t.test('100,001 writes in one batch', async t => {
+t.test('100,001 writes in one batch', async (t) => {
   const raw = await RawClient.connect(endpoint)
   const one = encode({ q: { _id: 1 }, limit: 1 })
   const reply = await raw.command({ delete: 'c', $db: 'app' }, [['deletes', Array.from({ length: 100_001 }, () => one)]])
@@ -47,11 +59,16 @@ t.test('100,001 writes in one batch', async t => {
   await stillThere(t)
 })
 
-t.test('an unknown command', async t => {
-  t.match(await survivor.command({ fly: 1, $db: 'admin' }), { ok: 0, code: 59, codeName: 'CommandNotFound', errmsg: "no such command: 'fly'" })
+t.test('an unknown command', async (t) => {
+  t.match(await survivor.command({ fly: 1, $db: 'admin' }), {
+    ok: 0,
+    code: 59,
+    codeName: 'CommandNotFound',
+    errmsg: "no such command: 'fly'",
+  })
 })
 
-t.test('an unknown argument, a wrong type, a missing argument', async t => {
+t.test('an unknown argument, a wrong type, a missing argument', async (t) => {
   t.match(await survivor.command({ find: 'c', shoe: 1, $db: 'app' }), { ok: 0, code: 40415 })
   t.match(await survivor.command({ find: 'c', filter: 'x', $db: 'app' }), { ok: 0, code: 14, codeName: 'TypeMismatch' })
   t.match(await survivor.command({ insert: 'c', $db: 'app' }), { ok: 0, code: 40414 })
@@ -59,14 +76,14 @@ t.test('an unknown argument, a wrong type, a missing argument', async t => {
   t.match(await survivor.command({ find: '', $db: 'app' }), { ok: 0, code: 73, codeName: 'InvalidNamespace' })
 })
 
-t.test('bad BSON', async t => {
+t.test('bad BSON', async (t) => {
   const body = Buffer.from(encode({ ping: 1, $db: 'admin', text: 'abc' }))
   body[body.indexOf('text') + 5] = 200
   await attempt(encodeCommand(1, body))
   await stillThere(t)
 })
 
-t.test('a truncated frame', async t => {
+t.test('a truncated frame', async (t) => {
   const message = encodeCommand(1, encode({ ping: 1, $db: 'admin' }))
   const client = await RawClient.connect(endpoint)
   client.write(message.subarray(0, message.length - 5))
@@ -74,7 +91,7 @@ t.test('a truncated frame', async t => {
   await stillThere(t)
 })
 
-t.test('a frame that claims 2^31 - 1 bytes', async t => {
+t.test('a frame that claims 2^31 - 1 bytes', async (t) => {
   const header = Buffer.alloc(16)
   header.writeInt32LE(2 ** 31 - 1, 0)
   header.writeInt32LE(2013, 12)
@@ -82,7 +99,7 @@ t.test('a frame that claims 2^31 - 1 bytes', async t => {
   await stillThere(t)
 })
 
-t.test('random bytes', async t => {
+t.test('random bytes', async (t) => {
   const random = createRandom('hostile input')
   for (let i = 0; i < 50; i++) {
     const bytes = random.bytes(16 + random.below(300))

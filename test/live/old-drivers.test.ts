@@ -5,8 +5,12 @@ import { ShardedCluster, type EmulatedVersion } from 'shardlab'
 import { decodeReply, encodeLegacyCommand } from '@shardlab/wire'
 import { RawClient } from '../support/raw-client.js'
 
-for (const [emulate, accepts] of [['4.4', true], ['5.0', true], ['7.0', false]] as [EmulatedVersion, boolean][]) {
-  t.test(`OP_QUERY on ${emulate}`, async t => {
+for (const [emulate, accepts] of [
+  ['4.4', true],
+  ['5.0', true],
+  ['7.0', false],
+] as [EmulatedVersion, boolean][]) {
+  t.test(`OP_QUERY on ${emulate}`, async (t) => {
     const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate })
     const raw = await RawClient.connect(cluster.mongos[0]!)
     t.teardown(async () => {
@@ -20,7 +24,8 @@ for (const [emulate, accepts] of [['4.4', true], ['5.0', true], ['7.0', false]] 
       return decode(reply.body)
     }
     for (const flags of [0, 4]) {
-      for (const name of ['isMaster', 'ismaster']) t.match(await ask({ [name]: 1 }, flags), { ismaster: true, msg: 'isdbgrid', maxBsonObjectSize: 16777216, minWireVersion: 0, ok: 1 })
+      for (const name of ['isMaster', 'ismaster'])
+        t.match(await ask({ [name]: 1 }, flags), { ismaster: true, msg: 'isdbgrid', maxBsonObjectSize: 16777216, minWireVersion: 0, ok: 1 })
       t.match(await ask({ buildinfo: 1 }, flags), { version: String, ok: 1 })
     }
     t.match(await ask({ listDatabases: 1 }, 4), accepts ? { ok: 1 } : { ok: 0, code: 352, codeName: 'UnsupportedOpQueryCommand' })

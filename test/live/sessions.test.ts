@@ -5,7 +5,7 @@ import { Binary, encode, Long } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 
-t.test('a retryable write runs once', async t => {
+t.test('a retryable write runs once', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3 })
   const raw = await RawClient.connect(cluster.mongos[0]!)
   t.teardown(async () => {
@@ -19,7 +19,16 @@ t.test('a retryable write runs once', async t => {
   t.match(await raw.command(insert, [['documents', documents]]), { ok: 1, n: 30 })
   t.match(await raw.command(insert, [['documents', documents]]), { ok: 1, n: 30 }, 'the same again is answered, not run')
 
-  const increment = { update: 'c', updates: [{ q: { _id: 3 }, u: { $inc: { n: 1 } } }, { q: { _id: 4 }, u: { $inc: { n: 1 } } }], lsid, txnNumber: Long.fromNumber(2), $db: 'app' }
+  const increment = {
+    update: 'c',
+    updates: [
+      { q: { _id: 3 }, u: { $inc: { n: 1 } } },
+      { q: { _id: 4 }, u: { $inc: { n: 1 } } },
+    ],
+    lsid,
+    txnNumber: Long.fromNumber(2),
+    $db: 'app',
+  }
   t.match(await raw.command(increment), { ok: 1, n: 2, nModified: 2 })
   t.match(await raw.command(increment), { ok: 1, n: 2, nModified: 2 })
   t.match(await raw.command({ find: 'c', filter: { _id: 3 }, $db: 'app' }), { cursor: { firstBatch: [{ _id: 3, n: 1 }] } })
@@ -30,16 +39,28 @@ t.test('a retryable write runs once', async t => {
   }
   t.match(await raw.command(increment), { ok: 1, n: 2, nModified: 2 }, 'also after every shard has restarted')
   t.match(await raw.command({ find: 'c', filter: { _id: 3 }, $db: 'app' }), { cursor: { firstBatch: [{ _id: 3, n: 1 }] } })
-  t.match(await raw.command(insert, [['documents', documents.slice(3, 4)]]), { ok: 1, n: 0, writeErrors: [{ code: 225 }] }, 'an older number is refused where a newer one was')
+  t.match(
+    await raw.command(insert, [['documents', documents.slice(3, 4)]]),
+    { ok: 1, n: 0, writeErrors: [{ code: 225 }] },
+    'an older number is refused where a newer one was',
+  )
 })
 
-t.test('transactions are refused', async t => {
+t.test('transactions are refused', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
   const raw = await RawClient.connect(cluster.mongos[0]!)
   t.teardown(async () => {
     raw.close()
     await cluster.stop()
   })
-  const reply = await raw.command({ insert: 'c', documents: [{ _id: 1 }], lsid: { id: new Binary(randomBytes(16), 4) }, txnNumber: Long.fromNumber(1), startTransaction: true, autocommit: false, $db: 'app' })
+  const reply = await raw.command({
+    insert: 'c',
+    documents: [{ _id: 1 }],
+    lsid: { id: new Binary(randomBytes(16), 4) },
+    txnNumber: Long.fromNumber(1),
+    startTransaction: true,
+    autocommit: false,
+    $db: 'app',
+  })
   t.match(reply, { ok: 0, code: 20, codeName: 'IllegalOperation' })
 })

@@ -4,16 +4,19 @@ import { readFile } from 'node:fs/promises'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 
-t.test('every member runs on a thread of its own', async t => {
+t.test('every member runs on a thread of its own', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'threads' })
   t.teardown(() => cluster.stop())
   const threads = cluster.members().map(({ address, threadId }) => ({ address, threadId }))
   t.same(threads.map(({ address }) => address).sort(), ['balancer', 'config', 'mongos01', 'shard01', 'shard02', 'shard03'])
   t.equal(new Set(threads.map(({ threadId }) => threadId)).size, 6, 'all distinct')
-  t.notOk(threads.some(({ threadId }) => threadId === 0), "none on the caller's")
+  t.notOk(
+    threads.some(({ threadId }) => threadId === 0),
+    "none on the caller's",
+  )
 })
 
-t.test('fewer hosts than members share threads and work the same', async t => {
+t.test('fewer hosts than members share threads and work the same', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 4, hosts: 2 })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {
@@ -22,19 +25,22 @@ t.test('fewer hosts than members share threads and work the same', async t => {
   })
   t.equal(new Set(cluster.members().map(({ threadId }) => threadId)).size, 2)
   await client.db('admin').command({ shardCollection: 'app.c', key: { _id: 'hashed' } })
-  await client.db('app').collection<{ _id: number }>('c').insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: i })))
+  await client
+    .db('app')
+    .collection<{ _id: number }>('c')
+    .insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: i })))
   t.equal(await client.db('app').collection('c').countDocuments(), 100)
 })
 
-t.test('inline: everything in the calling thread', async t => {
+t.test('inline: everything in the calling thread', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline' })
   t.teardown(() => cluster.stop())
   t.same([...new Set(cluster.members().map(({ threadId }) => threadId))], [0])
 })
 
-t.test('the libraries that the plan names are imported by shipped source', async t => {
+t.test('the libraries that the plan names are imported by shipped source', async (t) => {
   const source = async (path: string) => readFile(new URL(`../../../packages/${path}`, import.meta.url), 'utf8')
-  t.match(await source('actor/src/codec/packet-reader.ts') + (await source('actor/src/codec/packet-writer.ts')), /msgpackr/)
+  t.match((await source('actor/src/codec/packet-reader.ts')) + (await source('actor/src/codec/packet-writer.ts')), /msgpackr/)
   t.match(await source('actor/src/ids.ts'), /from 'nanoid'/)
   t.match(await source('cluster/src/sharded-cluster.ts'), /from 'eventemitter3'/)
 })

@@ -35,7 +35,9 @@ export class Normaliser {
     if ($timestamp !== undefined) return '<timestamp>'
     if ($date !== undefined) return '<date>'
     if (isObject($binary) && $binary['subType'] === '04') return this.#named('uuid', String($binary['base64']))
-    return Object.fromEntries(Object.entries(object).map(([name, value]) => [this.#withoutEndpoints(name), this.#field(name, value, object)]))
+    return Object.fromEntries(
+      Object.entries(object).map(([name, value]) => [this.#withoutEndpoints(name), this.#field(name, value, object)]),
+    )
   }
 
   #field(name: string, value: Json, of: { readonly [name: string]: Json }): Json {

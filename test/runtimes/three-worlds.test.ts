@@ -18,7 +18,11 @@ t.test('the replies are equal', async (t) => {
   t.ok(reference.length > 70, `${reference.length} replies`)
   for (const name of ['threads', 'simulated']) {
     const others = played.get(name)!
-    t.same(others.map(({ step }) => step), reference.map(({ step }) => step), `${name}: as many steps`)
+    t.same(
+      others.map(({ step }) => step),
+      reference.map(({ step }) => step),
+      `${name}: as many steps`,
+    )
     for (const [i, { step, reply }] of reference.entries()) t.equal(others[i]?.reply, reply, `${name}: ${step}`)
   }
 })

@@ -16,7 +16,7 @@ export class RawClient {
 
   private constructor(socket: Socket) {
     this.#socket = socket
-    socket.on('data', chunk => {
+    socket.on('data', (chunk) => {
       this.#reader.push(chunk)
       for (let frame = this.#reader.next(); frame !== null; frame = this.#reader.next()) this.#waiting.shift()?.resolve(frame)
     })
@@ -63,7 +63,7 @@ export class RawClient {
 
   /** Resolves when the other side has closed the connection. */
   closed(): Promise<void> {
-    return this.#socket.closed ? Promise.resolve() : new Promise(resolve => this.#socket.once('close', () => resolve()))
+    return this.#socket.closed ? Promise.resolve() : new Promise((resolve) => this.#socket.once('close', () => resolve()))
   }
 
   close(): void {

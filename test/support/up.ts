@@ -30,7 +30,7 @@ export async function up(...args: string[]): Promise<RunningUp> {
       const end = output.indexOf('\n')
       if (end >= 0) resolve(JSON.parse(output.slice(0, end)) as Ready)
     })
-    child.once('exit', code => reject(new Error(`shardlab up ended with code ${code} before it was ready`)))
+    child.once('exit', (code) => reject(new Error(`shardlab up ended with code ${code} before it was ready`)))
   })
   return {
     ready,
@@ -45,7 +45,11 @@ export async function up(...args: string[]): Promise<RunningUp> {
 }
 
 /** Runs any command line to its end. */
-export async function run(command: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; input?: string } = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: options.env ?? process.env })
   let stdout = ''
   let stderr = ''

@@ -3,7 +3,17 @@
  * by policies, which come with migrations: a round of this version finds nothing to do.
  * Server: balancer.cpp. Manual: core/sharding-balancer-administration.
  */
-import { configAddress, RequestFailedError, StepFailedError, UnservedMessageError, type Actor, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  configAddress,
+  RequestFailedError,
+  StepFailedError,
+  UnservedMessageError,
+  type Actor,
+  type ActorContext,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 
 export interface BalancerOptions {
@@ -46,7 +56,8 @@ class Balancer implements Actor {
         this.#rounds++
       }
     } catch (error) {
-      if (error instanceof RequestFailedError) this.#context.log('warn', 'a balancer round found no config server', { reason: error.reason })
+      if (error instanceof RequestFailedError)
+        this.#context.log('warn', 'a balancer round found no config server', { reason: error.reason })
       else if (error instanceof StepFailedError) this.#context.log('warn', 'a balancer round failed', { step: error.step })
       else throw error
     } finally {

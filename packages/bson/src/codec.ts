@@ -7,7 +7,24 @@ import { RawValue } from './raw-value.js'
 import { documentValue, findField } from './scan.js'
 import { BsonType } from './types.js'
 
-export { Binary, Code, DBRef, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID, BSONRegExp, BSONSymbol, EJSON, type Document } from 'bson'
+export {
+  Binary,
+  Code,
+  DBRef,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
+  BSONRegExp,
+  BSONSymbol,
+  EJSON,
+  type Document,
+} from 'bson'
 
 /** Serialises a plain object; `undefined` properties are left out. */
 export function encode(document: Document): Uint8Array {
@@ -19,7 +36,12 @@ export function encode(document: Document): Uint8Array {
  * `promoteLongs`, a number; everything else the classes of the `bson` package.
  */
 export function decode(bytes: Uint8Array, options: { promoteLongs?: boolean } = {}): Document {
-  return BSON.deserialize(bytes, { promoteLongs: options.promoteLongs ?? false, promoteBuffers: false, promoteValues: true, bsonRegExp: true })
+  return BSON.deserialize(bytes, {
+    promoteLongs: options.promoteLongs ?? false,
+    promoteBuffers: false,
+    promoteValues: true,
+    bsonRegExp: true,
+  })
 }
 
 /** Any JavaScript or `bson` value as a raw value with bytes of its own. */
@@ -41,7 +63,9 @@ export function fromRawValue(value: RawValue, options: { promoteLongs?: boolean 
 
 /** Relaxed or canonical Extended JSON text of a document. */
 export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean } = {}): string {
-  return BSON.EJSON.stringify(BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true }), { relaxed: !options.canonical })
+  return BSON.EJSON.stringify(BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true }), {
+    relaxed: !options.canonical,
+  })
 }
 
 const noBytes = new Uint8Array(0)

@@ -40,7 +40,17 @@ export function valuesEqual(a: RawValue | undefined, b: RawValue | undefined, st
   return compareValues(a, b, strings) === 0
 }
 
-function compareSameRank(aType: number, a: Uint8Array, aStart: number, aEnd: number, bType: number, b: Uint8Array, bStart: number, bEnd: number, strings: StringComparator | undefined): number {
+function compareSameRank(
+  aType: number,
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  bType: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+  strings: StringComparator | undefined,
+): number {
   switch (aType) {
     case BsonType.int32:
     case BsonType.double:
@@ -64,7 +74,11 @@ function compareSameRank(aType: number, a: Uint8Array, aStart: number, aEnd: num
     case BsonType.bool:
       return compareBytes(a, aStart, aEnd, b, bStart, bEnd)
     case BsonType.binary:
-      return aEnd - aStart === bEnd - bStart ? compareBytes(a, aStart + 4, aEnd, b, bStart + 4, bEnd) : aEnd - aStart < bEnd - bStart ? -1 : 1
+      return aEnd - aStart === bEnd - bStart
+        ? compareBytes(a, aStart + 4, aEnd, b, bStart + 4, bEnd)
+        : aEnd - aStart < bEnd - bStart
+          ? -1
+          : 1
     case BsonType.date:
       return compareInt64(a, aStart, b, bStart)
     case BsonType.timestamp: {
@@ -87,7 +101,14 @@ function compareSameRank(aType: number, a: Uint8Array, aStart: number, aEnd: num
 }
 
 /** Walks two documents side by side. Array elements have no names of their own: their places are equal anyway. */
-function compareFields(a: Uint8Array, aDocument: number, b: Uint8Array, bDocument: number, named: boolean, strings: StringComparator | undefined): number {
+function compareFields(
+  a: Uint8Array,
+  aDocument: number,
+  b: Uint8Array,
+  bDocument: number,
+  named: boolean,
+  strings: StringComparator | undefined,
+): number {
   let aAt = aDocument + 4
   let bAt = bDocument + 4
   for (;;) {

@@ -104,7 +104,14 @@ export function compareInt64(a: Uint8Array, aStart: number, b: Uint8Array, bStar
 }
 
 /** Orders two values of the number types mathematically. */
-export function compareNumbers(aType: number, aBytes: Uint8Array, aStart: number, bType: number, bBytes: Uint8Array, bStart: number): number {
+export function compareNumbers(
+  aType: number,
+  aBytes: Uint8Array,
+  aStart: number,
+  bType: number,
+  bBytes: Uint8Array,
+  bStart: number,
+): number {
   if (aType === BsonType.int32 && bType === BsonType.int32) {
     const a = readInt32(aBytes, aStart)
     const b = readInt32(bBytes, bStart)

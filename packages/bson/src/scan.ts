@@ -140,21 +140,21 @@ export class FieldIterator {
 /** All fields in order, names decoded. */
 export function fieldsOf(bytes: Uint8Array, documentStart = 0): [name: string, value: RawValue][] {
   const fields: [string, RawValue][] = []
-  for (const it = new FieldIterator(bytes, documentStart); it.next(); ) fields.push([it.name(), it.value()])
+  for (const it = new FieldIterator(bytes, documentStart); it.next();) fields.push([it.name(), it.value()])
   return fields
 }
 
 /** The elements of an array value (or the values of a document), in order. */
 export function elementsOf(array: RawValue): RawValue[] {
   const values: RawValue[] = []
-  for (const it = new FieldIterator(array.bytes, array.start); it.next(); ) values.push(it.value())
+  for (const it = new FieldIterator(array.bytes, array.start); it.next();) values.push(it.value())
   return values
 }
 
 /** The documents in an array, each a view; elements that are no documents are passed over. */
 export function documentsOf(array: RawValue): Uint8Array[] {
   const documents: Uint8Array[] = []
-  for (const it = new FieldIterator(array.bytes, array.start); it.next(); ) {
+  for (const it = new FieldIterator(array.bytes, array.start); it.next();) {
     if (it.type === BsonType.object) documents.push(it.bytes.subarray(it.valueStart, it.valueEnd))
   }
   return documents

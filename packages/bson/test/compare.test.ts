@@ -1,30 +1,60 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { Binary, BsonType, canonicalType, compareDocuments, compareValues, encode, int64Value, doubleValue, Decimal128, RawValue, toRawValue, undefinedValue, nullValue, minKeyValue, maxKeyValue, valuesEqual } from '@shardlab/bson'
+import {
+  Binary,
+  BsonType,
+  canonicalType,
+  compareDocuments,
+  compareValues,
+  encode,
+  int64Value,
+  doubleValue,
+  Decimal128,
+  RawValue,
+  toRawValue,
+  undefinedValue,
+  nullValue,
+  minKeyValue,
+  maxKeyValue,
+  valuesEqual,
+} from '@shardlab/bson'
 import { fieldModels, numberModel, valueModel, valuePair } from './support/arbitrary.js'
 import { documentBytes, rawValue, slowCompare } from './support/model.js'
 import { check } from './support/check.js'
 
 t.test('agrees with the slow comparison', async () => {
-  check(fc.property(valuePair, ([a, b]) => compareValues(rawValue(a), rawValue(b)) === slowCompare(a, b)), 5000)
+  check(
+    fc.property(valuePair, ([a, b]) => compareValues(rawValue(a), rawValue(b)) === slowCompare(a, b)),
+    5000,
+  )
 })
 
 t.test('numbers agree with exact fractions', async () => {
-  check(fc.property(numberModel, numberModel, (a, b) => compareValues(rawValue(a), rawValue(b)) === slowCompare(a, b)), 5000)
+  check(
+    fc.property(numberModel, numberModel, (a, b) => compareValues(rawValue(a), rawValue(b)) === slowCompare(a, b)),
+    5000,
+  )
 })
 
 t.test('is an order', async () => {
   check(
     fc.property(fc.array(valueModel, { minLength: 3, maxLength: 3 }), (models) => {
       const [a, b, c] = models.map(rawValue).sort(compareValues) as [RawValue, RawValue, RawValue]
-      return compareValues(a, b) <= 0 && compareValues(b, c) <= 0 && compareValues(a, c) <= 0 && compareValues(a, c) === 0 - compareValues(c, a)
+      return (
+        compareValues(a, b) <= 0 && compareValues(b, c) <= 0 && compareValues(a, c) <= 0 && compareValues(a, c) === 0 - compareValues(c, a)
+      )
     }),
   )
 })
 
 t.test('documents compare as objects', async () => {
   check(
-    fc.property(fieldModels, fieldModels, (a, b) => compareDocuments(documentBytes(a), documentBytes(b)) === slowCompare({ kind: 'object', fields: a }, { kind: 'object', fields: b })),
+    fc.property(
+      fieldModels,
+      fieldModels,
+      (a, b) =>
+        compareDocuments(documentBytes(a), documentBytes(b)) === slowCompare({ kind: 'object', fields: a }, { kind: 'object', fields: b }),
+    ),
   )
 })
 
@@ -90,8 +120,14 @@ t.test('long byte strings', async (t) => {
 })
 
 t.test('binary by length, subtype, bytes', async (t) => {
-  const ascending = [new Binary(new Uint8Array([9]), 9), new Binary(new Uint8Array([2, 0]), 0), new Binary(new Uint8Array([2, 1]), 0), new Binary(new Uint8Array([1, 0]), 1)].map(toRawValue)
-  for (const [i, a] of ascending.entries()) for (const [j, b] of ascending.entries()) t.equal(compareValues(a, b), Math.sign(i - j), `${i} and ${j}`)
+  const ascending = [
+    new Binary(new Uint8Array([9]), 9),
+    new Binary(new Uint8Array([2, 0]), 0),
+    new Binary(new Uint8Array([2, 1]), 0),
+    new Binary(new Uint8Array([1, 0]), 1),
+  ].map(toRawValue)
+  for (const [i, a] of ascending.entries())
+    for (const [j, b] of ascending.entries()) t.equal(compareValues(a, b), Math.sign(i - j), `${i} and ${j}`)
 })
 
 t.test('every type has a rank', async (t) => {

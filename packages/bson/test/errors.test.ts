@@ -27,16 +27,25 @@ t.test('codes and names', async (t) => {
 t.test('no number stands twice', async (t) => {
   const codes = Object.values(ErrorCodes)
   t.equal(new Set(codes).size, codes.length)
-  t.same([...codes].sort((a, b) => a - b), codes, 'in order')
+  t.same(
+    [...codes].sort((a, b) => a - b),
+    codes,
+    'in order',
+  )
 })
 
 t.test('retriable codes', async (t) => {
-  for (const code of [6, 7, 89, 91, 134, 189, 262, 358, 402, 406, 412, 453, 462, 9001, 10107, 11600, 11602, 13435, 13436]) t.ok(isRetriableErrorCode(code), errorCodeName(code))
-  for (const code of [0, 1, 2, 50, 61, 112, 133, 202, 251, 11000, 11601, 13388, 12345]) t.notOk(isRetriableErrorCode(code), errorCodeName(code))
+  for (const code of [6, 7, 89, 91, 134, 189, 262, 358, 402, 406, 412, 453, 462, 9001, 10107, 11600, 11602, 13435, 13436])
+    t.ok(isRetriableErrorCode(code), errorCodeName(code))
+  for (const code of [0, 1, 2, 50, 61, 112, 133, 202, 251, 11000, 11601, 13388, 12345])
+    t.notOk(isRetriableErrorCode(code), errorCodeName(code))
 })
 
-t.test('a failed command\'s reply', async (t) => {
-  const error = new CommandError('DuplicateKey', 'E11000 duplicate key', { errorLabels: ['A', 'B'], extra: encode({ keyPattern: { x: 1 } }) })
+t.test("a failed command's reply", async (t) => {
+  const error = new CommandError('DuplicateKey', 'E11000 duplicate key', {
+    errorLabels: ['A', 'B'],
+    extra: encode({ keyPattern: { x: 1 } }),
+  })
   t.ok(error instanceof Error)
   t.match(error, { code: 11000, codeName: 'DuplicateKey', message: 'E11000 duplicate key', name: 'CommandError' })
   const reply = decode(errorDocument(error))

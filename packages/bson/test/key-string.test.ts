@@ -1,6 +1,15 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { encodeKeyString, keyStringOfDocument, keyStringUpperBound, nullValue, RawValue, toRawValue, undefinedValue, Long } from '@shardlab/bson'
+import {
+  encodeKeyString,
+  keyStringOfDocument,
+  keyStringUpperBound,
+  nullValue,
+  RawValue,
+  toRawValue,
+  undefinedValue,
+  Long,
+} from '@shardlab/bson'
 import { numberModel, valueModel, valuePair } from './support/arbitrary.js'
 import { documentBytes, rawValue, slowCompare, type Model } from './support/model.js'
 import { check } from './support/check.js'
@@ -8,11 +17,21 @@ import { check } from './support/check.js'
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 t.test('string order is the canonical order', async () => {
-  check(fc.property(valuePair, ([a, b]) => order(encodeKeyString([rawValue(a)]), encodeKeyString([rawValue(b)])) === slowCompare(a, b)), 5000)
+  check(
+    fc.property(valuePair, ([a, b]) => order(encodeKeyString([rawValue(a)]), encodeKeyString([rawValue(b)])) === slowCompare(a, b)),
+    5000,
+  )
 })
 
 t.test('numbers of all types', async () => {
-  check(fc.property(numberModel, numberModel, (a, b) => order(encodeKeyString([rawValue(a)]), encodeKeyString([rawValue(b)])) === slowCompare(a, b)), 5000)
+  check(
+    fc.property(
+      numberModel,
+      numberModel,
+      (a, b) => order(encodeKeyString([rawValue(a)]), encodeKeyString([rawValue(b)])) === slowCompare(a, b),
+    ),
+    5000,
+  )
 })
 
 const tuple = fc.array(fc.tuple(valuePair, fc.boolean()), { minLength: 1, maxLength: 4 })
@@ -29,8 +48,14 @@ t.test('compound and descending', async () => {
   check(
     fc.property(tuple, (fields) => {
       const descending = fields.map(([, down]) => down)
-      const left = encodeKeyString(fields.map(([[a]]) => rawValue(a)), descending)
-      const right = encodeKeyString(fields.map(([[, b]]) => rawValue(b)), descending)
+      const left = encodeKeyString(
+        fields.map(([[a]]) => rawValue(a)),
+        descending,
+      )
+      const right = encodeKeyString(
+        fields.map(([[, b]]) => rawValue(b)),
+        descending,
+      )
       return order(left, right) === compareTuples(fields)
     }),
     3000,
@@ -65,7 +90,13 @@ t.test('a document is the tuple of its values', async () => {
     fc.property(tuple, (fields) => {
       const descending = fields.map(([, down]) => down)
       const document = documentBytes(fields.map(([[a]], i) => [`f${i}`, a] as const))
-      return keyStringOfDocument(document, descending) === encodeKeyString(fields.map(([[a]]) => rawValue(a)), descending)
+      return (
+        keyStringOfDocument(document, descending) ===
+        encodeKeyString(
+          fields.map(([[a]]) => rawValue(a)),
+          descending,
+        )
+      )
     }),
   )
 })
@@ -77,7 +108,19 @@ t.test('missing is null, undefined is not', async (t) => {
 })
 
 t.test('numbers that lie within one step of a double', async (t) => {
-  for (const edge of [0n, 1n, 2n ** 53n, 2n ** 54n, 2n ** 60n + 512n, 2n ** 62n, 2n ** 63n - 2000n, -(2n ** 53n), -(2n ** 60n), -(2n ** 62n), -(2n ** 63n) + 2000n]) {
+  for (const edge of [
+    0n,
+    1n,
+    2n ** 53n,
+    2n ** 54n,
+    2n ** 60n + 512n,
+    2n ** 62n,
+    2n ** 63n - 2000n,
+    -(2n ** 53n),
+    -(2n ** 60n),
+    -(2n ** 62n),
+    -(2n ** 63n) + 2000n,
+  ]) {
     const models: Model[] = []
     for (let delta = -1100n; delta <= 1100n; delta += delta > -4n && delta < 4n ? 1n : 183n) {
       const whole = edge + delta
@@ -91,7 +134,11 @@ t.test('numbers that lie within one step of a double', async (t) => {
 })
 
 t.test('every character is one byte', async () => {
-  check(fc.property(valueModel, fc.boolean(), (model, down) => [...encodeKeyString([rawValue(model)], [down])].every((character) => character.charCodeAt(0) <= 0xff)))
+  check(
+    fc.property(valueModel, fc.boolean(), (model, down) =>
+      [...encodeKeyString([rawValue(model)], [down])].every((character) => character.charCodeAt(0) <= 0xff),
+    ),
+  )
 })
 
 t.test('a value beyond the buffer', async (t) => {

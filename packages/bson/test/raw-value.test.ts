@@ -1,6 +1,42 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { boolValue, BsonType, Code, decode, Decimal128, doubleValue, EJSON, emptyDocumentValue, encode, fromRawValue, int32Value, int64Value, isBsonType, isNaNValue, isNumberType, Long, maxKeyValue, minKeyValue, nullValue, ObjectId, RawValue, readDouble, readInt32, readInt64, readInt64Number, readUint32, readUtf8, stringValue, toExtendedJson, toRawValue, typeName, undefinedValue, writeDouble, writeInt32, writeInt64 } from '@shardlab/bson'
+import {
+  boolValue,
+  BsonType,
+  Code,
+  decode,
+  Decimal128,
+  doubleValue,
+  EJSON,
+  emptyDocumentValue,
+  encode,
+  fromRawValue,
+  int32Value,
+  int64Value,
+  isBsonType,
+  isNaNValue,
+  isNumberType,
+  Long,
+  maxKeyValue,
+  minKeyValue,
+  nullValue,
+  ObjectId,
+  RawValue,
+  readDouble,
+  readInt32,
+  readInt64,
+  readInt64Number,
+  readUint32,
+  readUtf8,
+  stringValue,
+  toExtendedJson,
+  toRawValue,
+  typeName,
+  undefinedValue,
+  writeDouble,
+  writeInt32,
+  writeInt64,
+} from '@shardlab/bson'
 import { check } from './support/check.js'
 import { rawValue } from './support/model.js'
 
@@ -13,7 +49,11 @@ t.test('numbers are read and written little-endian', async () => {
       writeInt64(bytes, at, integer)
       const low = expected.readInt32LE(at)
       const integers =
-        Buffer.compare(bytes, expected) === 0 && readInt64(bytes, at) === integer && readInt64Number(bytes, at) === Number(integer) && readInt32(bytes, at) === low && readUint32(bytes, at) === low >>> 0
+        Buffer.compare(bytes, expected) === 0 &&
+        readInt64(bytes, at) === integer &&
+        readInt64Number(bytes, at) === Number(integer) &&
+        readInt32(bytes, at) === low &&
+        readUint32(bytes, at) === low >>> 0
       expected.writeDoubleLE(double, at)
       writeDouble(bytes, at, double)
       const doubles = Object.is(readDouble(bytes, at), expected.readDoubleLE(at))
@@ -25,7 +65,18 @@ t.test('numbers are read and written little-endian', async () => {
 })
 
 t.test('an int64 as the nearest double', async (t) => {
-  for (const value of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n), -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 3n, 0n, -1n]) {
+  for (const value of [
+    2n ** 53n - 1n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    -(2n ** 53n),
+    -(2n ** 53n) - 1n,
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+    2n ** 53n + 3n,
+    0n,
+    -1n,
+  ]) {
     t.equal(int64Value(value).asNumber(), Number(value), String(value))
   }
 })
@@ -46,8 +97,31 @@ t.test('as numbers, integers, strings', async (t) => {
 
 t.test('truth', async (t) => {
   const decimal = (text: string): RawValue => toRawValue(Decimal128.fromString(text))
-  for (const value of [nullValue, undefinedValue, boolValue(false), int32Value(0), int64Value(0n), doubleValue(0), doubleValue(-0), decimal('0'), decimal('-0E+5')]) t.notOk(value.isTruthy(), typeName(value.type))
-  for (const value of [boolValue(true), int32Value(2), doubleValue(Number.NaN), decimal('NaN'), decimal('1E-6000'), decimal('Infinity'), stringValue(''), emptyDocumentValue, minKeyValue, maxKeyValue]) t.ok(value.isTruthy(), typeName(value.type))
+  for (const value of [
+    nullValue,
+    undefinedValue,
+    boolValue(false),
+    int32Value(0),
+    int64Value(0n),
+    doubleValue(0),
+    doubleValue(-0),
+    decimal('0'),
+    decimal('-0E+5'),
+  ])
+    t.notOk(value.isTruthy(), typeName(value.type))
+  for (const value of [
+    boolValue(true),
+    int32Value(2),
+    doubleValue(Number.NaN),
+    decimal('NaN'),
+    decimal('1E-6000'),
+    decimal('Infinity'),
+    stringValue(''),
+    emptyDocumentValue,
+    minKeyValue,
+    maxKeyValue,
+  ])
+    t.ok(value.isTruthy(), typeName(value.type))
 })
 
 t.test('classes of types', async (t) => {
@@ -84,14 +158,30 @@ t.test('text', async () => {
   check(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
       const bytes = new Uint8Array(Buffer.from(`..${text}..`))
-      return readUtf8(bytes, 2, bytes.length - 2) === text && stringValue(text).asString() === text && stringValue(text).end === Buffer.byteLength(text) + 5
+      return (
+        readUtf8(bytes, 2, bytes.length - 2) === text &&
+        stringValue(text).asString() === text &&
+        stringValue(text).end === Buffer.byteLength(text) + 5
+      )
     }),
   )
 })
 
 t.test('values to and from JavaScript', async (t) => {
   const id = new ObjectId()
-  for (const value of [1, 1.5, 'x', true, null, id, new Date(5), [1, 'a'], { a: { b: 1 } }, Long.fromNumber(5), Decimal128.fromString('1.5')]) {
+  for (const value of [
+    1,
+    1.5,
+    'x',
+    true,
+    null,
+    id,
+    new Date(5),
+    [1, 'a'],
+    { a: { b: 1 } },
+    Long.fromNumber(5),
+    Decimal128.fromString('1.5'),
+  ]) {
     t.same(fromRawValue(toRawValue(value)), value)
   }
   t.equal(toRawValue(undefined), undefinedValue)

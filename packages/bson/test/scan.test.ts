@@ -1,7 +1,23 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { BSON } from 'bson'
-import { BsonType, cstringEnd, documentAt, documentsOf, elementsOf, emptyDocument, encode, FieldIterator, fieldsOf, findField, findPath, firstFieldName, fromRawValue, isEmptyDocument, valueEnd } from '@shardlab/bson'
+import {
+  BsonType,
+  cstringEnd,
+  documentAt,
+  documentsOf,
+  elementsOf,
+  emptyDocument,
+  encode,
+  FieldIterator,
+  fieldsOf,
+  findField,
+  findPath,
+  firstFieldName,
+  fromRawValue,
+  isEmptyDocument,
+  valueEnd,
+} from '@shardlab/bson'
 import { documentArbitrary, fieldModels } from './support/arbitrary.js'
 import { documentBytes, payload } from './support/model.js'
 import { check } from './support/check.js'
@@ -12,7 +28,15 @@ t.test('fields lie where they were put', async () => {
   check(
     fc.property(fieldModels, (fields) => {
       const found = fieldsOf(documentBytes(fields))
-      return found.length === fields.length && found.every(([name, value], i) => name === fields[i]![0] && value.type === BsonType[fields[i]![1].kind] && Buffer.compare(value.slice(), payload(fields[i]![1])) === 0)
+      return (
+        found.length === fields.length &&
+        found.every(
+          ([name, value], i) =>
+            name === fields[i]![0] &&
+            value.type === BsonType[fields[i]![1].kind] &&
+            Buffer.compare(value.slice(), payload(fields[i]![1])) === 0,
+        )
+      )
     }),
   )
 })
@@ -23,7 +47,9 @@ t.test('findField finds the first of a name, anywhere in an array of bytes', asy
       const bytes = Buffer.concat([Buffer.alloc(shift, 0x61), documentBytes(fields), Buffer.alloc(shift, 0x61)])
       const names = new Set(fields.map(([name]) => name))
       return (
-        [...names].every((name) => Buffer.compare(findField(bytes, name, shift)!.slice(), payload(fields.find(([other]) => other === name)![1])) === 0) &&
+        [...names].every(
+          (name) => Buffer.compare(findField(bytes, name, shift)!.slice(), payload(fields.find(([other]) => other === name)![1])) === 0,
+        ) &&
         (names.has(absent) || findField(bytes, absent, shift) === undefined)
       )
     }),
@@ -44,8 +70,18 @@ t.test('values read as the bson package reads the document', async () => {
 })
 
 t.test('names that nearly match', async (t) => {
-  const bytes = encode({ ab: 1, a: 2, 'é': 3, 'éa': 4, '': 5, abc: 6, 'aé': 7, 'a😀': 8 })
-  for (const [name, value] of [['ab', 1], ['a', 2], ['é', 3], ['éa', 4], ['', 5], ['abc', 6], ['aé', 7], ['a😀', 8]] as const) t.equal(findField(bytes, name)?.asNumber(), value, name)
+  const bytes = encode({ ab: 1, a: 2, é: 3, éa: 4, '': 5, abc: 6, aé: 7, 'a😀': 8 })
+  for (const [name, value] of [
+    ['ab', 1],
+    ['a', 2],
+    ['é', 3],
+    ['éa', 4],
+    ['', 5],
+    ['abc', 6],
+    ['aé', 7],
+    ['a😀', 8],
+  ] as const)
+    t.equal(findField(bytes, name)?.asNumber(), value, name)
   for (const name of ['b', 'abcd', 'è', 'éé', 'aè', '€']) t.equal(findField(bytes, name), undefined, name)
   t.equal(findField(encode({ a: 'x' }), 'a\0'), undefined, 'a NUL is no part of a name')
   t.equal(findField(encode({ a: 0 }), 'a\0\0'), undefined)
@@ -66,8 +102,14 @@ t.test('paths', async (t) => {
 
 t.test('elements and documents of an array', async (t) => {
   const array = findField(encode({ a: [{ x: 1 }, 2, { y: 'z' }] }), 'a')!
-  t.same(elementsOf(array).map((value) => value.type), [BsonType.object, BsonType.int32, BsonType.object])
-  t.same(documentsOf(array).map((bytes) => BSON.deserialize(bytes)), [{ x: 1 }, { y: 'z' }])
+  t.same(
+    elementsOf(array).map((value) => value.type),
+    [BsonType.object, BsonType.int32, BsonType.object],
+  )
+  t.same(
+    documentsOf(array).map((bytes) => BSON.deserialize(bytes)),
+    [{ x: 1 }, { y: 'z' }],
+  )
 })
 
 t.test('the first field, emptiness, embedded documents', async (t) => {

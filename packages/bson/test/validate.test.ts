@@ -1,6 +1,19 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { BsonType, compareDocuments, defaultMaxDepth, documentValue, emptyDocument, encode, fieldsOf, hashValue, keyStringOfDocument, RawValue, validateBson, validationErrorCode } from '@shardlab/bson'
+import {
+  BsonType,
+  compareDocuments,
+  defaultMaxDepth,
+  documentValue,
+  emptyDocument,
+  encode,
+  fieldsOf,
+  hashValue,
+  keyStringOfDocument,
+  RawValue,
+  validateBson,
+  validationErrorCode,
+} from '@shardlab/bson'
 import { documentArbitrary } from './support/arbitrary.js'
 import { documentBytes, type Model } from './support/model.js'
 import { check } from './support/check.js'
@@ -31,7 +44,11 @@ t.test('every document is fine, anywhere in an array of bytes', async () => {
   )
 })
 
-const mutation = fc.record({ at: fc.nat(), byte: fc.oneof(fc.nat({ max: 255 }), fc.constantFrom(0, 1, 2, 5, 0x0f, 0x7f, 0x80, 0xff)), kind: fc.constantFrom('set', 'cut', 'add') })
+const mutation = fc.record({
+  at: fc.nat(),
+  byte: fc.oneof(fc.nat({ max: 255 }), fc.constantFrom(0, 1, 2, 5, 0x0f, 0x7f, 0x80, 0xff)),
+  kind: fc.constantFrom('set', 'cut', 'add'),
+})
 
 t.test('never throws, and what it accepts can be read', async () => {
   let accepted = 0
@@ -88,7 +105,9 @@ t.test('no byte outside the range is looked at', async () => {
       inner[at % inner.length] = byte
       const framed = (fill: number): Buffer => Buffer.concat([Buffer.alloc(8, fill), inner, Buffer.alloc(40, fill)])
       const end = 8 + inner.length
-      return validateBson(framed(outside), 8, end) === validateBson(framed(0), 8, end) && validateBson(framed(0), 8, end) === validateBson(inner)
+      return (
+        validateBson(framed(outside), 8, end) === validateBson(framed(0), 8, end) && validateBson(framed(0), 8, end) === validateBson(inner)
+      )
     }),
     3000,
   )
@@ -96,7 +115,8 @@ t.test('no byte outside the range is looked at', async () => {
 
 t.test('the outer frame', async (t) => {
   t.equal(validateBson(emptyDocument), null)
-  for (const bytes of [[], [5, 0, 0, 0], [4, 0, 0, 0, 0], [0xff, 0xff, 0xff, 0xff, 0]]) t.match(validateBson(new Uint8Array(bytes)), tooShort)
+  for (const bytes of [[], [5, 0, 0, 0], [4, 0, 0, 0, 0], [0xff, 0xff, 0xff, 0xff, 0]])
+    t.match(validateBson(new Uint8Array(bytes)), tooShort)
   t.match(validateBson(new Uint8Array([6, 0, 0, 0, 0])), 'Incorrect BSON length')
   t.match(validateBson(new Uint8Array([5, 0, 0, 0, 0, 0])), 'Incorrect BSON length', 'nothing may follow')
   t.match(validateBson(new Uint8Array([5, 0, 0, 0, 1])), 'BSON object not terminated with EOO')
@@ -158,7 +178,8 @@ t.test('values', async (t) => {
     ['code with scope, small scope', one(0x0f, 14, 0, 0, 0, 1, 0, 0, 0, 0, 4, 0, 0, 0, 0), 'Nested BSON object has to be at least 5 bytes'],
     ['a name without end', new Uint8Array([7, 0, 0, 0, 0x0a, 0x61, 0]), outOfRange],
   ]
-  for (const [what, bytes, reason] of cases) t.equal(validateBson(bytes), reason === null ? null : `${reason} in element with field name 'a'`, what)
+  for (const [what, bytes, reason] of cases)
+    t.equal(validateBson(bytes), reason === null ? null : `${reason} in element with field name 'a'`, what)
 })
 
 t.test('the message says where', async (t) => {

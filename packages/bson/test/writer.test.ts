@@ -116,9 +116,11 @@ t.test('length counts what is written', async (t) => {
   t.equal(writer.finish().length, 12)
 })
 
-t.test('a large document shares no memory with its value\'s array', async (t) => {
+t.test("a large document shares no memory with its value's array", async (t) => {
   const source = Buffer.alloc(1000, 5)
-  const bytes = new DocumentWriter(16).value('v', new RawValue(BsonType.binary, Buffer.concat([Buffer.from([0xe8, 3, 0, 0, 0]), source]), 0, 1005)).finish()
+  const bytes = new DocumentWriter(16)
+    .value('v', new RawValue(BsonType.binary, Buffer.concat([Buffer.from([0xe8, 3, 0, 0, 0]), source]), 0, 1005))
+    .finish()
   source.fill(6)
   t.ok((decode(bytes)['v'] as Binary).buffer.every((byte) => byte === 5))
 })

@@ -1,7 +1,12 @@
 export { OptionError } from './option-error.js'
 export { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 export { ShardedCluster, type ClusterEvents, type ShardInfo } from './sharded-cluster.js'
-export { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions, type SimulatedCommandOptions } from './simulated-cluster.js'
+export {
+  createSimulatedCluster,
+  type SimulatedCluster,
+  type SimulatedClusterOptions,
+  type SimulatedCommandOptions,
+} from './simulated-cluster.js'
 export { parseSize } from './size.js'
 export { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
 export type { CatalogEvent, ClusterEvent, LimitEvent, LogEvent, MemberEvent, RoutedEvent } from '@shardlab/actor'

@@ -83,16 +83,19 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   checkNames('a cluster', options, Object.keys(known))
   const mongos = integer('mongos', options.mongos, 1, 1, 100)
   const port = integer('port', options.port, 0, 0, 65_535)
-  if (port > 0 && port + mongos - 1 > 65_535) throw new OptionError(`port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`)
+  if (port > 0 && port + mongos - 1 > 65_535)
+    throw new OptionError(`port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`)
   const emulate = options.emulate ?? defaultVersion
-  if (parseEmulatedVersion(emulate) === undefined) throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
+  if (parseEmulatedVersion(emulate) === undefined)
+    throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
   const runtime = options.runtime ?? 'threads'
   if (runtime !== 'threads' && runtime !== 'inline') throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
   if (options.hosts !== undefined && runtime !== 'threads') throw new OptionError('hosts goes only with runtime threads: leave it out.')
   const host = options.host ?? '127.0.0.1'
   if (typeof host !== 'string' || host === '') throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
   const chunkSizeBytes = options.chunkSize === undefined ? 0 : parseSize('chunkSize', options.chunkSize)
-  if (options.chunkSize !== undefined && (chunkSizeBytes < 1024 || chunkSizeBytes > 1024 ** 3)) throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
+  if (options.chunkSize !== undefined && (chunkSizeBytes < 1024 || chunkSizeBytes > 1024 ** 3))
+    throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
   const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
   if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
   return {
@@ -105,7 +108,13 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     runtime,
     hosts: options.hosts === undefined ? undefined : integer('hosts', options.hosts, 1, 1, 64),
     seed: integer('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1),
-    balancerRoundIntervalMs: integer('balancerRoundIntervalMs', options.balancerRoundIntervalMs, options.serverTimings === true ? 10_000 : 1_000, 1, 2 ** 31 - 1),
+    balancerRoundIntervalMs: integer(
+      'balancerRoundIntervalMs',
+      options.balancerRoundIntervalMs,
+      options.serverTimings === true ? 10_000 : 1_000,
+      1,
+      2 ** 31 - 1,
+    ),
     findReplicaSetHostTimeoutMs: integer('findReplicaSetHostTimeoutMs', options.findReplicaSetHostTimeoutMs, 15_000, 0, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     diskSizeBytes,
@@ -130,6 +139,7 @@ function checkNames(what: string, options: object, names: readonly string[]): vo
 
 function integer(name: string, value: number | undefined, otherwise: number, min: number, max: number): number {
   if (value === undefined) return otherwise
-  if (!Number.isInteger(value) || value < min || value > max) throw new OptionError(`${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}.`)
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw new OptionError(`${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}.`)
   return value
 }

@@ -3,10 +3,10 @@ import type { RoleLoader } from '@shardlab/runtime'
 
 /** Roles by the names that member specifications use, each loaded when a member of it starts. */
 export const lazyRoles: Record<string, RoleLoader> = {
-  shard: async () => (await import('@shardlab/shard')).createShard as ActorFactory,
-  'config-server': async () => (await import('@shardlab/config-server')).createConfigServer as ActorFactory,
-  mongos: async () => (await import('@shardlab/mongos')).createMongos as ActorFactory,
-  balancer: async () => (await import('@shardlab/balancer')).createBalancer as ActorFactory,
+  shard: async () => (await import('@shardlab/shard')).createShard,
+  'config-server': async () => (await import('@shardlab/config-server')).createConfigServer,
+  mongos: async () => (await import('@shardlab/mongos')).createMongos,
+  balancer: async () => (await import('@shardlab/balancer')).createBalancer,
 }
 
 /** The same roles, loaded. */

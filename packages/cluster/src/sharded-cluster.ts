@@ -43,11 +43,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     super()
     this.#runtime = runtime
     this.seed = options.seed
-    const endpoint = (address: Address) => members.find(member => member.address === address)!.endpoint
+    const endpoint = (address: Address) => members.find((member) => member.address === address)!.endpoint
     this.mongos = topology.mongos.map(endpoint)
     this.uri = `mongodb://${this.mongos.join(',')}/`
-    this.shards = topology.shards.map(id => ({ id, uri: `mongodb://${endpoint(id)}/?directConnection=true` }))
-    runtime.onEvent(event => this.#relay(event))
+    this.shards = topology.shards.map((id) => ({ id, uri: `mongodb://${endpoint(id)}/?directConnection=true` }))
+    runtime.onEvent((event) => this.#relay(event))
     this.#watch()
   }
 
@@ -74,7 +74,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /** Plain data that a member tells of itself: counts, versions, stages. */
-  describe(member: string): Promise<Record<string, unknown>> {
+  async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 
@@ -99,7 +99,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   override on<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
-    super.on(event, listener as never, context)
+    super.on(event, listener, context)
     this.#watch()
     return this
   }
@@ -109,18 +109,28 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   override once<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
-    super.once(event, listener as never, context)
+    super.once(event, listener, context)
     this.#watch()
     return this
   }
 
-  override removeListener<E extends keyof ClusterEvents>(event: E, listener?: (...args: ClusterEvents[E]) => void, context?: unknown, once?: boolean): this {
-    super.removeListener(event, listener as never, context, once)
+  override removeListener<E extends keyof ClusterEvents>(
+    event: E,
+    listener?: (...args: ClusterEvents[E]) => void,
+    context?: unknown,
+    once?: boolean,
+  ): this {
+    super.removeListener(event, listener, context, once)
     this.#watch()
     return this
   }
 
-  override off<E extends keyof ClusterEvents>(event: E, listener?: (...args: ClusterEvents[E]) => void, context?: unknown, once?: boolean): this {
+  override off<E extends keyof ClusterEvents>(
+    event: E,
+    listener?: (...args: ClusterEvents[E]) => void,
+    context?: unknown,
+    once?: boolean,
+  ): this {
     return this.removeListener(event, listener, context, once)
   }
 
@@ -131,7 +141,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   #relay(event: ClusterEvent): void {
-    this.emit(event.type, event as never)
+    emit(this, event)
     if (event.type === 'routed') this.#watch()
   }
 
@@ -140,6 +150,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     const types: ClusterEvent['type'][] = ['member', 'limit', 'catalog', 'log']
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...types, 'routed'] : types)
   }
+}
+
+/** Each event goes to the listeners of its type. */
+function emit(emitter: Pick<EventEmitter, 'emit'>, event: ClusterEvent): void {
+  emitter.emit(event.type, event)
 }
 
 async function createRuntime(options: ResolvedOptions): Promise<Runtime> {

@@ -76,7 +76,7 @@ export class SimulatedCluster {
   }
 
   /** Plain data that a member tells of itself: counts, versions, stages. */
-  describe(member: string): Promise<Record<string, unknown>> {
+  async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 

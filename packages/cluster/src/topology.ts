@@ -27,14 +27,24 @@ export function describeTopology(options: ResolvedOptions): Topology {
   const maxWireVersion = options.nativeWire ? native : Math.max(native, oldestWireVersionOfDrivers)
   const anyPort = { host: options.host, port: 0 }
   const storageNode: ShardOptions & ConfigServerOptions = { emulate: options.emulate, maxWireVersion }
-  const router: MongosOptions = { emulate: options.emulate, nativeWire: options.nativeWire, findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs }
+  const router: MongosOptions = {
+    emulate: options.emulate,
+    nativeWire: options.nativeWire,
+    findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
+  }
   const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs }
   return {
     shards,
     mongos,
     storage: [
       { address: configAddress, role: 'config-server', options: storageNode, listen: anyPort, diskLimitBytes: options.diskSizeBytes },
-      ...shards.map(address => ({ address, role: 'shard', options: storageNode, listen: anyPort, diskLimitBytes: options.diskSizeBytes })),
+      ...shards.map((address) => ({
+        address,
+        role: 'shard',
+        options: storageNode,
+        listen: anyPort,
+        diskLimitBytes: options.diskSizeBytes,
+      })),
     ],
     others: [
       ...mongos.map((address, i) => ({

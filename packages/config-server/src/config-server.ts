@@ -1,5 +1,13 @@
 /** The config server role: a storage node that keeps the sharding catalog in its config.* collections. */
-import { createDeferred, UnservedMessageError, type Actor, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  createDeferred,
+  UnservedMessageError,
+  type Actor,
+  type ActorContext,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { StorageNode, type Access } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'

@@ -183,7 +183,7 @@ t.test('enableSharding and create make databases', async (t) => {
 
 t.test('the router tells the config server that it lives, and goes on when it does not answer', async (t) => {
   const cluster = new FakeCluster()
-  cluster.mongos.start!()
+  await cluster.mongos.start!()
   await cluster.world.fire(cluster.mongos, 'ping')
   t.match(cluster.world.sent[0], { to: 'config', kind: 'config.mongos-ping', request: { host: '127.0.0.1:27017', upSeconds: 0 } })
   t.equal(cluster.world.timers.get('ping'), cluster.world.nowMs + 30_000)

@@ -70,7 +70,7 @@ t.test('idle cursors are closed after ten minutes, unless they asked not to be',
   const cluster = withOpenCursors()
   const idle = await open(cluster)
   const kept = await open(cluster, { noCursorTimeout: true })
-  cluster.mongos.start!()
+  await cluster.mongos.start!()
   cluster.world.nowMs += 9 * 60_000
   await cluster.world.fire(cluster.mongos, 'housekeeping')
   t.match(await cluster.run({ getMore: idle, collection: 'c', batchSize: 1 }), { ok: 1 })

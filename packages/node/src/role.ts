@@ -29,4 +29,3 @@ export interface NodeRole {
   /** May a client's write create this collection? */
   checkImplicitCreate(ns: string, invocation: NodeInvocation): void
 }
-

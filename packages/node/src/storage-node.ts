@@ -68,7 +68,7 @@ export class StorageNode implements CommonHost {
     this.options = options
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
-    this.sessions = new SessionCatalog(undefined, key => this.#sessionEnded(key))
+    this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
     const cursorIds = context.random.fork('cursor-ids')
     this.cursors = new CursorManager(() => cursorId(cursorIds))
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
@@ -83,7 +83,11 @@ export class StorageNode implements CommonHost {
       options: { checkpointAfterBytes: options.checkpointAfterBytes ?? 64 * 1024 * 1024 },
     })
     this.role = makeRole(this)
-    this.table = new CommandTable<NodeInvocation>([...(commonRows as readonly CommandRow<NodeInvocation>[]), ...nodeRows, ...this.role.rows])
+    this.table = new CommandTable<NodeInvocation>([
+      ...(commonRows as readonly CommandRow<NodeInvocation>[]),
+      ...nodeRows,
+      ...this.role.rows,
+    ])
   }
 
   /** Rebuilds the state from the disk and starts housekeeping. */
@@ -173,8 +177,13 @@ export class StorageNode implements CommonHost {
       if (client?.legacy === true && !this.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
       const row = this.table.find(name)
       if (row === undefined) throw new CommandError('CommandNotFound', `no such command: '${name}'`)
-      if (row.adminOnly === true && db !== 'admin') throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)
-      const args = CommandArguments.parse(body, row.fields ?? null, sequences.map(([id]) => id))
+      if (row.adminOnly === true && db !== 'admin')
+        throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)
+      const args = CommandArguments.parse(
+        body,
+        row.fields ?? null,
+        sequences.map(([id]) => id),
+      )
       if (routed === null) this.clock.advanceFrom(body)
       const session = this.#session(args)
       const invocation: NodeInvocation = {
@@ -205,24 +214,33 @@ export class StorageNode implements CommonHost {
     return session
   }
 
-  #retryableWrite(row: CommandRow<NodeInvocation>, args: CommandArguments, session: SessionId | null, routed: NodeCommand | null): RetryableWrite | null {
+  #retryableWrite(
+    row: CommandRow<NodeInvocation>,
+    args: CommandArguments,
+    session: SessionId | null,
+    routed: NodeCommand | null,
+  ): RetryableWrite | null {
     const txnNumber = args.value('txnNumber')
     if (txnNumber === undefined) return null
     if (session === null) throw new CommandError('InvalidOptions', 'Transaction number requires a session ID to be specified')
     if (args.has('startTransaction') || args.has('autocommit')) {
       throw new CommandError('IllegalOperation', 'Transaction numbers are only allowed on a replica set member or mongos')
     }
-    if (row.retryable !== true) throw new CommandError(50768, `txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and ${row.name} is not a retryable write command.`)
+    if (row.retryable !== true)
+      throw new CommandError(
+        50768,
+        `txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and ${row.name} is not a retryable write command.`,
+      )
     const number = txnNumber.asBigInt()
     if (number < 0n) throw new CommandError('InvalidOptions', 'Transaction number cannot be negative')
     this.retries.begin(session.key, number)
     const stmtIds = routed?.stmtIds ?? null
-    return { session, txnNumber: number, stmtId: index => stmtIds?.[index] ?? index }
+    return { session, txnNumber: number, stmtId: (index) => stmtIds?.[index] ?? index }
   }
 
   #sessionEnded(key: string): void {
     this.retries.forget(key)
-    this.cursors.closeWhere(cursor => cursor.session === key)
+    this.cursors.closeWhere((cursor) => cursor.session === key)
   }
 }
 

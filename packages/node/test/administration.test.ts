@@ -39,6 +39,30 @@ t.test('listCollections and listDatabases', async (t) => {
   t.same(await node.ok({ listDatabases: 1, nameOnly: true }, { db: 'admin' }), { databases: [{ name: 'other' }, { name: 'test' }], ok: 1 })
 })
 
+t.test('createIndexes builds all of its indexes or none', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({
+    insert: 'c',
+    documents: [
+      { _id: 1, a: 1 },
+      { _id: 2, a: 1 },
+    ],
+  })
+  const indexes = [
+    { key: { b: 1 }, name: 'b_1' },
+    { key: { a: 1 }, name: 'a_1', unique: true },
+  ]
+  t.match(await node.run({ createIndexes: 'c', indexes }), {
+    ok: 0,
+    code: 11000,
+    errmsg: /^Index build failed: .* :: caused by :: E11000 /,
+  })
+  t.same(
+    batch(await node.ok({ listIndexes: 'c' })).map((spec) => spec['name']),
+    ['_id_'],
+  )
+})
+
 t.test('createIndexes', async (t) => {
   const node = new NodeUnderTest()
   const index = { key: { a: 1 }, name: 'a_1' }
@@ -100,7 +124,7 @@ t.test('what a client asks at first, with the types of the server', async (t) =>
   t.equal(decode(await client({ getLog: 'nonsense', $db: 'admin' }))['code'], 96)
   t.match(decode(await client({ getLog: '*', $db: 'admin' })), { names: ['global', 'startupWarnings'] })
   t.equal(node.node.connectionCount, 1)
-  node.node.serve('client.disconnected', { connectionId: 7 })
+  await node.node.serve('client.disconnected', { connectionId: 7 })
   t.equal(node.node.connectionCount, 0)
 })
 

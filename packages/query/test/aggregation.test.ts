@@ -29,7 +29,19 @@ t.test('expressions', (t) => {
     [{ $cond: ['$a', 'y', 'n'] }, { a: 0 }, v('n')],
     [{ $cond: { if: true, then: 1, else: 2 } }, {}, v(1)],
     [{ $ifNull: ['$a', '$b', 3] }, { a: null }, v(3)],
-    [{ $switch: { branches: [{ case: false, then: 1 }, { case: true, then: 2 }], default: 3 } }, {}, v(2)],
+    [
+      {
+        $switch: {
+          branches: [
+            { case: false, then: 1 },
+            { case: true, then: 2 },
+          ],
+          default: 3,
+        },
+      },
+      {},
+      v(2),
+    ],
     [{ $add: [1, 2] }, {}, v(3)],
     [{ $add: [2147483647, 1] }, {}, v(Long.fromString('2147483648'))],
     [{ $add: ['$q', 1] }, {}, v(null)],
@@ -91,28 +103,69 @@ const sales = [
 
 t.test('stages', (t) => {
   const table: [stages: Document[], expected: Document[]][] = [
-    [[{ $match: { k: 'a' } }, { $project: { _id: 0, n: 1 } }], [{ n: 5 }, { n: 2.5 }]],
-    [[{ $sort: { n: -1 } }, { $limit: 2 }, { $project: { _id: 1 } }], [{ _id: 2 }, { _id: 1 }]],
-    [[{ $sort: { n: 1 } }, { $skip: 1 }, { $limit: 2 }, { $project: { _id: 1 } }], [{ _id: 3 }, { _id: 1 }]],
-    [[{ $group: { _id: '$k', total: { $sum: '$n' }, avg: { $avg: '$n' }, c: { $count: {} } } }], [
-      { _id: 'a', total: 7.5, avg: 3.75, c: 2 },
-      { _id: 'b', total: Long.fromNumber(7), avg: 7, c: 1 },
-      { _id: null, total: 0, avg: null, c: 1 },
-    ]],
-    [[{ $group: { _id: null, min: { $min: '$n' }, max: { $max: '$n' }, first: { $first: '$_id' }, last: { $last: '$q' }, all: { $push: '$k' } } }], [
-      { _id: null, min: 2.5, max: Long.fromNumber(7), first: 1, last: null, all: ['a', 'b', 'a'] },
-    ]],
-    [[{ $unwind: '$tags' }, { $project: { tags: 1 } }], [{ _id: 1, tags: 'x' }, { _id: 1, tags: 'y' }, { _id: 4, tags: 'z' }]],
-    [[{ $match: { _id: { $in: [1, 2] } } }, { $unwind: { path: '$tags', preserveNullAndEmptyArrays: true, includeArrayIndex: 'i' } }, { $project: { tags: 1, i: 1 } }], [
-      { _id: 1, tags: 'x', i: Long.fromNumber(0) },
-      { _id: 1, tags: 'y', i: Long.fromNumber(1) },
-      { _id: 2, i: null },
-    ]],
+    [
+      [{ $match: { k: 'a' } }, { $project: { _id: 0, n: 1 } }],
+      [{ n: 5 }, { n: 2.5 }],
+    ],
+    [
+      [{ $sort: { n: -1 } }, { $limit: 2 }, { $project: { _id: 1 } }],
+      [{ _id: 2 }, { _id: 1 }],
+    ],
+    [
+      [{ $sort: { n: 1 } }, { $skip: 1 }, { $limit: 2 }, { $project: { _id: 1 } }],
+      [{ _id: 3 }, { _id: 1 }],
+    ],
+    [
+      [{ $group: { _id: '$k', total: { $sum: '$n' }, avg: { $avg: '$n' }, c: { $count: {} } } }],
+      [
+        { _id: 'a', total: 7.5, avg: 3.75, c: 2 },
+        { _id: 'b', total: Long.fromNumber(7), avg: 7, c: 1 },
+        { _id: null, total: 0, avg: null, c: 1 },
+      ],
+    ],
+    [
+      [
+        {
+          $group: {
+            _id: null,
+            min: { $min: '$n' },
+            max: { $max: '$n' },
+            first: { $first: '$_id' },
+            last: { $last: '$q' },
+            all: { $push: '$k' },
+          },
+        },
+      ],
+      [{ _id: null, min: 2.5, max: Long.fromNumber(7), first: 1, last: null, all: ['a', 'b', 'a'] }],
+    ],
+    [
+      [{ $unwind: '$tags' }, { $project: { tags: 1 } }],
+      [
+        { _id: 1, tags: 'x' },
+        { _id: 1, tags: 'y' },
+        { _id: 4, tags: 'z' },
+      ],
+    ],
+    [
+      [
+        { $match: { _id: { $in: [1, 2] } } },
+        { $unwind: { path: '$tags', preserveNullAndEmptyArrays: true, includeArrayIndex: 'i' } },
+        { $project: { tags: 1, i: 1 } },
+      ],
+      [
+        { _id: 1, tags: 'x', i: Long.fromNumber(0) },
+        { _id: 1, tags: 'y', i: Long.fromNumber(1) },
+        { _id: 2, i: null },
+      ],
+    ],
     [[{ $count: 'n' }], [{ n: 4 }]],
     [[{ $match: { k: 'zz' } }, { $count: 'n' }], []],
     [[{ $sortByCount: '$k' }, { $limit: 1 }], [{ _id: 'a', count: 2 }]],
     [[{ $match: { _id: 1 } }, { $replaceRoot: { newRoot: { id: '$_id' } } }], [{ id: 1 }]],
-    [[{ $match: { _id: 1 } }, { $addFields: { n: { $add: ['$n', 1] }, 'x.y': 1 } }, { $unset: ['tags', 'k'] }], [{ _id: 1, n: 6, x: { y: 1 } }]],
+    [
+      [{ $match: { _id: 1 } }, { $addFields: { n: { $add: ['$n', 1] }, 'x.y': 1 } }, { $unset: ['tags', 'k'] }],
+      [{ _id: 1, n: 6, x: { y: 1 } }],
+    ],
     [[{ $match: { _id: 1 } }, { $set: { k: '$$REMOVE', tags: 1 } }], [{ _id: 1, n: 5, tags: 1 }]],
   ]
   for (const [stages, expected] of table) t.same(aggregate(stages, sales).map(json), expected.map(json), JSON.stringify(stages))
@@ -120,8 +173,14 @@ t.test('stages', (t) => {
 })
 
 t.test('groups by canonical equality', (t) => {
-  const groups = aggregate([{ $group: { _id: '$a', n: { $sum: 1 } } }], [{ a: 1 }, { a: Long.fromNumber(1) }, { a: Decimal128.fromString('1.0') }, { a: '1' }, { a: [1] }, {}, { a: null }])
-  t.same(groups.map((group) => group.n), [3, 1, 1, 2])
+  const groups = aggregate(
+    [{ $group: { _id: '$a', n: { $sum: 1 } } }],
+    [{ a: 1 }, { a: Long.fromNumber(1) }, { a: Decimal128.fromString('1.0') }, { a: '1' }, { a: [1] }, {}, { a: null }],
+  )
+  t.same(
+    groups.map((group) => group.n),
+    [3, 1, 1, 2],
+  )
   t.end()
 })
 
@@ -174,7 +233,11 @@ t.test('runs tell when they have enough, and what to plan by', (t) => {
 t.test('splitting', (t) => {
   const split = (...stages: Document[]) => {
     const { shardsPart, mergerPart, mergeSort } = splitPipeline(stages.map((stage) => encode(stage)))
-    return { shards: shardsPart.map((stage) => toExtendedJson(stage)), merger: mergerPart.map((stage) => toExtendedJson(stage)), sort: mergeSort === null ? null : toExtendedJson(mergeSort) }
+    return {
+      shards: shardsPart.map((stage) => toExtendedJson(stage)),
+      merger: mergerPart.map((stage) => toExtendedJson(stage)),
+      sort: mergeSort === null ? null : toExtendedJson(mergeSort),
+    }
   }
   const match = { $match: { a: 1 } }
   t.same(split(match, { $unwind: '$b' }), { shards: [json(match), json({ $unwind: '$b' })], merger: [], sort: null })
@@ -183,7 +246,11 @@ t.test('splitting', (t) => {
     merger: [json({ $skip: 2 }), json({ $limit: 3 })],
     sort: json({ a: 1 }),
   })
-  t.same(split({ $limit: 3 }, match), { shards: [json({ $limit: Long.fromNumber(3) })], merger: [json({ $limit: 3 }), json(match)], sort: null })
+  t.same(split({ $limit: 3 }, match), {
+    shards: [json({ $limit: Long.fromNumber(3) })],
+    merger: [json({ $limit: 3 }), json(match)],
+    sort: null,
+  })
   t.same(split({ $skip: 3 }, match), { shards: [], merger: [json({ $skip: 3 }), json(match)], sort: null })
   const count = split({ $count: 'n' })
   t.equal(count.merger.length, 2)
@@ -196,9 +263,33 @@ t.test('splitting', (t) => {
 })
 
 t.test('property: a split pipeline over any distribution gives what the whole one gives', (t) => {
-  const documents = fc.array(fc.record({ k: fc.constantFrom('a', 'b', null), n: fc.oneof(fc.integer(), fc.constant('text'), fc.integer().map((n) => Long.fromNumber(n))), shard: fc.nat(2) }), { maxLength: 20 })
+  const documents = fc.array(
+    fc.record({
+      k: fc.constantFrom('a', 'b', null),
+      n: fc.oneof(
+        fc.integer(),
+        fc.constant('text'),
+        fc.integer().map((n) => Long.fromNumber(n)),
+      ),
+      shard: fc.nat(2),
+    }),
+    { maxLength: 20 },
+  )
   const pipelines: Document[][] = [
-    [{ $match: { k: 'a' } }, { $group: { _id: '$k', sum: { $sum: '$n' }, avg: { $avg: '$n' }, min: { $min: '$n' }, max: { $max: '$n' }, c: { $count: {} }, set: { $addToSet: '$k' } } }],
+    [
+      { $match: { k: 'a' } },
+      {
+        $group: {
+          _id: '$k',
+          sum: { $sum: '$n' },
+          avg: { $avg: '$n' },
+          min: { $min: '$n' },
+          max: { $max: '$n' },
+          c: { $count: {} },
+          set: { $addToSet: '$k' },
+        },
+      },
+    ],
     [{ $group: { _id: '$k', c: { $count: {} } } }, { $sort: { _id: 1 } }],
     [{ $sort: { n: 1, _id: 1 } }, { $skip: 2 }, { $limit: 5 }],
     [{ $sort: { n: -1, _id: -1 } }, { $project: { n: 1 } }],
@@ -209,13 +300,24 @@ t.test('property: a split pipeline over any distribution gives what the whole on
     fc.property(documents, fc.constantFrom(...pipelines), (given, stages) => {
       const all = given.map((document, index) => ({ shard: document.shard, bytes: encode({ _id: index, k: document.k, n: document.n }) }))
       const encoded = stages.map((stage) => encode(stage))
-      const whole = run(encoded, all.map((document) => document.bytes))
+      const whole = run(
+        encoded,
+        all.map((document) => document.bytes),
+      )
       const { shardsPart, mergerPart, mergeSort } = splitPipeline(encoded)
-      const streams = [0, 1, 2].map((shard) => run(shardsPart, all.filter((document) => document.shard === shard).map((document) => document.bytes)))
+      const streams = [0, 1, 2].map((shard) =>
+        run(
+          shardsPart,
+          all.filter((document) => document.shard === shard).map((document) => document.bytes),
+        ),
+      )
       let merged = streams.flat()
       if (mergeSort !== null) {
         const sort = parseSort(mergeSort)
-        merged = merged.map((document) => ({ key: sortKeyOf(document, sort), document })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map((entry) => entry.document)
+        merged = merged
+          .map((document) => ({ key: sortKeyOf(document, sort), document }))
+          .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+          .map((entry) => entry.document)
       }
       const result = run(mergerPart, merged)
       const text = (list: Uint8Array[]) => list.map((document) => toExtendedJson(document, { canonical: true }))

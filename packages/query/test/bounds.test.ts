@@ -1,6 +1,15 @@
 import { compareValues, encode, hashValue, int64Value, toRawValue, type Document, type RawValue } from '@shardlab/bson'
 import t from 'tap'
-import { boundsFor, boundsForOr, compileFilter, equalityValues, parseKeyPattern, upsertBase, type BoundsOptions, type KeyBounds } from '../src/index.js'
+import {
+  boundsFor,
+  boundsForOr,
+  compileFilter,
+  equalityValues,
+  parseKeyPattern,
+  upsertBase,
+  type BoundsOptions,
+  type KeyBounds,
+} from '../src/index.js'
 import { formatDocument, formatValue } from '../src/index.js'
 import { codeOf, context } from './support/helpers.js'
 
@@ -10,7 +19,12 @@ function root(filter: Document) {
 
 function text(bounds: KeyBounds): string {
   return bounds.fields
-    .map(({ intervals }) => intervals.map((i) => `${i.lowInclusive ? '[' : '('}${formatValue(i.low)}, ${formatValue(i.high)}${i.highInclusive ? ']' : ')'}`).join(' ') || 'nothing')
+    .map(
+      ({ intervals }) =>
+        intervals
+          .map((i) => `${i.lowInclusive ? '[' : '('}${formatValue(i.low)}, ${formatValue(i.high)}${i.highInclusive ? ']' : ')'}`)
+          .join(' ') || 'nothing',
+    )
     .join(' | ')
 }
 
@@ -91,8 +105,27 @@ t.test('compound patterns and dotted paths', (t) => {
   t.equal(show({ a: 1 }, { a: -1, b: 1 }), `[1, 1] | ${all}`)
   t.equal(show({ 'a.b': { $gt: 1 } }, { 'a.b': 1 }), '(1, inf]')
   t.equal(show({ a: { $elemMatch: { b: 3 } } }, { 'a.b': 1 }), '[3, 3]')
-  t.equal(show({ $or: [{ a: 1, b: 5 }, { a: 2, b: 9 }] }, ab), '[1, 1] [2, 2] | [5, 5] [9, 9]')
-  const alternatives = boundsForOr(root({ $or: [{ a: 1, b: 5 }, { a: 2, b: 9 }] }), parseKeyPattern(encode(ab)))
+  t.equal(
+    show(
+      {
+        $or: [
+          { a: 1, b: 5 },
+          { a: 2, b: 9 },
+        ],
+      },
+      ab,
+    ),
+    '[1, 1] [2, 2] | [5, 5] [9, 9]',
+  )
+  const alternatives = boundsForOr(
+    root({
+      $or: [
+        { a: 1, b: 5 },
+        { a: 2, b: 9 },
+      ],
+    }),
+    parseKeyPattern(encode(ab)),
+  )
   t.same(alternatives.map(text), ['[1, 1] | [5, 5]', '[2, 2] | [9, 9]'])
   const nested = boundsForOr(root({ b: 7, $or: [{ a: 1 }, { a: 2 }] }), parseKeyPattern(encode(ab)))
   t.same(nested.map(text), ['[1, 1] | [7, 7]', '[2, 2] | [7, 7]'])
@@ -100,14 +133,26 @@ t.test('compound patterns and dotted paths', (t) => {
 })
 
 t.test('exactness', (t) => {
-  const exact = (filter: Document, pattern: Document = { a: 1 }) => boundsFor(root(filter), parseKeyPattern(encode(pattern))).fields.map((field) => field.exact)
+  const exact = (filter: Document, pattern: Document = { a: 1 }) =>
+    boundsFor(root(filter), parseKeyPattern(encode(pattern))).fields.map((field) => field.exact)
   t.same(exact({ a: { $gt: 1, $lt: 5 } }), [true])
   t.same(exact({ a: null }), [false])
   t.same(exact({ a: /^abc/ }), [true])
   t.same(exact({ a: /^abc.d/ }), [false])
   t.same(exact({ a: { $exists: true } }), [false])
   t.same(exact({ b: 1 }), [true])
-  t.same(exact({ $or: [{ a: 1, b: 5 }, { a: 2, b: 9 }] }, { a: 1, b: 1 }), [false, false])
+  t.same(
+    exact(
+      {
+        $or: [
+          { a: 1, b: 5 },
+          { a: 2, b: 9 },
+        ],
+      },
+      { a: 1, b: 1 },
+    ),
+    [false, false],
+  )
   t.same(exact({ $or: [{ a: 1 }, { a: 2 }], b: 1 }, { a: 1, b: 1 }), [true, true])
   t.same(exact({ a: 1, $expr: { $eq: ['$a', 2] } }), [false])
   t.end()
@@ -134,7 +179,14 @@ t.test('hashed fields', (t) => {
   t.equal(show({ a: 5, $and: [{ a: { $gt: 1 } }] }, hashed), `[${hash(5)}, ${hash(5)}]`)
   t.equal(boundsFor(root({ a: { $in: [1, 2, 3] } }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.length, 3)
   t.equal(boundsFor(root({ a: null }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.length, 2)
-  t.ok(compareValues(...(boundsFor(root({ a: { $in: [1, 2] } }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.map((i) => i.low) as [RawValue, RawValue])) < 0)
+  t.ok(
+    compareValues(
+      ...(boundsFor(root({ a: { $in: [1, 2] } }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.map((i) => i.low) as [
+        RawValue,
+        RawValue,
+      ]),
+    ) < 0,
+  )
   t.end()
 })
 
@@ -172,8 +224,14 @@ t.test('upsert base', (t) => {
   t.equal(base({ $or: [{ a: 1 }] }), '{ a: 1 }')
   t.equal(base({ $or: [{ a: 1 }, { a: 2 }] }), '{}')
   t.equal(base({ a: { $all: [4] } }), '{ a: 4 }')
-  t.equal(codeOf(() => base({ a: 1, $and: [{ a: 2 }] })), 54)
-  t.equal(codeOf(() => base({ a: { b: 1 }, 'a.b': 1 })), 54)
+  t.equal(
+    codeOf(() => base({ a: 1, $and: [{ a: 2 }] })),
+    54,
+  )
+  t.equal(
+    codeOf(() => base({ a: { b: 1 }, 'a.b': 1 })),
+    54,
+  )
   t.end()
 })
 
@@ -183,6 +241,10 @@ t.test('key patterns', (t) => {
     { path: 'b', direction: -1 },
     { path: 'c.d', direction: 'hashed' },
   ])
-  for (const bad of [{}, { a: 0 }, { a: 'x' }, { a: {} }, { '': 1 }]) t.equal(codeOf(() => parseKeyPattern(encode(bad))), 67)
+  for (const bad of [{}, { a: 0 }, { a: 'x' }, { a: {} }, { '': 1 }])
+    t.equal(
+      codeOf(() => parseKeyPattern(encode(bad))),
+      67,
+    )
   t.end()
 })

@@ -155,14 +155,19 @@ const table: [filter: Document, document: Document, expected: boolean][] = [
 ]
 
 t.test('filters as the server matches', (t) => {
-  for (const [filter, document, expected] of table) t.equal(matches(filter, document), expected, `${JSON.stringify(filter)} on ${JSON.stringify(document)}`)
+  for (const [filter, document, expected] of table)
+    t.equal(matches(filter, document), expected, `${JSON.stringify(filter)} on ${JSON.stringify(document)}`)
   t.end()
 })
 
 t.test('errors of parsing', (t) => {
   const errors: [filter: Document, code: number, message?: string][] = [
     [{ a: { $foo: 1 } }, 2, 'unknown operator: $foo'],
-    [{ $foo: 1 }, 2, "unknown top level operator: $foo. If you have a field name that starts with a '$' symbol, consider using $getField or $setField."],
+    [
+      { $foo: 1 },
+      2,
+      "unknown top level operator: $foo. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.",
+    ],
     [{ a: { $in: 1 } }, 2, '$in needs an array'],
     [{ a: { $in: [{ $gt: 1 }] } }, 2, 'cannot nest $ under $in'],
     [{ $or: [] }, 2, '$and/$or/$nor must be a nonempty array'],
@@ -206,6 +211,9 @@ t.test('collation compares strings only', (t) => {
 t.test('a tree too deep is refused', (t) => {
   let filter: Document = { a: 1 }
   for (let i = 0; i < 120; i++) filter = { $and: [filter, { b: 1 }] }
-  t.equal(codeOf(() => matches(filter, {})), 2)
+  t.equal(
+    codeOf(() => matches(filter, {})),
+    2,
+  )
   t.end()
 })

@@ -1,13 +1,31 @@
 import { BsonType, compareValues, encode, findPath, hashedKeyValue, nullValue, type RawValue } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
-import { boundsFor, boundsForOr, compileFilter, fieldPath, keyTuplesOf, parseKeyPattern, type KeyBounds, type KeyPattern } from '../src/index.js'
+import {
+  boundsFor,
+  boundsForOr,
+  compileFilter,
+  fieldPath,
+  keyTuplesOf,
+  parseKeyPattern,
+  type KeyBounds,
+  type KeyPattern,
+} from '../src/index.js'
 import { document, filter, path } from './support/arbitrary.js'
 import { context } from './support/helpers.js'
 import { referenceMatches } from './support/reference.js'
 
 const pattern = fc
-  .uniqueArray(fc.tuple(fc.oneof(fc.constantFrom('a', 'b', 'c', 'a.b', 'b.a'), path.filter((dotted) => !/\d/.test(dotted))), fc.constantFrom<1 | -1>(1, -1)), { minLength: 1, maxLength: 3, selector: ([name]) => name })
+  .uniqueArray(
+    fc.tuple(
+      fc.oneof(
+        fc.constantFrom('a', 'b', 'c', 'a.b', 'b.a'),
+        path.filter((dotted) => !/\d/.test(dotted)),
+      ),
+      fc.constantFrom<1 | -1>(1, -1),
+    ),
+    { minLength: 1, maxLength: 3, selector: ([name]) => name },
+  )
   .map((fields) => parseKeyPattern(encode(Object.fromEntries(fields))))
 
 function contains(bounds: KeyBounds, key: readonly (RawValue | undefined)[]): boolean {
@@ -29,7 +47,11 @@ function check(holds: boolean, ...told: unknown[]): void {
 t.test('property: filters match what a slow evaluator matches', (t) => {
   fc.assert(
     fc.property(filter, document(true), (specification, given) => {
-      check(compileFilter(encode(specification), context).matches(encode(given)) === referenceMatches(specification, given), specification, given)
+      check(
+        compileFilter(encode(specification), context).matches(encode(given)) === referenceMatches(specification, given),
+        specification,
+        given,
+      )
     }),
     { numRuns: 4000 },
   )
@@ -40,7 +62,9 @@ t.test('property: filters match what a slow evaluator matches', (t) => {
 /** The shard key of a document: null where missing; null as a whole when an array is on the way. */
 function shardKey(bytes: Uint8Array, keyPattern: KeyPattern): (RawValue | undefined)[] | null {
   const key = keyPattern.map((field) => findPath(bytes, field.path) ?? nullValue)
-  const crossesArray = keyPattern.some(({ path: dotted }) => dotted.split('.').some((_, i, names) => findPath(bytes, names.slice(0, i + 1).join('.'))?.type === BsonType.array))
+  const crossesArray = keyPattern.some(({ path: dotted }) =>
+    dotted.split('.').some((_, i, names) => findPath(bytes, names.slice(0, i + 1).join('.'))?.type === BsonType.array),
+  )
   return crossesArray ? null : key
 }
 
@@ -52,13 +76,19 @@ t.test('property: bounds never exclude a matching document with a single-valued 
       const compiled = compileFilter(encode(specification), context)
       const key = shardKey(bytes, keyPattern)
       if (key === null) return
-      const used: KeyPattern = hashFirst ? keyPattern.map((field, index) => (index === 0 ? { ...field, direction: 'hashed' } : field)) : keyPattern
+      const used: KeyPattern = hashFirst
+        ? keyPattern.map((field, index) => (index === 0 ? { ...field, direction: 'hashed' } : field))
+        : keyPattern
       if (hashFirst) key[0] = hashedKeyValue(key[0])
       const inside = contains(boundsFor(compiled.root, used), key)
       if (compiled.matches(bytes)) {
         matched++
         check(inside, specification, given)
-        check(boundsForOr(compiled.root, used).some((bounds) => contains(bounds, key)), specification, given)
+        check(
+          boundsForOr(compiled.root, used).some((bounds) => contains(bounds, key)),
+          specification,
+          given,
+        )
       }
     }),
     { numRuns: 6000 },
@@ -93,7 +123,11 @@ t.test('property: bounds over a multikey index reach every matching document', (
       if (!compiled.matches(bytes)) return
       const bounds = boundsFor(compiled.root, [{ path: key, direction: 1 }], { multikey: true })
       const keys = keyTuplesOf(bytes, [fieldPath(key)])
-      check(keys.some((tuple) => contains(bounds, tuple)), specification, { given, key })
+      check(
+        keys.some((tuple) => contains(bounds, tuple)),
+        specification,
+        { given, key },
+      )
     }),
     { numRuns: 6000 },
   )

@@ -8,7 +8,17 @@ t.test('field operators', (t) => {
     [{ $set: { b: 2 } }, { _id: 1, b: 1, c: 3 }, { _id: 1, b: 2, c: 3 }],
     [{ $set: { z: 1, b: 1, a: 1 } }, { _id: 1 }, { _id: 1, a: 1, b: 1, z: 1 }],
     [{ $set: { 'a.c': 1, 'a.b': 1 } }, { _id: 1 }, { _id: 1, a: { b: 1, c: 1 } }],
-    [{ $set: { 'a.10': 1, 'a.9': 2 } }, { _id: 1, a: {} }, { _id: 1, a: new Map([['9', 2], ['10', 1]]) }],
+    [
+      { $set: { 'a.10': 1, 'a.9': 2 } },
+      { _id: 1, a: {} },
+      {
+        _id: 1,
+        a: new Map([
+          ['9', 2],
+          ['10', 1],
+        ]),
+      },
+    ],
     [{ $set: { a: 1 } }, { _id: 1, a: 1 }, null],
     [{ $set: { a: new Double(1) } }, { _id: 1, a: 1 }, { _id: 1, a: new Double(1) }],
     [{ $set: { 'a.1': 9 } }, { _id: 1, a: [1, 2] }, { _id: 1, a: [1, 9] }],
@@ -17,7 +27,11 @@ t.test('field operators', (t) => {
     [{ $unset: { a: '' } }, { _id: 1, a: 1, b: 2 }, { _id: 1, b: 2 }],
     [{ $unset: { 'a.0': '' } }, { _id: 1, a: [1, 2] }, { _id: 1, a: [null, 2] }],
     [{ $unset: { 'a.x': '', b: '' } }, { _id: 1, a: 5 }, null],
-    [{ $min: { a: 3 }, $max: { b: 3 } }, { _id: 1, a: 5, b: 5 }, { _id: 1, a: 3, b: 5 }],
+    [
+      { $min: { a: 3 }, $max: { b: 3 } },
+      { _id: 1, a: 5, b: 5 },
+      { _id: 1, a: 3, b: 5 },
+    ],
     [{ $max: { a: 'x' } }, { _id: 1, a: 5 }, { _id: 1, a: 'x' }],
     [{ $rename: { a: 'b' } }, { _id: 1, a: 5, b: 6, c: 7 }, { _id: 1, b: 5, c: 7 }],
     [{ $rename: { a: 'x.y' } }, { _id: 1, a: 5 }, { _id: 1, x: { y: 5 } }],
@@ -25,10 +39,15 @@ t.test('field operators', (t) => {
     [{ $setOnInsert: { a: 1 } }, { _id: 1 }, null],
     [{ $currentDate: { a: true } }, { _id: 1 }, { _id: 1, a: new Date(context.nowMs) }],
     [{ a: 5 }, { _id: 1, b: 2 }, { _id: 1, a: 5 }],
-    [{ a: 5, _id: 1 }, { _id: 1, b: 2 }, { _id: 1, a: 5 }],
+    [
+      { a: 5, _id: 1 },
+      { _id: 1, b: 2 },
+      { _id: 1, a: 5 },
+    ],
     [{ $set: {} }, { _id: 1 }, null],
   ]
-  for (const [specification, before, after] of table) t.equal(update(specification, before), after === null ? null : json(after), JSON.stringify(specification))
+  for (const [specification, before, after] of table)
+    t.equal(update(specification, before), after === null ? null : json(after), JSON.stringify(specification))
   t.equal(update({ $setOnInsert: { a: 1 }, $set: { b: 2 } }, { _id: 1 }, { isInsert: true }), json({ _id: 1, a: 1, b: 2 }))
   t.equal(update({ $set: { _id: 7 } }, { a: 1 }, { isInsert: true }), json({ a: 1, _id: 7 }))
   t.end()
@@ -50,11 +69,15 @@ t.test('arithmetic and its types', (t) => {
     [{ $bit: { a: { or: 5 } } }, 2, 7],
     [{ $bit: { a: { xor: Long.fromNumber(1) } } }, 3, Long.fromNumber(2)],
   ]
-  for (const [specification, before, after] of table) t.equal(update(specification, { _id: 1, a: before }), json({ _id: 1, a: after }), JSON.stringify(specification))
+  for (const [specification, before, after] of table)
+    t.equal(update(specification, { _id: 1, a: before }), json({ _id: 1, a: after }), JSON.stringify(specification))
   t.equal(update({ $inc: { a: 0 } }, { _id: 1, a: 1 }), null)
   t.equal(update({ $inc: { a: Long.fromNumber(5) } }, { _id: 1 }), json({ _id: 1, a: Long.fromNumber(5) }))
   t.equal(update({ $mul: { a: Long.fromNumber(5) } }, { _id: 1 }), json({ _id: 1, a: Long.fromNumber(0) }))
-  t.equal(failure(() => update({ $inc: { a: 1 } }, { _id: 1, a: big }))?.message, 'Failed to apply $inc operations to current value ((NumberLong)9223372036854775807) for document {_id: 1}')
+  t.equal(
+    failure(() => update({ $inc: { a: 1 } }, { _id: 1, a: big }))?.message,
+    'Failed to apply $inc operations to current value ((NumberLong)9223372036854775807) for document {_id: 1}',
+  )
   t.end()
 })
 
@@ -86,7 +109,8 @@ t.test('arrays', (t) => {
     [{ $inc: { 'a.$[].b': 1 } }, [{ b: 1 }, { b: 2 }], [{ b: 2 }, { b: 3 }]],
     [{ $unset: { 'a.$[].b': '' } }, [{ b: 1, c: 1 }, {}], [{ c: 1 }, {}]],
   ]
-  for (const [specification, before, after] of table) t.equal(update(specification, { _id: 1, a: before }), after === null ? null : json({ _id: 1, a: after }), JSON.stringify(specification))
+  for (const [specification, before, after] of table)
+    t.equal(update(specification, { _id: 1, a: before }), after === null ? null : json({ _id: 1, a: after }), JSON.stringify(specification))
   t.equal(update({ $push: { 'a.b': 1 } }, { _id: 1 }), json({ _id: 1, a: { b: [1] } }))
   t.equal(update({ $pop: { a: 1 } }, { _id: 1 }), null)
   t.end()
@@ -94,31 +118,79 @@ t.test('arrays', (t) => {
 
 t.test('positional operators and array filters', (t) => {
   t.equal(update({ $set: { 'a.$': 9 } }, { _id: 1, a: [1, 2, 3] }, { filter: { a: 2 } }), json({ _id: 1, a: [1, 9, 3] }))
-  t.equal(update({ $set: { 'a.$.v': 9 } }, { _id: 1, a: [{ k: 1 }, { k: 2 }] }, { filter: { 'a.k': 2 } }), json({ _id: 1, a: [{ k: 1 }, { k: 2, v: 9 }] }))
-  t.equal(update({ $inc: { 'a.$.v': 1 } }, { _id: 1, a: [{ k: 1, v: 1 }, { k: 1, v: 5 }] }, { filter: { a: { $elemMatch: { k: 1, v: { $gt: 2 } } } } }), json({ _id: 1, a: [{ k: 1, v: 1 }, { k: 1, v: 6 }] }))
-  t.equal(codeOf(() => update({ $set: { 'a.$': 9 } }, { _id: 1, a: [1] }, { filter: { _id: 1 } })), 2)
-  t.equal(update({ $set: { 'a.$[x].b': 0 } }, { _id: 1, a: [{ b: 5 }, { b: 1 }] }, { arrayFilters: [{ 'x.b': { $gt: 2 } }] }), json({ _id: 1, a: [{ b: 0 }, { b: 1 }] }))
+  t.equal(
+    update({ $set: { 'a.$.v': 9 } }, { _id: 1, a: [{ k: 1 }, { k: 2 }] }, { filter: { 'a.k': 2 } }),
+    json({ _id: 1, a: [{ k: 1 }, { k: 2, v: 9 }] }),
+  )
+  t.equal(
+    update(
+      { $inc: { 'a.$.v': 1 } },
+      {
+        _id: 1,
+        a: [
+          { k: 1, v: 1 },
+          { k: 1, v: 5 },
+        ],
+      },
+      { filter: { a: { $elemMatch: { k: 1, v: { $gt: 2 } } } } },
+    ),
+    json({
+      _id: 1,
+      a: [
+        { k: 1, v: 1 },
+        { k: 1, v: 6 },
+      ],
+    }),
+  )
+  t.equal(
+    codeOf(() => update({ $set: { 'a.$': 9 } }, { _id: 1, a: [1] }, { filter: { _id: 1 } })),
+    2,
+  )
+  t.equal(
+    update({ $set: { 'a.$[x].b': 0 } }, { _id: 1, a: [{ b: 5 }, { b: 1 }] }, { arrayFilters: [{ 'x.b': { $gt: 2 } }] }),
+    json({ _id: 1, a: [{ b: 0 }, { b: 1 }] }),
+  )
   t.equal(update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [5, 1] }, { arrayFilters: [{ x: { $gt: 2 } }] }), json({ _id: 1, a: [0, 1] }))
   t.equal(update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [1] }, { arrayFilters: [{ x: { $gt: 2 } }] }), null)
-  t.equal(codeOf(() => update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [1] })), 2)
-  t.equal(codeOf(() => update({ $set: { a: 0 } }, { _id: 1 }, { arrayFilters: [{ x: 1 }] })), 9)
+  t.equal(
+    codeOf(() => update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [1] })),
+    2,
+  )
+  t.equal(
+    codeOf(() => update({ $set: { a: 0 } }, { _id: 1 }, { arrayFilters: [{ x: 1 }] })),
+    9,
+  )
   t.end()
 })
 
 t.test('pipeline updates', (t) => {
-  t.equal(update([{ $set: { b: { $add: ['$a', 1] }, c: '$$NOW' } }, { $unset: 'a' }], { _id: 1, a: 1 }), json({ _id: 1, b: 2, c: new Date(context.nowMs) }))
+  t.equal(
+    update([{ $set: { b: { $add: ['$a', 1] }, c: '$$NOW' } }, { $unset: 'a' }], { _id: 1, a: 1 }),
+    json({ _id: 1, b: 2, c: new Date(context.nowMs) }),
+  )
   t.equal(update([{ $replaceWith: { x: '$a' } }], { _id: 1, a: 1 }), json({ _id: 1, x: 1 }))
   t.equal(update([{ $project: { a: 1 } }], { _id: 1, a: 1, b: 1 }), json({ _id: 1, a: 1 }))
   t.equal(update([{ $set: { a: 1 } }], { _id: 1, a: 1 }), null)
-  t.equal(codeOf(() => update([{ $match: {} }], { _id: 1 })), 72)
-  t.equal(codeOf(() => update([{ $set: { _id: 2 } }], { _id: 1 })), 66)
+  t.equal(
+    codeOf(() => update([{ $match: {} }], { _id: 1 })),
+    72,
+  )
+  t.equal(
+    codeOf(() => update([{ $set: { _id: 2 } }], { _id: 1 })),
+    66,
+  )
   t.end()
 })
 
 t.test('errors', (t) => {
   const table: [update: Document, before: Document, code: number, message?: string][] = [
     [{ $foo: { a: 1 } }, {}, 9, 'Unknown modifier: $foo. Expected a valid update modifier or pipeline-style update specified as an array'],
-    [{ $set: { a: 1 }, b: 1 }, {}, 9, 'Unknown modifier: b. Expected a valid update modifier or pipeline-style update specified as an array'],
+    [
+      { $set: { a: 1 }, b: 1 },
+      {},
+      9,
+      'Unknown modifier: b. Expected a valid update modifier or pipeline-style update specified as an array',
+    ],
     [{ b: 1, $set: { a: 1 } }, {}, 52],
     [{ $set: 5 }, {}, 9, 'Modifiers operate on fields but we found type int instead. For example: {$mod: {<field>: ...}} not {$set: 5}'],
     [{ $set: { a: 1 }, $inc: { a: 1 } }, {}, 40, "Updating the path 'a' would create a conflict at 'a'"],
@@ -127,12 +199,17 @@ t.test('errors', (t) => {
     [{ $rename: { a: 'b' }, $set: { b: 1 } }, { a: 1 }, 40],
     [{ $set: { 'a.b': 1 } }, { _id: 1, a: 5 }, 28, "Cannot create field 'b' in element {a: 5}"],
     [{ $set: { 'a.b': 1 } }, { _id: 1, a: [5] }, 28, "Cannot create field 'b' in element {a: [ 5 ]}"],
-    [{ $set: { 'a.b.c': 1 } }, { _id: 1, a: { b: 'x' } }, 28, "Cannot create field 'c' in element {b: \"x\"}"],
+    [{ $set: { 'a.b.c': 1 } }, { _id: 1, a: { b: 'x' } }, 28, 'Cannot create field \'c\' in element {b: "x"}'],
     [{ $set: { _id: 2 } }, { _id: 1 }, 66, "Performing an update on the path '_id' would modify the immutable field '_id'"],
     [{ $unset: { _id: 1 } }, { _id: 1 }, 66],
     [{ _id: 2, a: 1 }, { _id: 1 }, 66, "After applying the update, the (immutable) field '_id' was found to have been altered to _id: 2"],
     [{ $inc: { a: 'x' } }, { _id: 1 }, 14, 'Cannot increment with non-numeric argument: {a: "x"}'],
-    [{ $inc: { a: 1 } }, { _id: 1, a: 'x' }, 14, "Cannot apply $inc to a value of non-numeric type. {_id: 1} has the field 'a' of non-numeric type string"],
+    [
+      { $inc: { a: 1 } },
+      { _id: 1, a: 'x' },
+      14,
+      "Cannot apply $inc to a value of non-numeric type. {_id: 1} has the field 'a' of non-numeric type string",
+    ],
     [{ $push: { a: 1 } }, { _id: 1, a: 'x' }, 2, "The field 'a' must be an array but is of type string in document {_id: 1}"],
     [{ $addToSet: { a: 1 } }, { _id: 1, a: 'x' }, 2],
     [{ $pull: { a: 1 } }, { _id: 1, a: 'x' }, 2, 'Cannot apply $pull to a non-array value'],
@@ -170,18 +247,23 @@ t.test('property: an update of top-level fields does what the same update does o
     }
   }
   fc.assert(
-    fc.property(fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: ([, field]) => field }), fc.uniqueArray(fc.tuple(name, value), { maxLength: 6, selector: ([field]) => field }), fc.boolean(), (operations, fields, isInsert) => {
-      const specification = (prefix: string) => {
-        const result: Record<string, Document> = {}
-        for (const [operator, field, argument] of operations) result[operator] = { ...result[operator], [prefix + field]: argument }
-        return result
-      }
-      const document = new Map(fields)
-      const flat = outcome(() => update(specification(''), document, { isInsert }))
-      const nested = outcome(() => update(specification('w.'), { w: document }, { isInsert }))
-      const expected = flat === 'null' || flat.startsWith('code') ? flat : `{"w":${flat}}`
-      if (nested !== expected) throw new Error(`${JSON.stringify(specification(''))}: ${flat} but ${nested}`)
-    }),
+    fc.property(
+      fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: ([, field]) => field }),
+      fc.uniqueArray(fc.tuple(name, value), { maxLength: 6, selector: ([field]) => field }),
+      fc.boolean(),
+      (operations, fields, isInsert) => {
+        const specification = (prefix: string) => {
+          const result: Record<string, Document> = {}
+          for (const [operator, field, argument] of operations) result[operator] = { ...result[operator], [prefix + field]: argument }
+          return result
+        }
+        const document = new Map(fields)
+        const flat = outcome(() => update(specification(''), document, { isInsert }))
+        const nested = outcome(() => update(specification('w.'), { w: document }, { isInsert }))
+        const expected = flat === 'null' || flat.startsWith('code') ? flat : `{"w":${flat}}`
+        if (nested !== expected) throw new Error(`${JSON.stringify(specification(''))}: ${flat} but ${nested}`)
+      },
+    ),
     { numRuns: 2000 },
   )
   t.pass()

@@ -39,7 +39,10 @@ for (const compressors of [null, 'snappy', 'zlib', 'snappy,zlib']) {
       await client.connect()
       const admin = client.db('admin')
       t.match(await Promise.all(Array.from({ length: 20 }, () => admin.command({ ping: 1 }))), Array(20).fill({ ok: 1, you: 'ping' }))
-      const inserted = await client.db('test').collection('c').insertMany([{ a: 1 }, { a: 2 }, { a: 'x'.repeat(100_000) }])
+      const inserted = await client
+        .db('test')
+        .collection('c')
+        .insertMany([{ a: 1 }, { a: 2 }, { a: 'x'.repeat(100_000) }])
       t.equal(inserted.insertedCount, 3)
       const unacknowledged = client.db('test').collection('c', { writeConcern: { w: 0 } })
       t.equal((await unacknowledged.insertOne({ a: 1 })).acknowledged, false)
@@ -48,7 +51,10 @@ for (const compressors of [null, 'snappy', 'zlib', 'snappy,zlib']) {
       await client.close()
       await gateway.close()
     }
-    t.same(lines.filter(({ level }) => level !== 'debug'), [])
+    t.same(
+      lines.filter(({ level }) => level !== 'debug'),
+      [],
+    )
     t.ok(target.commands[0]!.legacy, 'the first handshake is OP_QUERY')
   })
 }

@@ -89,12 +89,17 @@ t.test('any bytes at all', async (t) => {
   const { gateway } = await open(new FakeTarget(() => ({ ok: 1 })))
   t.teardown(() => gateway.close())
   await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.constantFrom(2013, 2004, 2012, 2005, 2010), fc.boolean(), async (payload, opCode, framed) => {
-      const client = await RawClient.open(gateway)
-      client.write(framed ? Buffer.concat([header(16 + payload.length, opCode), payload]) : payload)
-      client.socket.end()
-      await client.close()
-    }),
+    fc.asyncProperty(
+      fc.uint8Array({ minLength: 1, maxLength: 300 }),
+      fc.constantFrom(2013, 2004, 2012, 2005, 2010),
+      fc.boolean(),
+      async (payload, opCode, framed) => {
+        const client = await RawClient.open(gateway)
+        client.write(framed ? Buffer.concat([header(16 + payload.length, opCode), payload]) : payload)
+        client.socket.end()
+        await client.close()
+      },
+    ),
     { numRuns: 150 },
   )
   const client = await RawClient.open(gateway)

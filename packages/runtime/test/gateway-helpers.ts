@@ -1,7 +1,14 @@
 import { connect, type Socket } from 'node:net'
 import type { MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { decodeReply, encodeCommand, FrameReader, type CompressorLookup, type DecodedReply, type EncodeCommandOptions } from '@shardlab/wire'
+import {
+  decodeReply,
+  encodeCommand,
+  FrameReader,
+  type CompressorLookup,
+  type DecodedReply,
+  type EncodeCommandOptions,
+} from '@shardlab/wire'
 import { openGateway, type Gateway, type GatewayOptions, type GatewayTarget } from '../src/gateway/index.js'
 
 export type ClientCommand = RequestOf<'client.command'>
@@ -77,7 +84,7 @@ export class RawClient {
       this.chunks.push(chunk)
       this.#reader.push(chunk)
       try {
-        for (let frame; (frame = this.#reader.next()); ) this.#replies.push(decodeReply(frame, this.#compressors))
+        for (let frame; (frame = this.#reader.next());) this.#replies.push(decodeReply(frame, this.#compressors))
       } catch {
         // Not our protocol: the test looks at the chunks.
       }

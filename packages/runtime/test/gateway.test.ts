@@ -44,7 +44,10 @@ t.test('connections do not wait for each other; what the target is told', async 
   gate.resolve()
   await first.reply()
   const command = target.commands.find(({ connectionId }) => connectionId === 2)!
-  t.same(command.sequences.map(([identifier, documents]) => [identifier, documents.map((document) => decode(document))]), [['documents', [{ a: 1 }]]])
+  t.same(
+    command.sequences.map(([identifier, documents]) => [identifier, documents.map((document) => decode(document))]),
+    [['documents', [{ a: 1 }]]],
+  )
   t.equal(command.legacy, false)
   t.equal(command.remote, `127.0.0.1:${second.socket.localPort}`)
   first.socket.end()
@@ -113,7 +116,10 @@ t.test('moreToCome: executed, not answered', async (t) => {
   client.send({ third: 1, $db: 5 }, { flags: MsgFlag.moreToCome })
   const requestId = client.send({ fourth: 1 })
   t.equal((await client.reply()).responseTo, requestId)
-  t.same(target.commands.map(({ body }) => Object.keys(decode(body))[1]), ['first', 'second', 'fourth'])
+  t.same(
+    target.commands.map(({ body }) => Object.keys(decode(body))[1]),
+    ['first', 'second', 'fourth'],
+  )
   client.send({ last: 1 }, { flags: MsgFlag.moreToCome })
   client.socket.end()
   await target.disconnections(1)
@@ -187,7 +193,10 @@ t.test('many connections', async (t) => {
   t.teardown(() => gateway.close())
   const clients = await Promise.all(Array.from({ length: 300 }, () => RawClient.open(gateway)))
   const replies = await Promise.all(clients.map((client, n) => client.run({ test: 1, n })))
-  t.same(replies.map(({ n }) => n), clients.map((_, n) => n))
+  t.same(
+    replies.map(({ n }) => n),
+    clients.map((_, n) => n),
+  )
   t.equal(new Set(target.commands.map(({ connectionId }) => connectionId)).size, 300)
   const refused = await RawClient.open(gateway)
   await refused.close()

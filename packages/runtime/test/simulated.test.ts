@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { RequestFailedError } from '@shardlab/actor'
 import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { toyRoles } from './support/toy-roles.js'
@@ -43,6 +44,23 @@ t.test('time passes only while somebody waits, and then at once', async (test) =
   test.match(await ask(runtime, 'a', 'woken'), [{ name: 'early' }, { name: 'week' }])
   const [early, late] = await Promise.all([ask(runtime, 'b', 'after', 10), ask(runtime, 'b', 'after', 1000), runtime.advance(100)])
   test.same([early, late], ['slept', 'slept'], 'several can wait at once')
+})
+
+t.test('an answer on its way survives a crashed process and is lost with a crashed machine', async (test) => {
+  const ends = new Set<string>()
+  for (let seed = 1; seed <= 20; seed++) {
+    const runtime = createSimulatedRuntime({ roles: toyRoles, seed, latency: { minMicros: 1000, maxMicros: 1000 } })
+    await runtime.start([spec('a', 'echo')])
+    const answer = ask(runtime, 'a', 'echo', 'hello').then(
+      () => 'answered',
+      (error: unknown) => `undelivered: ${(error as RequestFailedError).undelivered}`,
+    )
+    // There after one millisecond, back after two.
+    await runtime.advance(1.5)
+    await runtime.crash('a')
+    ends.add(await answer)
+  }
+  test.same([...ends].sort(), ['answered', 'undelivered: false'])
 })
 
 t.test('runUntilIdle runs out of events or of time', async (test) => {

@@ -1,5 +1,14 @@
 /** The shard role: a storage node that knows which part of each collection is its own. */
-import { RequestFailedError, StepFailedError, UnservedMessageError, type Actor, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  RequestFailedError,
+  StepFailedError,
+  UnservedMessageError,
+  type Actor,
+  type ActorContext,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { CommandError, DocumentWriter, errorDocument, findField } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase, StorageNode } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
@@ -36,10 +45,13 @@ class Shard implements Actor {
       setName: context.address,
       rows: shardRows,
       enter: (ns, invocation) => versions.enter(ns, invocation),
-      checkReplacement: (access, before, after, invocation) => checkShardKeyUnchanged(behaviours, context.address, access, before, after, invocation),
+      checkReplacement: (access, before, after, invocation) =>
+        checkShardKeyUnchanged(behaviours, context.address, access, before, after, invocation),
       checkImplicitCreate(ns, { routed }) {
         if (routed !== null && typeof routed.shardVersion !== 'string') {
-          throw new CommandError('CannotImplicitlyCreateCollection', 'request doesn\'t allow collection to be created implicitly', { extra: new DocumentWriter().string('ns', ns).finish() })
+          throw new CommandError('CannotImplicitlyCreateCollection', "request doesn't allow collection to be created implicitly", {
+            extra: new DocumentWriter().string('ns', ns).finish(),
+          })
         }
       },
     }))
@@ -65,11 +77,15 @@ class Shard implements Actor {
       case 'shard.initialise':
         return this.#initialise(request as RequestOf<'shard.initialise'>)
       case 'shard.create-sharded-collection':
-        return answering({ uuid: noUuid }, () => createShardedCollection(this.#parts, request as RequestOf<'shard.create-sharded-collection'>))
+        return answering({ uuid: noUuid }, () =>
+          createShardedCollection(this.#parts, request as RequestOf<'shard.create-sharded-collection'>),
+        )
       case 'shard.create-local-collection':
         return answering({}, () => this.#createLocalCollection(request as RequestOf<'shard.create-local-collection'>))
       case 'shard.drop-collection':
-        return answering({ existed: false, indexCount: 0 }, () => dropCollection(this.#parts, request as RequestOf<'shard.drop-collection'>))
+        return answering({ existed: false, indexCount: 0 }, () =>
+          dropCollection(this.#parts, request as RequestOf<'shard.drop-collection'>),
+        )
       case 'shard.drop-local-collection':
         return this.#dropLocalCollection((request as RequestOf<'shard.drop-local-collection'>).ns)
       case 'shard.drop-database':
@@ -77,7 +93,12 @@ class Shard implements Actor {
       case 'shard.drop-local-database':
         return this.#dropLocalDatabase((request as RequestOf<'shard.drop-local-database'>).db)
       case 'shard.data-size':
-        return { sizeBytes: this.#node.engine.collections().filter(({ ns }) => !isInternal(ns)).reduce((sum, collection) => sum + collection.dataSizeBytes, 0) }
+        return {
+          sizeBytes: this.#node.engine
+            .collections()
+            .filter(({ ns }) => !isInternal(ns))
+            .reduce((sum, collection) => sum + collection.dataSizeBytes, 0),
+        }
       default:
         throw new UnservedMessageError(this.#context.address, kind)
     }
@@ -95,14 +116,24 @@ class Shard implements Actor {
   async #initialise({ clusterId, configHost }: RequestOf<'shard.initialise'>): Promise<ReplyOf<'shard.initialise'>> {
     const ns = 'admin.system.version'
     const collection = this.#node.collection(ns) ?? createCollection(this.#node, ns, new DocumentWriter().finish())
-    const identity = new DocumentWriter().string('_id', 'shardIdentity').string('shardName', this.#context.address).objectId('clusterId', clusterId).string('configsvrConnectionString', configHost).finish()
+    const identity = new DocumentWriter()
+      .string('_id', 'shardIdentity')
+      .string('shardName', this.#context.address)
+      .objectId('clusterId', clusterId)
+      .string('configsvrConnectionString', configHost)
+      .finish()
     const id = findField(identity, '_id')!
     if (collection.findById(id) === undefined) this.#node.apply({ op: 'i', ns, uuid: collection.uuid, object: identity, id, session: null })
     await this.#node.flush()
     return {}
   }
 
-  async #createLocalCollection({ ns, uuid, options, indexes }: RequestOf<'shard.create-local-collection'>): Promise<ReplyOf<'shard.create-local-collection'>> {
+  async #createLocalCollection({
+    ns,
+    uuid,
+    options,
+    indexes,
+  }: RequestOf<'shard.create-local-collection'>): Promise<ReplyOf<'shard.create-local-collection'>> {
     const stale = this.#node.collection(ns)
     // What an earlier life of the namespace left behind has another UUID and no owner.
     if (stale !== undefined && Buffer.compare(stale.uuid, uuid) !== 0) dropLocalCollection(this.#node, ns)
@@ -137,14 +168,25 @@ function isInternal(ns: string): boolean {
 }
 
 /** Turns what a client did wrong, and peers that cannot be reached, into the error field of the reply. */
-async function answering<T extends object>(otherwise: Omit<T, 'error'>, work: () => Promise<T & { error: Uint8Array | null }>): Promise<object> {
+async function answering<T extends object>(
+  otherwise: Omit<T, 'error'>,
+  work: () => Promise<T & { error: Uint8Array | null }>,
+): Promise<object> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof CommandError) return { ...otherwise, error: errorDocument(error) }
     if (error instanceof StepFailedError) return { ...otherwise, error: errorDocument(new CommandError('OperationFailed', error.message)) }
     if (error instanceof RequestFailedError) {
-      return { ...otherwise, error: errorDocument(new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${error.to}`)) }
+      return {
+        ...otherwise,
+        error: errorDocument(
+          new CommandError(
+            'FailedToSatisfyReadPreference',
+            `Could not find host matching read preference { mode: "primary" } for set ${error.to}`,
+          ),
+        ),
+      }
     }
     throw error
   }

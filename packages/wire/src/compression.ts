@@ -82,7 +82,10 @@ export function uncompressMessage(frame: Uint8Array, compressors: CompressorLook
   try {
     payload = compressor.uncompress(frame.subarray(25), size)
   } catch (error) {
-    throw new ProtocolError('BadValue', `Compressed message was invalid or corrupted: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ProtocolError(
+      'BadValue',
+      `Compressed message was invalid or corrupted: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
   if (payload.length !== size) throw new ProtocolError('BadValue', 'Decompressing message returned less data than expected')
   const message = Buffer.allocUnsafe(messageHeaderSize + size)

@@ -54,7 +54,8 @@ export function readSections(message: Uint8Array, flags: number): MsgSections {
     } else if (kind === 1) {
       if (sequences.length === maxSequences) throw new ProtocolError('TooManyDocumentSequences', 'Too many document sequences in OP_MSG')
       const size = end - at >= 4 ? readInt32(message, at) : -1
-      if (size < 4 || size > end - at) throw new CommandError('Overflow', `Invalid advance (${size}) past end of buffer[${end - at}] at offset: ${at}`)
+      if (size < 4 || size > end - at)
+        throw new CommandError('Overflow', `Invalid advance (${size}) past end of buffer[${end - at}] at offset: ${at}`)
       const sequence = readSequence(message, at + 4, at + size)
       if (sequences.some(([identifier]) => identifier === sequence[0])) {
         throw new CommandError(40431, `Duplicate document sequence: ${sequence[0]}`)
@@ -89,7 +90,7 @@ function readSequence(message: Uint8Array, start: number, end: number): Document
   while (nameEnd < end && message[nameEnd] !== 0) nameEnd++
   if (nameEnd === end) throw new CommandError('Overflow', `couldn't locate terminal char (\\0) in buffer[${end - start}] at offset: 0`)
   const documents: Uint8Array[] = []
-  for (let at = nameEnd + 1; at < end; ) {
+  for (let at = nameEnd + 1; at < end;) {
     const documentEnd = checkDocument(message, at, end)
     documents.push(message.subarray(at, documentEnd))
     at = documentEnd

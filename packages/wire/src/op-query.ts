@@ -23,7 +23,8 @@ const allowedCommands: ReadonlySet<string> = new Set([
  * @throws CommandError 352 UnsupportedOpQueryCommand
  */
 export function checkOpQueryCommand(name: string): void {
-  if (!allowedCommands.has(name)) throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
+  if (!allowedCommands.has(name))
+    throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
 }
 
 /** What a removed opcode or a query on a collection is answered with, as OP_REPLY with the error flag. */
@@ -67,7 +68,7 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
   if (findField(command, '$db') !== undefined) throw new CommandError(40621, '$db is not allowed in OP_QUERY requests')
 
   const writer = new DocumentWriter(command.length + 96)
-  for (const it = new FieldIterator(command); it.next(); ) {
+  for (const it = new FieldIterator(command); it.next();) {
     const fieldName = it.name()
     if (fieldName !== '$queryOptions' || metadata === null) writer.value(fieldName, it.value())
   }

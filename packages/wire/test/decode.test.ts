@@ -1,6 +1,14 @@
 import t from 'tap'
 import { decode, encode, findField } from '@shardlab/bson'
-import { checkOpQueryCommand, decodeRequest, encodeCommand, MsgFlag, ProtocolError, type CommandRequest, type InvalidRequest } from '../src/index.js'
+import {
+  checkOpQueryCommand,
+  decodeRequest,
+  encodeCommand,
+  MsgFlag,
+  ProtocolError,
+  type CommandRequest,
+  type InvalidRequest,
+} from '../src/index.js'
 import { kind0, kind1, lookup, msg, query, raw } from './helpers.js'
 
 const ping = encode({ ping: 1, $db: 'admin' })
@@ -31,7 +39,10 @@ t.test('OP_MSG: sections in any order, documents are views', async (t) => {
     t.equal(request.body.buffer, frame.buffer)
     t.same(
       request.sequences.map(([identifier, documents]) => [identifier, documents.map((document) => decode(document)._id)]),
-      [['documents', [1, 2]], ['more', []]],
+      [
+        ['documents', [1, 2]],
+        ['more', []],
+      ],
     )
     t.same(request.format, { responseTo: 77, legacy: false, legacyFlags: 0, checksum: false, compressorId: null })
   }
@@ -103,7 +114,16 @@ t.test('OP_MSG: sizes and depth of documents', async (t) => {
 })
 
 t.test('opcodes', async (t) => {
-  for (const [opCode, code] of [[2001, 5745705], [2002, 5745706], [2006, 5745704], [2007, 5745707], [1, 20], [2011, 20], [0, 20], [-1, 20]] as const) {
+  for (const [opCode, code] of [
+    [2001, 5745705],
+    [2002, 5745706],
+    [2006, 5745704],
+    [2007, 5745707],
+    [1, 20],
+    [2011, 20],
+    [0, 20],
+    [-1, 20],
+  ] as const) {
     t.throws(() => decodeRequest(raw(opCode, Buffer.alloc(40)), lookup), { name: 'ProtocolError', code }, `opcode ${opCode}`)
   }
   const getMore = invalid(raw(2005, Buffer.alloc(40)))
@@ -112,10 +132,21 @@ t.test('opcodes', async (t) => {
 })
 
 t.test('OP_QUERY: handshakes byte by byte', async (t) => {
-  for (const [flags, extra] of [[0, {}], [4, { $readPreference: { mode: 'secondaryPreferred' } }]] as const) {
+  for (const [flags, extra] of [
+    [0, {}],
+    [4, { $readPreference: { mode: 'secondaryPreferred' } }],
+  ] as const) {
     const body = '13000000' + '10' + '69734d617374657200' + '01000000' + '00' // { isMaster: 1 }
     const frame = Buffer.from(
-      '3a000000' + '2a000000' + '00000000' + 'd4070000' + `0${flags}000000` + Buffer.from('admin.$cmd\0').toString('hex') + '00000000' + 'ffffffff' + body,
+      '3a000000' +
+        '2a000000' +
+        '00000000' +
+        'd4070000' +
+        `0${flags}000000` +
+        Buffer.from('admin.$cmd\0').toString('hex') +
+        '00000000' +
+        'ffffffff' +
+        body,
       'hex',
     )
     t.equal(frame.readInt32LE(), frame.length)
@@ -141,7 +172,11 @@ t.test('OP_QUERY: wrappers', async (t) => {
 t.test('OP_QUERY: which commands a modern server takes', async (t) => {
   for (const name of ['hello', 'isMaster', 'ismaster', 'buildinfo']) t.doesNotThrow(() => checkOpQueryCommand(name))
   for (const name of ['find', 'getlasterror', '']) {
-    t.throws(() => checkOpQueryCommand(name), { code: 352, codeName: 'UnsupportedOpQueryCommand', message: new RegExp('^Unsupported OP_QUERY command: ' + name) })
+    t.throws(() => checkOpQueryCommand(name), {
+      code: 352,
+      codeName: 'UnsupportedOpQueryCommand',
+      message: new RegExp('^Unsupported OP_QUERY command: ' + name),
+    })
   }
   t.same(decode(command(query('test.$cmd', encode({ find: 'c' }))).body), { find: 'c', $db: 'test' }, 'the role decides by its version')
 })

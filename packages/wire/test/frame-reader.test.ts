@@ -5,7 +5,7 @@ import { message } from './helpers.js'
 
 function drain(reader: FrameReader): Uint8Array[] {
   const frames: Uint8Array[] = []
-  for (let frame; (frame = reader.next()); ) frames.push(frame)
+  for (let frame; (frame = reader.next());) frames.push(frame)
   return frames
 }
 
@@ -14,7 +14,10 @@ t.test('a message in one chunk is a view of it', async (t) => {
   const reader = new FrameReader()
   reader.push(chunk)
   const frames = drain(reader)
-  t.same(frames.map((frame) => frame.length), [26, 16, 19])
+  t.same(
+    frames.map((frame) => frame.length),
+    [26, 16, 19],
+  )
   for (const frame of frames) t.equal(frame.buffer, chunk.buffer)
   t.equal(reader.bufferedBytes, 0)
 })
@@ -53,12 +56,15 @@ t.test('lengths that no message has are errors', async (t) => {
       header.writeInt32LE(length)
       const reader = new FrameReader()
       const before = process.memoryUsage().arrayBuffers
-      t.throws(() => {
-        reader.push(header.subarray(0, cut))
-        reader.next()
-        reader.push(header.subarray(cut))
-        reader.next()
-      }, { name: 'ProtocolError', code: 17, codeName: 'ProtocolError', farewell: null })
+      t.throws(
+        () => {
+          reader.push(header.subarray(0, cut))
+          reader.next()
+          reader.push(header.subarray(cut))
+          reader.next()
+        },
+        { name: 'ProtocolError', code: 17, codeName: 'ProtocolError', farewell: null },
+      )
       t.ok(process.memoryUsage().arrayBuffers - before < 1_000_000, 'nothing is allocated for it')
     }
   }

@@ -28,7 +28,12 @@ const seeds = [
 ]
 
 t.test('random bytes', async () => {
-  fc.assert(fc.property(fc.constantFrom(2013, 2004, 2012, 2005, 1, 2002), fc.uint8Array({ maxLength: 200 }), (opCode, payload) => swallow(raw(opCode, payload))), { numRuns: 3000 })
+  fc.assert(
+    fc.property(fc.constantFrom(2013, 2004, 2012, 2005, 1, 2002), fc.uint8Array({ maxLength: 200 }), (opCode, payload) =>
+      swallow(raw(opCode, payload)),
+    ),
+    { numRuns: 3000 },
+  )
 })
 
 t.test('flipped bits and truncations', async () => {
@@ -68,7 +73,7 @@ t.test('a stream of anything ends in messages or the typed error', async (t) => 
       try {
         for (const chunk of chunks) {
           reader.push(chunk)
-          for (let frame; (frame = reader.next()); ) swallow(frame)
+          for (let frame; (frame = reader.next());) swallow(frame)
         }
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error

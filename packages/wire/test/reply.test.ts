@@ -29,7 +29,10 @@ t.test('CRC-32C: published vectors', async (t) => {
 })
 
 t.test('OP_MSG and OP_REPLY byte by byte', async (t) => {
-  t.equal(Buffer.from(encodeReply(plain, 9, Buffer.from('0500000000', 'hex'))).toString('hex'), '1a000000' + '09000000' + '07000000' + 'dd070000' + '00000000' + '00' + '0500000000')
+  t.equal(
+    Buffer.from(encodeReply(plain, 9, Buffer.from('0500000000', 'hex'))).toString('hex'),
+    '1a000000' + '09000000' + '07000000' + 'dd070000' + '00000000' + '00' + '0500000000',
+  )
   t.equal(
     Buffer.from(encodeReply({ ...plain, legacy: true, legacyFlags: 8 }, 9, Buffer.from('0500000000', 'hex'))).toString('hex'),
     '29000000' + '09000000' + '07000000' + '01000000' + '08000000' + '0000000000000000' + '00000000' + '01000000' + '0500000000',
@@ -60,10 +63,17 @@ t.test('commands: sequences, checksum, compression', async (t) => {
       const frame = encodeCommand(12, body, { sequences: [['documents', documents]], checksum, ...(compressor && { compressor }) })
       const request = decodeRequest(frame, lookup)
       t.match(request, { kind: 'command', format: { responseTo: 12, checksum, compressorId: compressor?.id ?? null } })
-      if (request.kind === 'command') t.same(request.sequences[0]![1].map((document) => decode(document)), [{ _id: 1 }, { _id: 2 }])
+      if (request.kind === 'command')
+        t.same(
+          request.sequences[0]![1].map((document) => decode(document)),
+          [{ _id: 1 }, { _id: 2 }],
+        )
     }
   }
-  t.match(decodeRequest(encodeLegacyCommand(4, 'admin', encode({ hello: 1 })), lookup), { kind: 'command', format: { legacy: true, responseTo: 4 } })
+  t.match(decodeRequest(encodeLegacyCommand(4, 'admin', encode({ hello: 1 })), lookup), {
+    kind: 'command',
+    format: { legacy: true, responseTo: 4 },
+  })
 })
 
 t.test('compression: malformed messages close the connection', async (t) => {
@@ -93,5 +103,12 @@ t.test('compression: malformed messages close the connection', async (t) => {
 t.test('negotiation keeps the order of the client', async (t) => {
   t.same(negotiateCompression(['zlib', 'zstd', 'snappy']), ['zlib', 'snappy'])
   t.same(negotiateCompression(['none']), [])
-  t.same(['find', 'hello', 'isMaster', 'ismaster', 'saslStart', 'createUser'].map(isCompressible), [true, false, false, false, false, false])
+  t.same(['find', 'hello', 'isMaster', 'ismaster', 'saslStart', 'createUser'].map(isCompressible), [
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
 })

@@ -38,6 +38,8 @@ export class SourceFile {
 export interface Manifest {
   readonly name?: string
   readonly dependencies?: Readonly<Record<string, string>>
+  /** What is published. */
+  readonly files?: readonly string[]
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 

@@ -32,7 +32,9 @@ function relativeProblem(workspace: Workspace, file: SourceFile, item: Import): 
   if (!target.startsWith(`${workspace.path}/`)) {
     return `'${item.specifier}' leaves the package by a relative path: import the other package by its name`
   }
-  if (file.path.startsWith(`${workspace.path}/src/`) && !target.startsWith(`${workspace.path}/src/`)) {
+  // What a build step makes of the sources, a bundle say, is shipped beside them.
+  const shipped = ['src', ...(workspace.manifest.files ?? []).map((folder) => folder.replace(/^dist\//, ''))]
+  if (file.path.startsWith(`${workspace.path}/src/`) && !shipped.some((folder) => target.startsWith(`${workspace.path}/${folder}/`))) {
     return `'${item.specifier}' leads from src to what is not shipped`
   }
   if (item.form !== 'url' && !/\.(js|json)$/.test(item.specifier)) return `'${item.specifier}' must end in .js`

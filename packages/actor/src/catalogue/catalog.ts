@@ -15,19 +15,25 @@ export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard:
 /** Requests to the config server: what routers, shards, the balancer and the API ask of the catalog. */
 export const configExchanges = {
   /** First contact of the API after the members have started. Repeating it changes nothing. */
-  'config.initialise': exchange<{ clusterId: Uint8Array; shards: readonly (readonly [id: string, host: string])[]; chunkSizeBytes: number }, Empty>(
-    { clusterId: new Uint8Array(12), shards: [['shard01', 'shard01/127.0.0.1:5000']], chunkSizeBytes: 134217728 },
-    {},
-  ),
+  'config.initialise': exchange<
+    { clusterId: Uint8Array; shards: readonly (readonly [id: string, host: string])[]; chunkSizeBytes: number },
+    Empty
+  >({ clusterId: new Uint8Array(12), shards: [['shard01', 'shard01/127.0.0.1:5000']], chunkSizeBytes: 134217728 }, {}),
   /** Every document of config.shards, ordered by id. */
-  'config.get-shards': exchange<Empty, { shards: readonly Uint8Array[]; clusterTime: TimestampPair }>({}, { shards: [emptyDocument], clusterTime: [1, 1] }),
+  'config.get-shards': exchange<Empty, { shards: readonly Uint8Array[]; clusterTime: TimestampPair }>(
+    {},
+    { shards: [emptyDocument], clusterTime: [1, 1] },
+  ),
   /** The config.databases document; null when there is none. */
   'config.get-database': exchange<{ db: string }, { database: Uint8Array | null }>({ db: 'test' }, { database: emptyDocument }),
-  /** Creates the database, or returns the one there is. `primaryShard` null: the server chooses. */
-  'config.create-database': exchange<{ db: string; primaryShard: string | null }, { database: Uint8Array | null; error: ErrorField }>(
-    { db: 'test', primaryShard: 'shard01' },
-    { database: emptyDocument, error: null },
-  ),
+  /**
+   * Creates the database, or returns the one there is. `primaryShard` null: the server chooses. `enableSharding`: mark
+   * it as one whose collections may be sharded, where the emulated version keeps such a mark.
+   */
+  'config.create-database': exchange<
+    { db: string; primaryShard: string | null; enableSharding: boolean },
+    { database: Uint8Array | null; error: ErrorField }
+  >({ db: 'test', primaryShard: 'shard01', enableSharding: false }, { database: emptyDocument, error: null }),
   /**
    * Placement of one collection. `since`: the newest version that the asker knows; with the same generation only
    * chunks changed after it come back (`full` false), otherwise all of them. `collection` null: not sharded.
@@ -38,10 +44,24 @@ export const configExchanges = {
   >({ ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4] }, { collection: emptyDocument, chunks: [emptyDocument], full: true }),
   /** Writes the catalog entries of a collection that a shard has just created as sharded. */
   'config.commit-create-collection': exchange<
-    { ns: string; uuid: Uint8Array; key: Uint8Array; unique: boolean; defaultCollation: Uint8Array | null; chunks: readonly ChunkAssignment[] },
+    {
+      ns: string
+      uuid: Uint8Array
+      key: Uint8Array
+      unique: boolean
+      defaultCollation: Uint8Array | null
+      chunks: readonly ChunkAssignment[]
+    },
     { error: ErrorField }
   >(
-    { ns: 'test.c', uuid: new Uint8Array(16), key: emptyDocument, unique: false, defaultCollation: null, chunks: [[emptyDocument, emptyDocument, 'shard01']] },
+    {
+      ns: 'test.c',
+      uuid: new Uint8Array(16),
+      key: emptyDocument,
+      unique: false,
+      defaultCollation: null,
+      chunks: [[emptyDocument, emptyDocument, 'shard01']],
+    },
     { error: null },
   ),
   /** Removes the catalog entries of a collection; nothing happens when they are gone already. */
@@ -85,7 +105,10 @@ export const shardExchanges = {
     { existed: boolean; indexCount: number; error: ErrorField }
   >({ ns: 'test.c', databaseVersion: ['00', 1, 1, 1] }, { existed: true, indexCount: 1, error: null }),
   /** Drops the local copy of a collection and what the shard knows of its placement. */
-  'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>({ ns: 'test.c' }, { existed: true, indexCount: 1 }),
+  'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
+    { ns: 'test.c' },
+    { existed: true, indexCount: 1 },
+  ),
   /** The database's primary shard drops the whole database everywhere. */
   'shard.drop-database': exchange<{ db: string; databaseVersion: DatabaseVersionTuple }, { error: ErrorField }>(
     { db: 'test', databaseVersion: ['00', 1, 1, 1] },
@@ -95,7 +118,10 @@ export const shardExchanges = {
   /** Total bytes of documents, by which a new database finds its primary shard. */
   'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),
   /** The shard learns who it is in which cluster. */
-  'shard.initialise': exchange<{ clusterId: Uint8Array; configHost: string }, Empty>({ clusterId: new Uint8Array(12), configHost: 'config/127.0.0.1:5000' }, {}),
+  'shard.initialise': exchange<{ clusterId: Uint8Array; configHost: string }, Empty>(
+    { clusterId: new Uint8Array(12), configHost: 'config/127.0.0.1:5000' },
+    {},
+  ),
 }
 
 /** Requests to the balancer. */

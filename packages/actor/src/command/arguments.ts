@@ -8,7 +8,18 @@ import { BsonType, CommandError, documentsOf, FieldIterator, typeName, type RawV
  * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `any`: not checked;
  * `string|object`: either of the two; a trailing `!` marks a required one.
  */
-export type FieldType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'any' | 'binary' | 'timestamp' | 'int64' | 'string|object' | 'array|object'
+export type FieldType =
+  | 'object'
+  | 'array'
+  | 'string'
+  | 'number'
+  | 'bool'
+  | 'any'
+  | 'binary'
+  | 'timestamp'
+  | 'int64'
+  | 'string|object'
+  | 'array|object'
 export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
 
 /** Arguments that every command takes. */
@@ -74,7 +85,9 @@ export class CommandArguments {
     const values = new Map<string, RawValue>()
     while (it.next()) {
       const name = it.name()
-      const spec = (specs !== null && Object.hasOwn(specs, name) ? specs[name] : undefined) ?? (Object.hasOwn(genericArguments, name) ? genericArguments[name] : undefined)
+      const spec =
+        (specs !== null && Object.hasOwn(specs, name) ? specs[name] : undefined) ??
+        (Object.hasOwn(genericArguments, name) ? genericArguments[name] : undefined)
       if (spec === undefined && specs !== null) {
         throw new CommandError(40415, `BSON field '${command}.${name}' is an unknown field.`)
       }
@@ -112,7 +125,7 @@ export class CommandArguments {
   documents(name: string): Uint8Array[] | undefined {
     const value = this.#values.get(name)
     if (value === undefined) return undefined
-    for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) {
+    for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
       if (it.type !== BsonType.object) throw wrongType(this.command, `${name}.${it.name()}`, it.type, 'object')
     }
     return documentsOf(value)

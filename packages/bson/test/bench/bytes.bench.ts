@@ -1,6 +1,24 @@
 /** Run by hand: `node dist/test/bench/bytes.bench.js`. Nanoseconds a call, the best of several rounds. */
 import { performance } from 'node:perf_hooks'
-import { compareDocuments, compareValues, encode, encodeKeyString, findField, findPath, hashValue, Long, ObjectId, RawValue, toRawValue, validateBson, Decimal128, DocumentWriter, FieldIterator, decode, keyStringOfDocument } from '@shardlab/bson'
+import {
+  compareDocuments,
+  compareValues,
+  encode,
+  encodeKeyString,
+  findField,
+  findPath,
+  hashValue,
+  Long,
+  ObjectId,
+  RawValue,
+  toRawValue,
+  validateBson,
+  Decimal128,
+  DocumentWriter,
+  FieldIterator,
+  decode,
+  keyStringOfDocument,
+} from '@shardlab/bson'
 
 let sink = 0
 
@@ -17,12 +35,24 @@ function measure(name: string, calls: number, run: (i: number) => number, bytesP
 }
 
 const documents = Array.from({ length: 1024 }, (_, i) =>
-  encode({ _id: new ObjectId(), tenant: `tenant-${i % 50}`, ts: Long.fromNumber(1_700_000_000_000 + i), amount: i * 1.5, name: `customer number ${i}`, tags: ['a', 'b', 'c'], nested: { city: 'Basel', zip: 4000 + i } }),
+  encode({
+    _id: new ObjectId(),
+    tenant: `tenant-${i % 50}`,
+    ts: Long.fromNumber(1_700_000_000_000 + i),
+    amount: i * 1.5,
+    name: `customer number ${i}`,
+    tags: ['a', 'b', 'c'],
+    nested: { city: 'Basel', zip: 4000 + i },
+  }),
 )
 const size = documents[7]!.length
-const pick = <T>(values: readonly T[]): ((i: number) => T) => (i) => values[i & 1023]!
+const pick =
+  <T>(values: readonly T[]): ((i: number) => T) =>
+  (i) =>
+    values[i & 1023]!
 const document = pick(documents)
-const column = (make: (i: number) => unknown): ((i: number) => RawValue) => pick(Array.from({ length: 1024 }, (_, i) => toRawValue(make(i))))
+const column = (make: (i: number) => unknown): ((i: number) => RawValue) =>
+  pick(Array.from({ length: 1024 }, (_, i) => toRawValue(make(i))))
 const ints = column((i) => (i * 7919) % 1000)
 const doubles = column((i) => i * 1.37)
 const longs = column((i) => Long.fromBigInt(2n ** 60n + BigInt(i)))
@@ -39,11 +69,13 @@ measure('findField: absent', 2e6, (i) => (findField(document(i), 'absent') === u
 measure('findPath: nested.zip', 2e6, (i) => findPath(document(i), 'nested.zip')!.start)
 measure('FieldIterator: all fields', 1e6, (i) => {
   let n = 0
-  for (const it = new FieldIterator(document(i)); it.next(); ) n += it.type
+  for (const it = new FieldIterator(document(i)); it.next();) n += it.type
   return n
 })
 measure('validateBson', 1e6, (i) => (validateBson(document(i)) === null ? 1 : 0), size)
-const wide = encode(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, i % 3 === 0 ? i : 'some text of forty characters or about it'])))
+const wide = encode(
+  Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, i % 3 === 0 ? i : 'some text of forty characters or about it'])),
+)
 measure(`validateBson: 60 fields, ${wide.length} bytes`, 2e5, () => (validateBson(wide) === null ? 1 : 0), wide.length)
 measure('decode (for comparison)', 1e5, (i) => (decode(document(i)) === undefined ? 1 : 0))
 
@@ -74,10 +106,14 @@ measure('hashValue: int32', 3e5, (i) => (hashValue(ints(i)) > 0n ? 1 : 0))
 measure('hashValue: objectId', 3e5, (i) => (hashValue(ids(i)) > 0n ? 1 : 0))
 measure('hashValue: string', 3e5, (i) => (hashValue(strings(i)) > 0n ? 1 : 0))
 
-measure('DocumentWriter: {ok, n, s}', 1e6, (i) => new DocumentWriter(64).double('ok', 1).int32('n', i).string('s', 'some text').finish().length)
+measure(
+  'DocumentWriter: {ok, n, s}',
+  1e6,
+  (i) => new DocumentWriter(64).double('ok', 1).int32('n', i).string('s', 'some text').finish().length,
+)
 measure('DocumentWriter: 5 values copied', 1e6, (i) => {
   const writer = new DocumentWriter()
-  for (const it = new FieldIterator(document(i)); it.next(); ) if (it.type !== 3) writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(document(i)); it.next();) if (it.type !== 3) writer.value(it.name(), it.value())
   return writer.finish().length
 })
 if (sink === 0.5) console.log(sink)

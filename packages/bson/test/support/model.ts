@@ -87,7 +87,12 @@ export function documentBytes(fields: readonly (readonly [string, Model])[]): Bu
 export function rawValue(model: Model): RawValue {
   // Not at the start of its array, as in life.
   const bytes = payload(model)
-  return new RawValue(BsonType[model.kind], Buffer.concat([Buffer.from([0xaa, 0xbb, 0xcc]), bytes, Buffer.from([0xdd])]), 3, 3 + bytes.length)
+  return new RawValue(
+    BsonType[model.kind],
+    Buffer.concat([Buffer.from([0xaa, 0xbb, 0xcc]), bytes, Buffer.from([0xdd])]),
+    3,
+    3 + bytes.length,
+  )
 }
 
 function int32(value: number): Buffer {
@@ -132,18 +137,32 @@ function three(a: number | bigint | boolean, b: number | bigint | boolean): numb
 export function slowCompare(a: Model, b: Model): number {
   if (rank(a) !== rank(b)) return three(rank(a), rank(b))
   if (rank(a) === 3) return compareNumberModels(a, b)
-  if ((a.kind === 'string' || a.kind === 'symbol' || a.kind === 'code') && (b.kind === 'string' || b.kind === 'symbol' || b.kind === 'code')) return compareText(a.text, b.text)
+  if (
+    (a.kind === 'string' || a.kind === 'symbol' || a.kind === 'code') &&
+    (b.kind === 'string' || b.kind === 'symbol' || b.kind === 'code')
+  )
+    return compareText(a.text, b.text)
   if (a.kind === 'object' && b.kind === 'object') return compareFields(a.fields, b.fields)
-  if (a.kind === 'array' && b.kind === 'array') return compareFields(a.elements.map((e) => ['', e]), b.elements.map((e) => ['', e]))
+  if (a.kind === 'array' && b.kind === 'array')
+    return compareFields(
+      a.elements.map((e) => ['', e]),
+      b.elements.map((e) => ['', e]),
+    )
   if (a.kind === 'binary' && b.kind === 'binary') {
     const left = payload(a)
     const right = payload(b)
     return three(left.length, right.length) || three(a.subtype, b.subtype) || Buffer.compare(left, right)
   }
   if (a.kind === 'objectId' && b.kind === 'objectId') return Buffer.compare(a.bytes, b.bytes)
-  if ((a.kind === 'bool' && b.kind === 'bool') || (a.kind === 'date' && b.kind === 'date') || (a.kind === 'timestamp' && b.kind === 'timestamp')) return three(a.value, (b as typeof a).value)
+  if (
+    (a.kind === 'bool' && b.kind === 'bool') ||
+    (a.kind === 'date' && b.kind === 'date') ||
+    (a.kind === 'timestamp' && b.kind === 'timestamp')
+  )
+    return three(a.value, (b as typeof a).value)
   if (a.kind === 'regex' && b.kind === 'regex') return compareText(a.pattern, b.pattern) || compareText(a.flags, b.flags)
-  if (a.kind === 'dbPointer' && b.kind === 'dbPointer') return three(Buffer.byteLength(a.ns), Buffer.byteLength(b.ns)) || compareText(a.ns, b.ns) || Buffer.compare(a.id, b.id)
+  if (a.kind === 'dbPointer' && b.kind === 'dbPointer')
+    return three(Buffer.byteLength(a.ns), Buffer.byteLength(b.ns)) || compareText(a.ns, b.ns) || Buffer.compare(a.id, b.id)
   if (a.kind === 'codeWithScope' && b.kind === 'codeWithScope') return compareText(a.text, b.text) || compareFields(a.fields, b.fields)
   return 0
 }

@@ -4,12 +4,26 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
 export function shardDocument(id: string, host: string, topologyTime: TimestampPair): Uint8Array {
-  return new DocumentWriter(128).string('_id', id).string('host', host).int32('state', 1).timestamp('topologyTime', topologyTime[0], topologyTime[1]).int64('replSetConfigVersion', 1n).finish()
+  return new DocumentWriter(128)
+    .string('_id', id)
+    .string('host', host)
+    .int32('state', 1)
+    .timestamp('topologyTime', topologyTime[0], topologyTime[1])
+    .int64('replSetConfigVersion', 1n)
+    .finish()
 }
 
-export function databaseDocument(behaviours: Behaviours, db: string, primary: string, uuid: Uint8Array, timestamp: TimestampPair): Uint8Array {
+export interface NewDatabase {
+  readonly db: string
+  readonly primary: string
+  readonly partitioned: boolean
+  readonly uuid: Uint8Array
+  readonly timestamp: TimestampPair
+}
+
+export function databaseDocument(behaviours: Behaviours, { db, primary, partitioned, uuid, timestamp }: NewDatabase): Uint8Array {
   const writer = new DocumentWriter(128).string('_id', db).string('primary', primary)
-  if (behaviours.databasesHavePartitioned) writer.bool('partitioned', false)
+  if (behaviours.databasesHavePartitioned) writer.bool('partitioned', partitioned)
   writer.startDocument('version').uuid('uuid', uuid)
   if (behaviours.chunksAreKeyedByUuid) writer.timestamp('timestamp', timestamp[0], timestamp[1])
   return writer.int32('lastMod', 1).end().finish()
@@ -29,7 +43,11 @@ export interface NewCollection {
 export function collectionDocument(behaviours: Behaviours, collection: NewCollection): Uint8Array {
   const writer = new DocumentWriter(256).string('_id', collection.ns).objectId('lastmodEpoch', collection.epoch)
   if (behaviours.chunksAreKeyedByUuid) {
-    writer.date('lastmod', collection.nowMs).timestamp('timestamp', collection.timestamp[0], collection.timestamp[1]).uuid('uuid', collection.uuid).document('key', collection.key)
+    writer
+      .date('lastmod', collection.nowMs)
+      .timestamp('timestamp', collection.timestamp[0], collection.timestamp[1])
+      .uuid('uuid', collection.uuid)
+      .document('key', collection.key)
     if (collection.defaultCollation !== null) writer.document('defaultCollation', collection.defaultCollation)
     return writer.bool('unique', collection.unique).bool('noBalance', false).finish()
   }
@@ -40,14 +58,28 @@ export function collectionDocument(behaviours: Behaviours, collection: NewCollec
 }
 
 /** A chunk of a new collection: versions 1|0, 1|1, … in key order. */
-export function chunkDocument(behaviours: Behaviours, id: Uint8Array, collection: NewCollection, [min, max, shard]: ChunkAssignment, minor: number, validAfter: TimestampPair): Uint8Array {
+export function chunkDocument(
+  behaviours: Behaviours,
+  id: Uint8Array,
+  collection: NewCollection,
+  [min, max, shard]: ChunkAssignment,
+  minor: number,
+  validAfter: TimestampPair,
+): Uint8Array {
   const writer = new DocumentWriter(256).objectId('_id', id)
   if (behaviours.chunksAreKeyedByUuid) writer.uuid('uuid', collection.uuid)
   else writer.string('ns', collection.ns)
   writer.document('min', min).document('max', max).string('shard', shard).timestamp('lastmod', 1, minor)
   if (!behaviours.chunksAreKeyedByUuid) writer.objectId('lastmodEpoch', collection.epoch)
   if (behaviours.chunksHaveOnCurrentShardSince) writer.timestamp('onCurrentShardSince', validAfter[0], validAfter[1])
-  return writer.startArray('history').startDocument('0').timestamp('validAfter', validAfter[0], validAfter[1]).string('shard', shard).end().end().finish()
+  return writer
+    .startArray('history')
+    .startDocument('0')
+    .timestamp('validAfter', validAfter[0], validAfter[1])
+    .string('shard', shard)
+    .end()
+    .end()
+    .finish()
 }
 
 export function versionDocument(behaviours: Behaviours, clusterId: Uint8Array): Uint8Array {
@@ -63,7 +95,15 @@ export function chunkSizeDocument(chunkSizeBytes: number): Uint8Array {
   return (Number.isInteger(megabytes) ? writer.int32('value', megabytes) : writer.double('value', megabytes)).finish()
 }
 
-export function changelogDocument(entry: { readonly id: string; readonly server: string; readonly shard: string; readonly timeMs: number; readonly what: string; readonly ns: string; readonly details: Uint8Array }): Uint8Array {
+export function changelogDocument(entry: {
+  readonly id: string
+  readonly server: string
+  readonly shard: string
+  readonly timeMs: number
+  readonly what: string
+  readonly ns: string
+  readonly details: Uint8Array
+}): Uint8Array {
   return new DocumentWriter(256)
     .string('_id', entry.id)
     .string('server', entry.server)
@@ -90,5 +130,8 @@ export function mongosDocument(host: string, version: string, createdMs: number,
 }
 
 export function featureCompatibilityDocument(behaviours: Behaviours): Uint8Array {
-  return new DocumentWriter(128).string('_id', 'featureCompatibilityVersion').string('version', behaviours.featureCompatibilityVersion).finish()
+  return new DocumentWriter(128)
+    .string('_id', 'featureCompatibilityVersion')
+    .string('version', behaviours.featureCompatibilityVersion)
+    .finish()
 }

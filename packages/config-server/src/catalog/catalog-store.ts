@@ -16,7 +16,9 @@ export class CatalogStore {
     if (this.#node.collection(ns) !== undefined) return
     const collection = createCollection(this.#node, ns, options)
     for (const { key, unique } of indexes) {
-      const name = Object.entries(key).map(([field, direction]) => `${field}_${direction}`).join('_')
+      const name = Object.entries(key)
+        .map(([field, direction]) => `${field}_${direction}`)
+        .join('_')
       const spec = new DocumentWriter(128).int32('v', 2).document('key', encode(key)).string('name', name)
       if (unique === true) spec.bool('unique', true)
       buildIndex(this.#node, collection, spec.finish())
@@ -33,7 +35,10 @@ export class CatalogStore {
 
   findRaw(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array[] {
     const executor = executePlan(
-      planQuery(this.#collection(ns), { filter: compileFilter(filter, this.#node.evaluation()), ...(sort === undefined ? {} : { sort: parseSort(encode(sort)) }) }),
+      planQuery(this.#collection(ns), {
+        filter: compileFilter(filter, this.#node.evaluation()),
+        ...(sort === undefined ? {} : { sort: parseSort(encode(sort)) }),
+      }),
       {},
     )
     const documents: Uint8Array[] = []
@@ -45,7 +50,14 @@ export class CatalogStore {
   put(ns: string, document: Uint8Array): void {
     const collection = this.#collection(ns)
     const id = idOf(document)
-    this.#node.apply({ op: collection.findById(id) === undefined ? 'i' : 'u', ns, uuid: collection.uuid, object: document, id, session: null })
+    this.#node.apply({
+      op: collection.findById(id) === undefined ? 'i' : 'u',
+      ns,
+      uuid: collection.uuid,
+      object: document,
+      id,
+      session: null,
+    })
   }
 
   remove(ns: string, document: Uint8Array): void {

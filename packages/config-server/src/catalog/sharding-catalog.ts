@@ -4,7 +4,18 @@ import { CommandError, decode, DocumentWriter, emptyDocument, encode, errorDocum
 import type { StorageNode } from '@shardlab/node'
 import { generationOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
-import { changelogDocument, chunkDocument, chunkSizeDocument, collectionDocument, databaseDocument, featureCompatibilityDocument, mongosDocument, shardDocument, versionDocument, type NewCollection } from './catalog-documents.js'
+import {
+  changelogDocument,
+  chunkDocument,
+  chunkSizeDocument,
+  collectionDocument,
+  databaseDocument,
+  featureCompatibilityDocument,
+  mongosDocument,
+  shardDocument,
+  versionDocument,
+  type NewCollection,
+} from './catalog-documents.js'
 
 /** Names that clients cannot make databases of. */
 const reservedDatabases = ['admin', 'config', 'local']
@@ -34,8 +45,16 @@ export class ShardingCatalog {
       'config.chunks',
       emptyDocument,
       this.#behaviours.chunksAreKeyedByUuid
-        ? [{ key: { uuid: 1, min: 1 }, unique: true }, { key: { uuid: 1, shard: 1, min: 1 }, unique: true }, { key: { uuid: 1, lastmod: 1 }, unique: true }]
-        : [{ key: { ns: 1, min: 1 }, unique: true }, { key: { ns: 1, shard: 1, min: 1 }, unique: true }, { key: { ns: 1, lastmod: 1 }, unique: true }],
+        ? [
+            { key: { uuid: 1, min: 1 }, unique: true },
+            { key: { uuid: 1, shard: 1, min: 1 }, unique: true },
+            { key: { uuid: 1, lastmod: 1 }, unique: true },
+          ]
+        : [
+            { key: { ns: 1, min: 1 }, unique: true },
+            { key: { ns: 1, shard: 1, min: 1 }, unique: true },
+            { key: { ns: 1, lastmod: 1 }, unique: true },
+          ],
     )
     this.#store.ensure('config.settings', emptyDocument, [])
     this.#store.ensure('config.mongos', emptyDocument, [])
@@ -51,7 +70,8 @@ export class ShardingCatalog {
     const topologyTime = this.#node.clock.tick()
     for (const [id, host] of shards) {
       const known = this.#store.get('config.shards', id)
-      if (known === null || findField(known, 'host')!.asString() !== host) this.#store.put('config.shards', shardDocument(id, host, topologyTime))
+      if (known === null || findField(known, 'host')!.asString() !== host)
+        this.#store.put('config.shards', shardDocument(id, host, topologyTime))
     }
     if (chunkSizeBytes > 0) this.#store.put('config.settings', chunkSizeDocument(chunkSizeBytes))
     await this.#node.flush()
@@ -71,30 +91,58 @@ export class ShardingCatalog {
     // Names that differ only in case must meet here.
     const key = request.db.toLowerCase()
     const running = this.#creating.get(key)
-    const creation = (running ?? Promise.resolve()).then(() => this.#createDatabase(request)).finally(() => {
-      if (this.#creating.get(key) === creation) this.#creating.delete(key)
-    })
+    const creation = (running ?? Promise.resolve())
+      .then(() => this.#createDatabase(request))
+      .finally(() => {
+        if (this.#creating.get(key) === creation) this.#creating.delete(key)
+      })
     this.#creating.set(key, creation)
     return creation
   }
 
-  async #createDatabase({ db, primaryShard }: RequestOf<'config.create-database'>): Promise<ReplyOf<'config.create-database'>> {
+  async #createDatabase({
+    db,
+    primaryShard,
+    enableSharding,
+  }: RequestOf<'config.create-database'>): Promise<ReplyOf<'config.create-database'>> {
     const existing = this.#store.get('config.databases', db)
     if (existing !== null) {
       if (primaryShard !== null && findField(existing, 'primary')!.asString() !== primaryShard) {
         return failed(new CommandError('NamespaceExists', `database already created on a primary which is different from ${primaryShard}`))
       }
-      return { database: existing, error: null }
+      if (!enableSharding || !this.#markPartitioned(existing)) return { database: existing, error: null }
+      await this.#node.flush()
+      return { database: this.getDatabase(db), error: null }
     }
-    if (reservedDatabases.includes(db)) return failed(new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`))
-    const twin = this.#store.find('config.databases', {}).map(document => findField(document, '_id')!.asString()).find(name => name.toLowerCase() === db.toLowerCase())
-    if (twin !== undefined) return failed(new CommandError('DatabaseDifferCase', `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`))
+    if (reservedDatabases.includes(db))
+      return failed(new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`))
+    const twin = this.#store
+      .find('config.databases', {})
+      .map((document) => findField(document, '_id')!.asString())
+      .find((name) => name.toLowerCase() === db.toLowerCase())
+    if (twin !== undefined)
+      return failed(
+        new CommandError('DatabaseDifferCase', `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`),
+      )
     const shards = this.#shardIds()
     if (shards.length === 0) return failed(new CommandError('ShardNotFound', 'No shards found'))
-    if (primaryShard !== null && !shards.includes(primaryShard)) return failed(new CommandError('ShardNotFound', `Shard ${primaryShard} not found`))
+    if (primaryShard !== null && !shards.includes(primaryShard))
+      return failed(new CommandError('ShardNotFound', `Shard ${primaryShard} not found`))
     const primary = primaryShard ?? (await this.#smallestShard(shards))
-    if (primary === null) return failed(new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${shards[0]}`))
-    const document = databaseDocument(this.#behaviours, db, primary, uuidV4(this.#node.context.random), this.#node.clock.tick())
+    if (primary === null)
+      return failed(
+        new CommandError(
+          'FailedToSatisfyReadPreference',
+          `Could not find host matching read preference { mode: "primary" } for set ${shards[0]}`,
+        ),
+      )
+    const document = databaseDocument(this.#behaviours, {
+      db,
+      primary,
+      partitioned: enableSharding,
+      uuid: uuidV4(this.#node.context.random),
+      timestamp: this.#node.clock.tick(),
+    })
     this.#store.put('config.databases', document)
     await this.#node.flush()
     this.#node.context.emit({ type: 'catalog', atMs: this.#node.context.now(), change: 'database-created', ns: db })
@@ -105,7 +153,7 @@ export class ShardingCatalog {
   async #smallestShard(shards: readonly string[]): Promise<string | null> {
     const { context } = this.#node
     const sizes = await context.all(
-      shards.map(shard =>
+      shards.map((shard) =>
         context.request(shard, 'shard.data-size', {}, { timeoutMs: dataSizeTimeoutMs }).then(
           ({ sizeBytes }) => sizeBytes,
           (error: unknown) => {
@@ -143,25 +191,40 @@ export class ShardingCatalog {
       return { error: errorDocument(new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)) }
     }
     const timestamp = this.#node.clock.tick()
-    const collection: NewCollection = { ns, uuid, key, unique, defaultCollation, epoch: this.#node.newObjectId(), timestamp, nowMs: this.#node.context.now() }
+    const collection: NewCollection = {
+      ns,
+      uuid,
+      key,
+      unique,
+      defaultCollation,
+      epoch: this.#node.newObjectId(),
+      timestamp,
+      nowMs: this.#node.context.now(),
+    }
     // Chunks first: without its collection entry nobody looks at them.
-    chunks.forEach((chunk, minor) => this.#store.put('config.chunks', chunkDocument(this.#behaviours, this.#node.newObjectId(), collection, chunk, minor, timestamp)))
+    chunks.forEach((chunk, minor) =>
+      this.#store.put('config.chunks', chunkDocument(this.#behaviours, this.#node.newObjectId(), collection, chunk, minor, timestamp)),
+    )
     this.#store.put('config.collections', collectionDocument(this.#behaviours, collection))
-    if (this.#behaviours.databasesHavePartitioned) this.#markPartitioned(ns.split('.', 1)[0]!)
+    const database = this.getDatabase(ns.split('.', 1)[0]!)
+    if (database !== null) this.#markPartitioned(database)
     await this.#node.flush()
     this.#node.context.emit({ type: 'catalog', atMs: this.#node.context.now(), change: 'collection-sharded', ns })
     return { error: null }
   }
 
-  #markPartitioned(db: string): void {
-    const database = this.#store.get('config.databases', db)
-    if (database !== null) this.#store.put('config.databases', encode({ ...decode(database), partitioned: true }))
+  /** @returns whether that changed anything; {@link StorageNode.flush} follows then */
+  #markPartitioned(database: Uint8Array): boolean {
+    if (!this.#behaviours.databasesHavePartitioned || findField(database, 'partitioned')?.isTruthy() === true) return false
+    this.#store.put('config.databases', encode({ ...decode(database), partitioned: true }))
+    return true
   }
 
   async commitDropCollection(ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
     const collection = this.#store.get('config.collections', ns)
     if (collection === null) return { error: null }
-    if (this.#behaviours.droppedCollectionsLeaveEntries) this.#store.put('config.collections', encode({ ...decode(collection), dropped: true }))
+    if (this.#behaviours.droppedCollectionsLeaveEntries)
+      this.#store.put('config.collections', encode({ ...decode(collection), dropped: true }))
     else this.#store.remove('config.collections', collection)
     const filter = new DocumentWriter(64)
     this.#writeCollectionKey(filter, collection, ns)
@@ -224,11 +287,10 @@ export class ShardingCatalog {
   }
 
   #shardIds(): string[] {
-    return this.#store.find('config.shards', {}, { _id: 1 }).map(document => findField(document, '_id')!.asString())
+    return this.#store.find('config.shards', {}, { _id: 1 }).map((document) => findField(document, '_id')!.asString())
   }
 }
 
 function failed(error: CommandError): ReplyOf<'config.create-database'> {
   return { database: null, error: errorDocument(error) }
 }
-

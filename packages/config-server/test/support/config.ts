@@ -51,8 +51,12 @@ export class ConfigUnderTest {
     return this
   }
 
-  async createDatabase(db: string, primaryShard: string | null = null): Promise<{ database: Document | null; error: Document | null }> {
-    const { database, error } = await this.send('config.create-database', { db, primaryShard })
+  async createDatabase(
+    db: string,
+    primaryShard: string | null = null,
+    enableSharding = false,
+  ): Promise<{ database: Document | null; error: Document | null }> {
+    const { database, error } = await this.send('config.create-database', { db, primaryShard, enableSharding })
     return { database: database === null ? null : decode(database), error: error === null ? null : decode(error) }
   }
 

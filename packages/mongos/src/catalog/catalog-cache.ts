@@ -2,7 +2,7 @@
  * What this router knows of databases and collections. Learned from the config server when it is needed, incrementally,
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
-import { configAddress, type ActorContext } from '@shardlab/actor'
+import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
 import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
@@ -65,11 +65,20 @@ export class CatalogCache {
   }
 
   /** The database, made when there is none. @throws CommandError what the config server says of it; 133, 6, 50 */
-  async createDatabase(name: string, primaryShard: string | null, operation: Operation | null): Promise<DatabaseEntry> {
-    const { database, error } = await this.#remote.request(configAddress, 'config.create-database', { db: name, primaryShard }, operation)
+  createDatabase(name: string, operation: Operation | null): Promise<DatabaseEntry> {
+    return this.#createDatabase({ db: name, primaryShard: null, enableSharding: false }, operation)
+  }
+
+  /** The same for a database whose collections may be sharded. `primaryShard` null: the config server chooses. */
+  enableSharding(name: string, primaryShard: string | null, operation: Operation | null): Promise<DatabaseEntry> {
+    return this.#createDatabase({ db: name, primaryShard, enableSharding: true }, operation)
+  }
+
+  async #createDatabase(request: RequestOf<'config.create-database'>, operation: Operation | null): Promise<DatabaseEntry> {
+    const { database, error } = await this.#remote.request(configAddress, 'config.create-database', request, operation)
     raise(error)
     const entry = parseDatabase(database!)
-    this.#databases.set(name, entry)
+    this.#databases.set(request.db, entry)
     return entry
   }
 

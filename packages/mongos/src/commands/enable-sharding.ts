@@ -18,7 +18,7 @@ export const enableSharding: CommandRow<MongosInvocation> = {
       throw new CommandError('InvalidNamespace', `invalid db name specified: ${args.target.isNumber() ? args.target.asNumber() : ''}`)
     const db = args.target.asString()
     checkDatabaseName(db)
-    await host.catalog.createDatabase(db, args.string('primaryShard') ?? null, operation)
+    await host.catalog.enableSharding(db, args.string('primaryShard') ?? null, operation)
     return new DocumentWriter(192)
   },
 }

@@ -30,6 +30,9 @@ export const shardCollection: CommandRow<MongosInvocation> = {
     const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = host.behaviours
     if (args.document('key') === undefined)
       throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
+    // Another router may have enabled sharding since this one read the database.
+    const known = host.catalog.peekDatabase(db)
+    if (databasesNeedEnableSharding && known?.partitioned === false) host.catalog.markDatabaseStale(db, known)
     return withDatabase(invocation, db, !databasesNeedEnableSharding, async (database) => {
       if (database === null || (databasesNeedEnableSharding && !database.partitioned))
         throw new CommandError('IllegalOperation', `sharding not enabled for db ${db}`)

@@ -20,7 +20,7 @@ export async function withDatabase<T>(
   const { host, operation } = invocation
   for (let attempts = 1; ; attempts++) {
     const known = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
-    const database = known === null && create ? await host.catalog.createDatabase(db, null, operation) : known
+    const database = known === null && create ? await host.catalog.createDatabase(db, operation) : known
     try {
       return await attempt(database)
     } catch (error) {

@@ -30,7 +30,7 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
   if (placement !== null) return { kind: 'sharded', placement }
   const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
   if (database !== null) return { kind: 'unsharded', database }
-  return createDatabase ? { kind: 'unsharded', database: await host.catalog.createDatabase(db, null, operation) } : missingRoute
+  return createDatabase ? { kind: 'unsharded', database: await host.catalog.createDatabase(db, operation) } : missingRoute
 }
 
 /** The one member that a route without chunks leads to. */

@@ -88,6 +88,9 @@ export function targetDelete(targeter: ModifyTargeter, document: Uint8Array): St
       }
     case 'one-shard-or-72':
       if (targeting.shards.length === 1) return toOne(targeting)
+      break
+    case 'exact-id-or-61':
+      break
   }
   if (statement.isExactId())
     return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }

@@ -1,11 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { CommandError } from '@shardlab/bson'
 import { compilePipeline } from '@shardlab/query'
 import { defaultFirstBatch } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import { filteredSource, PipelineSource } from '../crud/read-source.js'
 import type { NodeInvocation } from '../invocation.js'
-import { hasCollation } from './find.js'
+import { batchSizeOf, checkCursorArgument, hasCollation } from '../crud/read-arguments.js'
 
 export const aggregateFields = {
   pipeline: 'array!',
@@ -34,7 +34,8 @@ export const aggregate: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     checkCursorArgument(args.document('cursor'), args.bool('explain') === true)
-    for (const name of ['hint', 'let'] as const) if (args.has(name)) throw new CommandError('InvalidOptions', `${name} is not supported in aggregate`)
+    for (const name of ['hint', 'let'] as const)
+      if (args.has(name)) throw new CommandError('InvalidOptions', `${name} is not supported in aggregate`)
     if (hasCollation(args)) throw new CommandError('InvalidOptions', 'collation is not supported in aggregate')
     if (args.bool('explain') === true) throw new CommandError('InvalidOptions', 'explain is not supported in aggregate')
     const pipeline = compilePipeline(args.documents('pipeline')!, host.evaluation(), {})
@@ -54,21 +55,3 @@ export const aggregate: CommandRow<NodeInvocation> = {
     })
   },
 }
-
-/** @throws CommandError 9 FailedToParse when there is no cursor argument */
-export function checkCursorArgument(cursor: Uint8Array | undefined, explain: boolean): void {
-  if (cursor === undefined && !explain) {
-    throw new CommandError('FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument")
-  }
-}
-
-/** `cursor.batchSize`. @throws CommandError 14 TypeMismatch, 2 BadValue */
-export function batchSizeOf(cursor: Uint8Array | undefined): number | undefined {
-  const size = cursor === undefined ? undefined : findField(cursor, 'batchSize')
-  if (size === undefined || size.type === BsonType.null) return undefined
-  if (!size.isNumber()) throw new CommandError('TypeMismatch', 'cursor.batchSize field must be a number')
-  const value = Math.trunc(size.asNumber())
-  if (value < 0) throw new CommandError('BadValue', 'cursor.batchSize must not be negative')
-  return value
-}
-

@@ -3,8 +3,8 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import { executePlan, planQuery } from '@shardlab/storage'
 import { hintOf } from '../crud/hint.js'
+import { hasCollation, isAbsentOrEmpty, nonNegative } from '../crud/read-arguments.js'
 import type { NodeInvocation } from '../invocation.js'
-import { hasCollation, isAbsentOrEmpty, nonNegative } from './find.js'
 
 export const count: CommandRow<NodeInvocation> = {
   name: 'count',
@@ -14,7 +14,15 @@ export const count: CommandRow<NodeInvocation> = {
   status: 'partial',
   missing: 'collation',
   summary: 'Counts documents.',
-  fields: { query: 'object', limit: 'number', skip: 'number', hint: 'string|object', collation: 'object', fields: 'object', queryMetadata: 'any' },
+  fields: {
+    query: 'object',
+    limit: 'number',
+    skip: 'number',
+    hint: 'string|object',
+    collation: 'object',
+    fields: 'object',
+    queryMetadata: 'any',
+  },
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
@@ -31,7 +39,10 @@ export const count: CommandRow<NodeInvocation> = {
         // As on the server the count of records: orphans are in it.
         matches = collection.count
       } else {
-        const executor = executePlan(planQuery(collection, { filter: compileFilter(args.document('query')!, host.evaluation()), ...hintOf(args) }), ownership === null ? {} : { rowFilter: document => ownership.owns(document) })
+        const executor = executePlan(
+          planQuery(collection, { filter: compileFilter(args.document('query')!, host.evaluation()), ...hintOf(args) }),
+          ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) },
+        )
         const enough = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY
         while (matches < enough && executor.next() !== null) matches++
       }

@@ -1,11 +1,17 @@
-import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { prepareIndex } from '@shardlab/storage'
-import { buildIndex } from '../crud/index-specs.js'
+import { uuidV4, type CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { prepareIndex, type Collection } from '@shardlab/storage'
+import { buildIndex, dropIndex } from '../crud/index-specs.js'
 import { createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
+import type { StorageNode } from '../storage-node.js'
 
-export const createIndexesFields = { indexes: 'array!', ignoreUnknownIndexOptions: 'bool', commitQuorum: 'any', returnOnStart: 'bool' } as const
+export const createIndexesFields = {
+  indexes: 'array!',
+  ignoreUnknownIndexOptions: 'bool',
+  commitQuorum: 'any',
+  returnOnStart: 'bool',
+} as const
 
 export const createIndexes: CommandRow<NodeInvocation> = {
   name: 'createIndexes',
@@ -28,7 +34,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const specs: Uint8Array[] = []
     for (const spec of asked) {
       // A specification must get along with those before it in the same command, too.
-      const known = { ns, indexes: () => [...(before?.indexes() ?? []), ...specs.map(each => ({ spec: each }))] }
+      const known = { ns, indexes: () => [...(before?.indexes() ?? []), ...specs.map((each) => ({ spec: each }))] }
       const prepared = prepareIndex(known, spec)
       if (prepared !== null) specs.push(prepared)
     }
@@ -38,7 +44,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
       collection = createCollection(host, ns, new DocumentWriter(16).finish())
     }
     const countBefore = before === undefined ? 1 : before.indexes().length
-    for (const spec of specs) buildIndex(host, collection, spec)
+    buildAllOrNone(host, collection, specs)
     await host.flush()
     const countAfter = host.collection(ns)!.indexes().length
     const writer = new DocumentWriter(256)
@@ -48,4 +54,27 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     if (countAfter === countBefore) writer.string('note', 'all indexes already exist')
     return writer
   },
+}
+
+/** Builds the indexes; when one cannot be built, those of this command are dropped again. */
+function buildAllOrNone(host: StorageNode, collection: Collection, specs: readonly Uint8Array[]): void {
+  const built: Uint8Array[] = []
+  try {
+    for (const spec of specs) {
+      buildIndex(host, collection, spec)
+      built.push(spec)
+    }
+  } catch (error) {
+    for (const spec of built.reverse()) dropIndex(host, collection, findField(spec, 'name')!.asString())
+    if (!(error instanceof CommandError)) throw error
+    const uuid = (bytes: Uint8Array) =>
+      Buffer.from(bytes)
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    throw new CommandError(
+      error.code,
+      `Index build failed: ${uuid(uuidV4(host.context.random))}: Collection ${collection.ns} ( ${uuid(collection.uuid)} ) :: caused by :: ${error.message}`,
+      { extra: error.extra },
+    )
+  }
 }

@@ -25,7 +25,17 @@ export const createFields = {
 } as const
 
 /** Options that change what a collection does and are not built yet: refused, never ignored. */
-const unsupported = ['capped', 'validator', 'viewOn', 'pipeline', 'timeseries', 'clusteredIndex', 'expireAfterSeconds', 'encryptedFields', 'changeStreamPreAndPostImages'] as const
+const unsupported = [
+  'capped',
+  'validator',
+  'viewOn',
+  'pipeline',
+  'timeseries',
+  'clusteredIndex',
+  'expireAfterSeconds',
+  'encryptedFields',
+  'changeStreamPreAndPostImages',
+] as const
 
 /** The options of `create` that are stored. @throws CommandError 72 InvalidOptions for those that are not supported */
 export function collectionOptions(invocation: Pick<NodeInvocation, 'args' | 'body'>): Uint8Array {
@@ -35,11 +45,13 @@ export function collectionOptions(invocation: Pick<NodeInvocation, 'args' | 'bod
     if (value !== undefined && value.isTruthy()) throw new CommandError('InvalidOptions', `the field '${name}' of create is not supported`)
   }
   const collation = args.document('collation')
-  if (collation !== undefined && findField(collation, 'locale')?.asString() !== 'simple') throw new CommandError('InvalidOptions', `the field 'collation' of create is not supported`)
+  if (collation !== undefined && findField(collation, 'locale')?.asString() !== 'simple')
+    throw new CommandError('InvalidOptions', `the field 'collation' of create is not supported`)
   const writer = new DocumentWriter(128)
-  for (const it = new FieldIterator(body); it.next(); ) {
+  for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
-    if (Object.hasOwn(createFields, name) && name !== 'autoIndexId' && name !== 'capped' && name !== 'collation') writer.value(name, it.value())
+    if (Object.hasOwn(createFields, name) && name !== 'autoIndexId' && name !== 'capped' && name !== 'collation')
+      writer.value(name, it.value())
   }
   return writer.finish()
 }

@@ -34,7 +34,12 @@ export const deleteCommand: CommandRow<NodeInvocation> = {
   },
 }
 
-function deleteMatching({ host, retryable }: NodeInvocation, statement: Uint8Array, { ns, access }: BatchTarget, session: LogSession | null): number {
+function deleteMatching(
+  { host, retryable }: NodeInvocation,
+  statement: Uint8Array,
+  { ns, access }: BatchTarget,
+  session: LogSession | null,
+): number {
   const args = parseStatement('delete.deletes', statement, statementFields)
   const limit = args.number('limit')!
   if (limit !== 0 && limit !== 1) throw new CommandError('FailedToParse', `The limit field in delete objects must be 0 or 1. Got ${limit}`)
@@ -44,7 +49,10 @@ function deleteMatching({ host, retryable }: NodeInvocation, statement: Uint8Arr
   if (collection === undefined) return 0
   const filter = compileFilter(args.document('q')!, host.evaluation())
   const ownership = access.ownership
-  const executor = executePlan(planQuery(collection, { filter, ...hintOf(args), ...(limit === 1 ? { limit: 1 } : {}) }), ownership === null ? {} : { rowFilter: document => ownership.owns(document) })
+  const executor = executePlan(
+    planQuery(collection, { filter, ...hintOf(args), ...(limit === 1 ? { limit: 1 } : {}) }),
+    ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) },
+  )
   const victims: Uint8Array[] = []
   for (let record = executor.next(); record !== null; record = executor.next()) {
     victims.push(record.document)

@@ -1,11 +1,12 @@
-import type { CommandArguments, CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument, nullValue } from '@shardlab/bson'
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument, nullValue } from '@shardlab/bson'
 import { compileFilter, compileProjection, equalityValues, parseSort, sortKeyValues, type SortPattern } from '@shardlab/query'
 import { executePlan, planQuery } from '@shardlab/storage'
 import { defaultFirstBatch, type DocumentSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import { emptySource } from '../crud/read-source.js'
 import { hintOf } from '../crud/hint.js'
+import { nonNegative } from '../crud/read-arguments.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
 
@@ -58,21 +59,17 @@ export const find: CommandRow<NodeInvocation> = {
   },
 }
 
-/** @throws CommandError 2 BadValue for negative values */
-export function nonNegative(args: CommandArguments, name: string): number | undefined {
-  const value = args.number(name)
-  if (value === undefined) return undefined
-  if (value < 0) throw new CommandError(51024, `BSON field '${name}' value must be >= 0, actual value '${value}'`)
-  return Math.trunc(value)
-}
-
 const unsupported = ['collation', 'min', 'max'] as const
 
 function openFind(invocation: NodeInvocation, ns: string, access: Access, batchSize: number): DocumentSource {
   const { host, args } = invocation
   for (const name of unsupported) {
     const document = args.document(name)
-    if (document !== undefined && !isEmptyDocument(document) && !(name === 'collation' && findField(document, 'locale')?.asString() === 'simple')) {
+    if (
+      document !== undefined &&
+      !isEmptyDocument(document) &&
+      !(name === 'collation' && findField(document, 'locale')?.asString() === 'simple')
+    ) {
       throw new CommandError('InvalidOptions', `${name} is not supported in find`)
     }
   }
@@ -93,7 +90,10 @@ function openFind(invocation: NodeInvocation, ns: string, access: Access, batchS
   const endsAtOnce = batchSize > 0 && (limit === 1 || equalityValues(filter.root, ['_id']) !== null)
   const collection = endsAtOnce ? live : live.snapshot()
   const ownership = access.ownership
-  const executor = executePlan(planQuery(collection, { filter, ...(sort === undefined ? {} : { sort }), ...hintOf(args), skip, limit }), ownership === null ? {} : { rowFilter: document => ownership.owns(document) })
+  const executor = executePlan(
+    planQuery(collection, { filter, ...(sort === undefined ? {} : { sort }), ...hintOf(args), skip, limit }),
+    ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) },
+  )
   return {
     next() {
       const record = executor.next()
@@ -109,7 +109,7 @@ function splitSortKeyProjection(projection: Uint8Array | undefined): { projectio
   if (projection === undefined || isEmptyDocument(projection)) return { wantsSortKey: false }
   if (findField(projection, '$sortKey') === undefined) return { projection, wantsSortKey: false }
   const writer = new DocumentWriter(projection.length)
-  for (const it = new FieldIterator(projection); it.next(); ) if (it.name() !== '$sortKey') writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(projection); it.next();) if (it.name() !== '$sortKey') writer.value(it.name(), it.value())
   const rest = writer.finish()
   return isEmptyDocument(rest) ? { wantsSortKey: true } : { projection: rest, wantsSortKey: true }
 }
@@ -118,17 +118,4 @@ function withSortKey(document: Uint8Array, full: Uint8Array, sort: SortPattern):
   const writer = new DocumentWriter(document.length + 64).fields(document).startArray('$sortKey')
   sortKeyValues(full, sort).forEach((value, i) => writer.value(String(i), value ?? nullValue))
   return writer.end().finish()
-}
-
-/** Is this a document `{}` or nothing? */
-export function isAbsentOrEmpty(document: Uint8Array | undefined): boolean {
-  return document === undefined || isEmptyDocument(document)
-}
-
-/** A collation argument that asks for anything but the simple one. */
-export function hasCollation(args: CommandArguments): boolean {
-  const collation = args.document('collation')
-  if (collation === undefined || isEmptyDocument(collation)) return false
-  const locale = findField(collation, 'locale')
-  return !(locale?.type === BsonType.string && locale.asString() === 'simple')
 }

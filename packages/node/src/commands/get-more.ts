@@ -1,8 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
+import { nonNegative } from '../crud/read-arguments.js'
 import { writeBatch } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
-import { nonNegative } from './find.js'
 
 export const getMore: CommandRow<NodeInvocation> = {
   name: 'getMore',
@@ -13,14 +13,22 @@ export const getMore: CommandRow<NodeInvocation> = {
   summary: 'Reads the next batch of a cursor.',
   fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },
   run({ host, args, db, session }) {
-    if (args.target.type !== BsonType.int64) throw new CommandError('TypeMismatch', `BSON field 'getMore.getMore' is the wrong type, expected type 'long'`)
+    if (args.target.type !== BsonType.int64)
+      throw new CommandError('TypeMismatch', `BSON field 'getMore.getMore' is the wrong type, expected type 'long'`)
     host.opcounters.getmore++
     const id = args.target.asBigInt()
     const ns = `${db}.${args.string('collection')!}`
     const cursor = host.cursors.get(id)
-    if (cursor.ns !== ns) throw new CommandError('Unauthorized', `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${cursor.ns}`)
+    if (cursor.ns !== ns)
+      throw new CommandError(
+        'Unauthorized',
+        `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${cursor.ns}`,
+      )
     if (cursor.session !== (session?.key ?? null)) {
-      throw new CommandError(50738, `Cannot run getMore on cursor ${id}, which was ${cursor.session === null ? 'not created in a session, in session' : 'created in another session, in session'} ${session === null ? 'none' : Buffer.from(session.key, 'latin1').toString('hex')}`)
+      throw new CommandError(
+        50738,
+        `Cannot run getMore on cursor ${id}, which was ${cursor.session === null ? 'not created in a session, in session' : 'created in another session, in session'} ${session === null ? 'none' : Buffer.from(session.key, 'latin1').toString('hex')}`,
+      )
     }
     const asked = nonNegative(args, 'batchSize') ?? 0
     const size = asked > 0 ? asked : cursor.batchSize
@@ -36,6 +44,9 @@ export const getMore: CommandRow<NodeInvocation> = {
     cursor.lastUsedMs = host.context.now()
     const done = cursor.pending === null
     if (done) host.cursors.close(id)
-    return writer.int64('id', done ? 0n : id).string('ns', ns).end()
+    return writer
+      .int64('id', done ? 0n : id)
+      .string('ns', ns)
+      .end()
   },
 }

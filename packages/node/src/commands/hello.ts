@@ -9,7 +9,9 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
   if ((topologyVersion === undefined) !== (maxAwaitTimeMS === undefined)) {
     throw new CommandError(
       31368,
-      topologyVersion === undefined ? "A request with a 'maxAwaitTimeMS' must include a 'topologyVersion'" : "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'",
+      topologyVersion === undefined
+        ? "A request with a 'maxAwaitTimeMS' must include a 'topologyVersion'"
+        : "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'",
     )
   }
   if (maxAwaitTimeMS === undefined) return null
@@ -21,7 +23,7 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
 /** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
 export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
   if (offered?.type !== BsonType.array) return writer
-  const agreed = negotiateCompression(elementsOf(offered).flatMap(name => (name.type === BsonType.string ? [name.asString()] : [])))
+  const agreed = negotiateCompression(elementsOf(offered).flatMap((name) => (name.type === BsonType.string ? [name.asString()] : [])))
   if (agreed.length === 0) return writer
   writer.startArray('compression')
   agreed.forEach((name, i) => writer.string(String(i), name))
@@ -51,7 +53,11 @@ export const hello: CommandRow<NodeInvocation> = {
       .end()
       .string('setName', host.role.setName)
       .int32('setVersion', 1)
-    writer.bool(args.command === 'hello' ? 'isWritablePrimary' : 'ismaster', true).bool('secondary', false).string('primary', context.endpoint).string('me', context.endpoint)
+    writer
+      .bool(args.command === 'hello' ? 'isWritablePrimary' : 'ismaster', true)
+      .bool('secondary', false)
+      .string('primary', context.endpoint)
+      .string('me', context.endpoint)
     writer.objectId('electionId', electionId)
     const [seconds, increment] = host.clock.time
     const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', 1n).end()

@@ -14,7 +14,14 @@ export const insert: CommandRow<NodeInvocation> = {
   missing: 'validators',
   summary: 'Inserts documents.',
   retryable: true,
-  fields: { documents: 'array!', ordered: 'bool', bypassDocumentValidation: 'bool', bypassEmptyTsReplacement: 'bool', encryptionInformation: 'object', timeseries: 'any' },
+  fields: {
+    documents: 'array!',
+    ordered: 'bool',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    encryptionInformation: 'object',
+    timeseries: 'any',
+  },
   async run(invocation) {
     const { host } = invocation
     let inserted = 0

@@ -14,7 +14,11 @@ export const killCursors: CommandRow<NodeInvocation> = {
     const killed: bigint[] = []
     const notFound: bigint[] = []
     for (const value of elementsOf(args.value('cursors')!)) {
-      if (value.type !== BsonType.int64) throw new CommandError('TypeMismatch', `BSON field 'killCursors.cursors.0' is the wrong type '${typeName(value.type)}', expected type 'long'`)
+      if (value.type !== BsonType.int64)
+        throw new CommandError(
+          'TypeMismatch',
+          `BSON field 'killCursors.cursors.0' is the wrong type '${typeName(value.type)}', expected type 'long'`,
+        )
       const id = value.asBigInt()
       ;(host.cursors.close(id) ? killed : notFound).push(id)
     }

@@ -5,7 +5,7 @@ import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import { listSource } from '../crud/list-source.js'
 import { splitNamespace } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
-import { batchSizeOf } from './aggregate.js'
+import { batchSizeOf } from '../crud/read-arguments.js'
 
 export const listCollections: CommandRow<NodeInvocation> = {
   name: 'listCollections',
@@ -23,19 +23,25 @@ export const listCollections: CommandRow<NodeInvocation> = {
     const nameOnly = args.bool('nameOnly') ?? false
     const documents = host.engine
       .collections(db)
-      .map(collection => {
+      .map((collection) => {
         const [, name] = splitNamespace(collection.ns)
         const writer = new DocumentWriter(256).string('name', name).string('type', 'collection')
         if (nameOnly) return writer.finish()
         writer.startDocument('options')
-        for (const it = new FieldIterator(collection.options); it.next(); ) if (it.name() !== 'uuid' && it.name() !== 'idIndex') writer.value(it.name(), it.value())
+        for (const it = new FieldIterator(collection.options); it.next();)
+          if (it.name() !== 'uuid' && it.name() !== 'idIndex') writer.value(it.name(), it.value())
         writer.end().startDocument('info').bool('readOnly', false).uuid('uuid', collection.uuid).end()
         const id = collection.index('_id_')
         if (id !== undefined) writer.document('idIndex', id.spec)
         return writer.finish()
       })
-      .filter(document => filter.matches(document))
+      .filter((document) => filter.matches(document))
     const batchSize = batchSizeOf(args.document('cursor')) ?? Number.POSITIVE_INFINITY
-    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, listSource(documents), { batchSize, singleBatch: false, laterBatchSize: 0, noTimeout: false })
+    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, listSource(documents), {
+      batchSize,
+      singleBatch: false,
+      laterBatchSize: 0,
+      noTimeout: false,
+    })
   },
 }

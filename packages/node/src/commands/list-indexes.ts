@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
-import { batchSizeOf } from './aggregate.js'
+import { batchSizeOf } from '../crud/read-arguments.js'
 import { listSource } from '../crud/list-source.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {
@@ -21,6 +21,11 @@ export const listIndexes: CommandRow<NodeInvocation> = {
     const collection = host.collection(ns)
     if (collection === undefined) throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
     const batchSize = batchSizeOf(args.document('cursor')) ?? Number.POSITIVE_INFINITY
-    return writeFirstBatch(invocation, ns, listSource(collection.indexes().map(index => index.spec)), { batchSize, singleBatch: false, laterBatchSize: 0, noTimeout: false })
+    return writeFirstBatch(invocation, ns, listSource(collection.indexes().map((index) => index.spec)), {
+      batchSize,
+      singleBatch: false,
+      laterBatchSize: 0,
+      noTimeout: false,
+    })
   },
 }

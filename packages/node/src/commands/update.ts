@@ -70,7 +70,12 @@ export const update: CommandRow<NodeInvocation> = {
   },
 }
 
-function applyStatement(invocation: NodeInvocation, statement: Uint8Array, { ns, access }: BatchTarget, session: LogSession | null): StatementResult {
+function applyStatement(
+  invocation: NodeInvocation,
+  statement: Uint8Array,
+  { ns, access }: BatchTarget,
+  session: LogSession | null,
+): StatementResult {
   const { host, retryable } = invocation
   const args = parseStatement('update.updates', statement, statementFields)
   const multi = args.bool('multi') ?? false
@@ -91,7 +96,10 @@ function applyStatement(invocation: NodeInvocation, statement: Uint8Array, { ns,
   let modified = 0
   if (collection !== undefined) {
     const ownership = access.ownership
-    const executor = executePlan(planQuery(collection, { filter, ...hintOf(args), ...(multi ? {} : { limit: 1 }) }), ownership === null ? {} : { rowFilter: document => ownership.owns(document) })
+    const executor = executePlan(
+      planQuery(collection, { filter, ...hintOf(args), ...(multi ? {} : { limit: 1 }) }),
+      ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) },
+    )
     // All matches are found before the first change: a changed document must not be met again.
     const targets: Uint8Array[] = []
     for (let record = executor.next(); record !== null; record = executor.next()) {
@@ -102,7 +110,8 @@ function applyStatement(invocation: NodeInvocation, statement: Uint8Array, { ns,
       matched++
       const after = change.apply(before, { filter })
       if (after === null) continue
-      if (after.length > documentBytesMax) throw new CommandError(17419, `Resulting document after update is larger than ${documentBytesMax}`)
+      if (after.length > documentBytesMax)
+        throw new CommandError(17419, `Resulting document after update is larger than ${documentBytesMax}`)
       host.role.checkReplacement(access, before, after, invocation)
       host.apply({ op: 'u', ns, uuid: collection.uuid, object: after, id: findField(before, '_id')!, session })
       modified++

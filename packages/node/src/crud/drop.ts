@@ -8,8 +8,15 @@ export function dropLocalCollection(node: StorageNode, ns: string): number | nul
   if (collection === undefined) return null
   const [db, name] = splitNamespace(ns)
   const indexCount = collection.indexes().length
-  node.apply({ op: 'c', ns: `${db}.$cmd`, uuid: collection.uuid, object: new DocumentWriter(64).string('drop', name).finish(), id: null, session: null })
-  node.cursors.closeWhere(cursor => cursor.ns === ns)
+  node.apply({
+    op: 'c',
+    ns: `${db}.$cmd`,
+    uuid: collection.uuid,
+    object: new DocumentWriter(64).string('drop', name).finish(),
+    id: null,
+    session: null,
+  })
+  node.cursors.closeWhere((cursor) => cursor.ns === ns)
   return indexCount
 }
 

@@ -18,12 +18,20 @@ export function fixDocumentForInsert(node: StorageNode, document: Uint8Array): U
   let position = 0
   let hasEmptyTimestamp = false
   for (const it = new FieldIterator(document); it.next(); position++) {
-    const isId = it.valueStart - it.nameStart === 4 && document[it.nameStart] === 0x5f && document[it.nameStart + 1] === 0x69 && document[it.nameStart + 2] === 0x64
+    const isId =
+      it.valueStart - it.nameStart === 4 &&
+      document[it.nameStart] === 0x5f &&
+      document[it.nameStart + 1] === 0x69 &&
+      document[it.nameStart + 2] === 0x64
     if (isId) {
       if (idAt >= 0) throw new CommandError('BadValue', "can't have multiple _id fields in one document")
       idAt = position
       checkId(it.value())
-    } else if (it.type === BsonType.timestamp && readUint32(document, it.valueStart) === 0 && readUint32(document, it.valueStart + 4) === 0) {
+    } else if (
+      it.type === BsonType.timestamp &&
+      readUint32(document, it.valueStart) === 0 &&
+      readUint32(document, it.valueStart + 4) === 0
+    ) {
       hasEmptyTimestamp = true
     }
   }
@@ -31,7 +39,7 @@ export function fixDocumentForInsert(node: StorageNode, document: Uint8Array): U
   const writer = new DocumentWriter(document.length + 32)
   if (idAt >= 0) writer.value('_id', findField(document, '_id')!)
   else writer.objectId('_id', node.newObjectId())
-  for (const it = new FieldIterator(document); it.next(); ) {
+  for (const it = new FieldIterator(document); it.next();) {
     const name = it.name()
     if (name === '_id') continue
     if (it.type === BsonType.timestamp && readUint32(document, it.valueStart) === 0 && readUint32(document, it.valueStart + 4) === 0) {
@@ -54,7 +62,10 @@ export function checkId(id: RawValue): void {
     case BsonType.object: {
       const first = new FieldIterator(id.bytes, id.start)
       if (first.next() && first.name().startsWith('$')) {
-        throw new CommandError('DollarPrefixedFieldName', `_id fields may not contain '$'-prefixed fields: ${first.name()} is not valid for storage.`)
+        throw new CommandError(
+          'DollarPrefixedFieldName',
+          `_id fields may not contain '$'-prefixed fields: ${first.name()} is not valid for storage.`,
+        )
       }
     }
   }

@@ -5,13 +5,22 @@ import type { StorageNode } from '../storage-node.js'
 
 /** Builds one index by a log entry; its specification must be complete and checked. */
 export function buildIndex(node: StorageNode, collection: Collection, spec: Uint8Array): void {
-  const [db, name] = splitNamespace(collection.ns)
-  node.apply({
-    op: 'c',
-    ns: `${db}.$cmd`,
-    uuid: collection.uuid,
-    object: new DocumentWriter(256).string('createIndexes', name).fields(spec).finish(),
-    id: null,
-    session: null,
-  })
+  applyIndexCommand(
+    node,
+    collection,
+    new DocumentWriter(256).string('createIndexes', splitNamespace(collection.ns)[1]).fields(spec).finish(),
+  )
+}
+
+/** Drops one index by a log entry. */
+export function dropIndex(node: StorageNode, collection: Collection, name: string): void {
+  applyIndexCommand(
+    node,
+    collection,
+    new DocumentWriter(128).string('dropIndexes', splitNamespace(collection.ns)[1]).string('index', name).finish(),
+  )
+}
+
+function applyIndexCommand(node: StorageNode, { ns, uuid }: Collection, object: Uint8Array): void {
+  node.apply({ op: 'c', ns: `${splitNamespace(ns)[0]}.$cmd`, uuid, object, id: null, session: null })
 }

@@ -15,7 +15,12 @@ export function splitNamespace(ns: string): [db: string, name: string] {
  * @param options the options document, without `create`
  * @param uuid given by whoever coordinates; new by default
  */
-export function createCollection(node: StorageNode, ns: string, options: Uint8Array, uuid: Uint8Array = uuidV4(node.context.random)): Collection {
+export function createCollection(
+  node: StorageNode,
+  ns: string,
+  options: Uint8Array,
+  uuid: Uint8Array = uuidV4(node.context.random),
+): Collection {
   const [db, name] = splitNamespace(ns)
   node.apply({
     op: 'c',

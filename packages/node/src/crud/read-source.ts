@@ -9,10 +9,15 @@ import type { DocumentSource } from '../cursors/cursor-manager.js'
 export const emptySource: DocumentSource = { next: () => null }
 
 /** All owned documents that match. */
-export function filteredSource(collection: Collection | undefined, filter: Uint8Array | null, ownership: OwnershipFilter | null, context: EvaluationContext): DocumentSource {
+export function filteredSource(
+  collection: Collection | undefined,
+  filter: Uint8Array | null,
+  ownership: OwnershipFilter | null,
+  context: EvaluationContext,
+): DocumentSource {
   if (collection === undefined) return emptySource
   const plan = planQuery(collection, { filter: compileFilter(filter ?? emptyDocument, context) })
-  const executor = executePlan(plan, ownership === null ? {} : { rowFilter: document => ownership.owns(document) })
+  const executor = executePlan(plan, ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) })
   return { next: () => executor.next()?.document ?? null }
 }
 

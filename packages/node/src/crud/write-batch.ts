@@ -67,7 +67,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
     }
   }
   await host.flush()
-  return writer => {
+  return (writer) => {
     writeWriteErrors(writer, errors)
     if (retried.length > 0) {
       writer.startArray('retriedStmtIds')

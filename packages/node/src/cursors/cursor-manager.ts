@@ -54,7 +54,8 @@ export class CursorManager {
 
   /** @throws CommandError 365 TemporarilyUnavailable when the table is full */
   open(options: CursorOptions, nowMs: number): OpenCursor {
-    if (this.#cursors.size >= this.#limits.cursorsMax) throw new CommandError('TemporarilyUnavailable', `too many open cursors: the limit is ${this.#limits.cursorsMax}`)
+    if (this.#cursors.size >= this.#limits.cursorsMax)
+      throw new CommandError('TemporarilyUnavailable', `too many open cursors: the limit is ${this.#limits.cursorsMax}`)
     let id = this.#newId()
     while (this.#cursors.has(id)) id = this.#newId()
     const cursor: OpenCursor = { ...options, id, lastUsedMs: nowMs, pending: null }
@@ -80,7 +81,7 @@ export class CursorManager {
 
   /** Closes what nobody has used for {@link cursorTimeoutMs}. */
   expire(nowMs: number): void {
-    this.closeWhere(cursor => !cursor.noTimeout && nowMs - cursor.lastUsedMs > cursorTimeoutMs)
+    this.closeWhere((cursor) => !cursor.noTimeout && nowMs - cursor.lastUsedMs > cursorTimeoutMs)
   }
 }
 
@@ -96,7 +97,13 @@ export interface WrittenBatch {
  * Writes documents of a source as an array field until `countMax` documents or 16 MB are reached. With `countMax` 0 it
  * writes none. One document always fits.
  */
-export function writeBatch(writer: DocumentWriter, name: string, source: DocumentSource, pending: Uint8Array | null, countMax: number): WrittenBatch {
+export function writeBatch(
+  writer: DocumentWriter,
+  name: string,
+  source: DocumentSource,
+  pending: Uint8Array | null,
+  countMax: number,
+): WrittenBatch {
   writer.startArray(name)
   const start = writer.length
   let count = 0

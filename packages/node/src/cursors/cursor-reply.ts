@@ -12,7 +12,12 @@ export interface FirstBatchOptions {
 }
 
 /** `{ cursor: { firstBatch, id, ns } }`; what does not fit stays behind a cursor. */
-export function writeFirstBatch({ host, session }: NodeInvocation, ns: string, source: DocumentSource, options: FirstBatchOptions): DocumentWriter {
+export function writeFirstBatch(
+  { host, session }: NodeInvocation,
+  ns: string,
+  source: DocumentSource,
+  options: FirstBatchOptions,
+): DocumentWriter {
   const writer = new DocumentWriter(512).startDocument('cursor')
   const batch = writeBatch(writer, 'firstBatch', source, null, options.batchSize)
   let id = 0n
@@ -21,7 +26,10 @@ export function writeFirstBatch({ host, session }: NodeInvocation, ns: string, s
     const pending = batch.pending ?? (options.batchSize > 0 ? source.next() : null)
     if (pending !== null || options.batchSize === 0) {
       const now = host.context.now()
-      const cursor = host.cursors.open({ ns, source, session: session?.key ?? null, noTimeout: options.noTimeout, batchSize: options.laterBatchSize }, now)
+      const cursor = host.cursors.open(
+        { ns, source, session: session?.key ?? null, noTimeout: options.noTimeout, batchSize: options.laterBatchSize },
+        now,
+      )
       cursor.pending = pending
       id = cursor.id
     }

@@ -27,7 +27,14 @@ export class NodeLog {
   #appending: Promise<void> | null = null
   #checkpointing: Promise<void> | null = null
 
-  constructor(parts: { engine: StorageEngine; disk: Disk; clock: ClusterClock; now: () => number; retries: RetryHistory; options: NodeLogOptions }) {
+  constructor(parts: {
+    engine: StorageEngine
+    disk: Disk
+    clock: ClusterClock
+    now: () => number
+    retries: RetryHistory
+    options: NodeLogOptions
+  }) {
     this.#engine = parts.engine
     this.#disk = parts.disk
     this.#clock = parts.clock
@@ -46,7 +53,7 @@ export class NodeLog {
       this.#clock.advance([readUint32(checkpoint, 4), readUint32(checkpoint, 8)])
     }
     for (const record of records) {
-      for (let at = 0; at < record.length; ) {
+      for (let at = 0; at < record.length;) {
         const length = readUint32(record, at)
         const entry = decodeLogEntry(record.slice(at, at + length))
         this.#engine.apply(entry)

@@ -17,12 +17,12 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
 }
 
 export function decodeSessionsImage(bytes: Uint8Array): RetryHistoryImage {
-  return documentsOf(findField(bytes, 'sessions')!).map(session => {
+  return documentsOf(findField(bytes, 'sessions')!).map((session) => {
     const key = findField(session, 'key')!
     return {
       key: Buffer.from(session.slice(key.start + 5, key.end)).toString('latin1'),
       txnNumber: findField(session, 'txnNumber')!.asBigInt(),
-      statements: elementsOf(findField(session, 'statements')!).map(statement => ({
+      statements: elementsOf(findField(session, 'statements')!).map((statement) => ({
         stmtId: findField(statement.bytes, 'stmtId', statement.start)!.asNumber(),
         op: findField(statement.bytes, 'op', statement.start)!.asString() as ExecutedStatement['op'],
         insertedId: findField(statement.bytes, 'insertedId', statement.start)?.detached() ?? null,

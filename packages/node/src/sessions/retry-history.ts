@@ -52,7 +52,8 @@ export class RetryHistory {
       history = { txnNumber: entry.session.txnNumber, statements: new Map() }
       this.#sessions.set(key, history)
     }
-    for (const stmtId of entry.session.stmtIds) history.statements.set(stmtId, { op: entry.op, insertedId: insertedId === null ? null : insertedId.detached() })
+    for (const stmtId of entry.session.stmtIds)
+      history.statements.set(stmtId, { op: entry.op, insertedId: insertedId === null ? null : insertedId.detached() })
   }
 
   forget(key: SessionKey): void {
@@ -71,7 +72,10 @@ export class RetryHistory {
   import(image: RetryHistoryImage): void {
     this.#sessions.clear()
     for (const { key, txnNumber, statements } of image) {
-      this.#sessions.set(key, { txnNumber, statements: new Map(statements.map(({ stmtId, op, insertedId }) => [stmtId, { op, insertedId }])) })
+      this.#sessions.set(key, {
+        txnNumber,
+        statements: new Map(statements.map(({ stmtId, op, insertedId }) => [stmtId, { op, insertedId }])),
+      })
     }
   }
 }

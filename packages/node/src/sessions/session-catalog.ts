@@ -47,7 +47,10 @@ export class SessionCatalog {
     if (id.type !== BsonType.binary || id.bytes[id.start + 4] !== 4) {
       throw new CommandError('TypeMismatch', `BSON field 'lsid.id' is the wrong binData type, expected type 'UUID'`)
     }
-    return { key: Buffer.from(id.bytes.buffer, id.bytes.byteOffset + id.start + 5, id.end - id.start - 5).toString('latin1'), document: lsid }
+    return {
+      key: Buffer.from(id.bytes.buffer, id.bytes.byteOffset + id.start + 5, id.end - id.start - 5).toString('latin1'),
+      document: lsid,
+    }
   }
 
   /**

@@ -89,7 +89,8 @@ function compileAll(steps: readonly PipelineStep[], context: StageContext): Comp
   return steps.map(({ operator, argument }, index) => {
     const following = steps[index + 1]
     // A limit right after a sort bounds what the sort must hold.
-    if (operator.name === '$sort' && following?.operator.name === '$limit') return compileSort(argument, context, countArgument('$limit', following.argument))
+    if (operator.name === '$sort' && following?.operator.name === '$limit')
+      return compileSort(argument, context, countArgument('$limit', following.argument))
     return operator.compile(argument, context)
   })
 }
@@ -106,7 +107,12 @@ function leadingMatches(stages: readonly Uint8Array[]): RawValue[] {
 
 function leadingFilter(filters: readonly RawValue[]): Uint8Array | null {
   if (filters.length <= 1) return filters[0]?.slice() ?? null
-  return new DocumentWriter().documents('$and', filters.map((filter) => filter.slice())).finish()
+  return new DocumentWriter()
+    .documents(
+      '$and',
+      filters.map((filter) => filter.slice()),
+    )
+    .finish()
 }
 
 /** Name of the first stage, for stages with a data source of their own; undefined for an empty pipeline. */

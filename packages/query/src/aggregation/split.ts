@@ -56,7 +56,8 @@ function pushLimit(shardsPart: Uint8Array[], rest: readonly PipelineStep[]): voi
   for (const { operator, argument } of rest) {
     if (operator.name === '$skip') skipped += countArgument('$skip', argument)
     else {
-      if (operator.name === '$limit') shardsPart.push(new DocumentWriter().int64('$limit', skipped + countArgument('$limit', argument)).finish())
+      if (operator.name === '$limit')
+        shardsPart.push(new DocumentWriter().int64('$limit', skipped + countArgument('$limit', argument)).finish())
       return
     }
   }

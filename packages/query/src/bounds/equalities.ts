@@ -30,7 +30,9 @@ export function equalityValues(root: FilterNode, paths: readonly string[]): Map<
   const equalities = equalitiesOf(root)
   const values = new Map<string, RawValue>()
   for (const path of paths) {
-    const relevant = equalities.filter((equality) => equality.path === path || path.startsWith(`${equality.path}.`) || equality.path.startsWith(`${path}.`))
+    const relevant = equalities.filter(
+      (equality) => equality.path === path || path.startsWith(`${equality.path}.`) || equality.path.startsWith(`${path}.`),
+    )
     const only = relevant[0]
     if (relevant.length !== 1 || only === undefined) return null
     const value = valueWithin(only, path)
@@ -61,7 +63,8 @@ export function upsertBase(filter: Filter): Uint8Array {
     if (path.startsWith('$')) continue
     for (const other of seen) {
       if (other === path) throw new CommandError('NotSingleValueField', `cannot infer query fields to set, path '${path}' is matched twice`)
-      if (path.startsWith(`${other}.`) || other.startsWith(`${path}.`)) throw new CommandError('NotSingleValueField', `cannot infer query fields to set, both paths '${path}' and '${other}' are matched`)
+      if (path.startsWith(`${other}.`) || other.startsWith(`${path}.`))
+        throw new CommandError('NotSingleValueField', `cannot infer query fields to set, both paths '${path}' and '${other}' are matched`)
     }
     seen.push(path)
     insert(root, path.split('.'), value)

@@ -22,7 +22,14 @@ export function isPoint(interval: Interval): boolean {
 /** MinKey to MaxKey. */
 export function isEverything(intervals: readonly Interval[]): boolean {
   const only = intervals[0]
-  return intervals.length === 1 && only !== undefined && compareValues(only.low, minKeyValue) === 0 && compareValues(only.high, maxKeyValue) === 0 && only.lowInclusive && only.highInclusive
+  return (
+    intervals.length === 1 &&
+    only !== undefined &&
+    compareValues(only.low, minKeyValue) === 0 &&
+    compareValues(only.high, maxKeyValue) === 0 &&
+    only.lowInclusive &&
+    only.highInclusive
+  )
 }
 
 function isEmpty(interval: Interval): boolean {
@@ -55,7 +62,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
 /** Both lists ascending and disjoint. */
 export function intersection(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const both: Interval[] = []
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
     const left = a[i]!
     const right = b[j]!
     const low = compareLows(left, right) >= 0 ? left : right

@@ -156,7 +156,9 @@ class FieldBuilder {
       const empty = restricting.find((child) => child.intervals.length === 0)
       return { intervals: (empty ?? narrowest(restricting)).intervals, exact: empty !== undefined, invertible: false }
     }
-    const intervals = restricting.slice(1).reduce<readonly Interval[]>((left, right) => intersection(left, right.intervals), restricting[0]!.intervals)
+    const intervals = restricting
+      .slice(1)
+      .reduce<readonly Interval[]>((left, right) => intersection(left, right.intervals), restricting[0]!.intervals)
     return { intervals, exact, invertible: restricting.length === children.length && children.every((child) => child.invertible) }
   }
 

@@ -17,13 +17,14 @@ export type KeyPattern = readonly KeyField[]
 export function parseKeyPattern(document: Uint8Array): KeyPattern {
   if (isEmptyDocument(document)) throw new CommandError('CannotCreateIndex', 'Index keys cannot be an empty object')
   const fields: KeyField[] = []
-  for (const it = new FieldIterator(document); it.next(); ) {
+  for (const it = new FieldIterator(document); it.next();) {
     const path = it.name()
     const value = it.value()
     if (path === '') throw new CommandError('CannotCreateIndex', 'Index keys cannot be an empty field')
     if (value.isNumber()) {
       const number = toNumber(value)
-      if (number === 0 || Number.isNaN(number)) throw new CommandError('CannotCreateIndex', `Values in the index key pattern cannot be ${number === 0 ? '0' : 'NaN'}`)
+      if (number === 0 || Number.isNaN(number))
+        throw new CommandError('CannotCreateIndex', `Values in the index key pattern cannot be ${number === 0 ? '0' : 'NaN'}`)
       fields.push({ path, direction: number < 0 ? -1 : 1 })
     } else if (value.type === BsonType.string) {
       if (value.asString() !== 'hashed') throw new CommandError('CannotCreateIndex', `Unknown index plugin '${value.asString()}'`)

@@ -2,7 +2,19 @@
  * From one predicate to the interval of key values that its matches can have. Server: index_bounds_builder.cpp.
  * Every result contains the key of every matching document; `exact` tells that the opposite holds too.
  */
-import { BsonType, canonicalType, compareValues, elementsOf, hashedKeyValue, isNaNValue, nullValue, RawValue, stringValue, undefinedValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  canonicalType,
+  compareValues,
+  elementsOf,
+  hashedKeyValue,
+  isNaNValue,
+  nullValue,
+  RawValue,
+  stringValue,
+  undefinedValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import type { ComparisonNode, InNode, PathNode, RegexNode, TypeNode } from '../filter/ast.js'
 import { numberTypes } from '../values/type-alias.js'
 import { everything, point, union, type Interval } from './interval.js'
@@ -63,7 +75,11 @@ function comparisonBounds(node: ComparisonNode, rules: BoundsRules): FieldBounds
 function equalityBounds(value: RawValue, rules: BoundsRules): FieldBounds {
   if (value.type === BsonType.null) {
     // A missing value has the key null: the key does not tell them apart.
-    return bounds([undefinedValue, nullValue].map((key) => point(keyOf(key, rules))), false, !rules.hashed)
+    return bounds(
+      [undefinedValue, nullValue].map((key) => point(keyOf(key, rules))),
+      false,
+      !rules.hashed,
+    )
   }
   if (value.type === BsonType.array && !rules.hashed) {
     // Arrays are indexed by their elements: a match has the first one among its keys, or holds the array as an element.
@@ -86,7 +102,11 @@ function inBounds(node: InNode, rules: BoundsRules): FieldBounds {
   if (node.regexes.length > 0 && (rules.hashed || rules.strings !== undefined)) return unbounded
   for (const regex of node.regexes) parts.push(regexBounds(regex))
   const all = (test: (part: FieldBounds) => boolean) => parts.every(test)
-  return bounds(parts.flatMap((part) => part.intervals), all((part) => part.exact), all((part) => part.invertible))
+  return bounds(
+    parts.flatMap((part) => part.intervals),
+    all((part) => part.exact),
+    all((part) => part.invertible),
+  )
 }
 
 function rangeBounds(operator: 'lt' | 'lte' | 'gt' | 'gte', value: RawValue): FieldBounds {
@@ -114,15 +134,28 @@ function rangeBounds(operator: 'lt' | 'lte' | 'gt' | 'gte', value: RawValue): Fi
   const interval: Interval = upwards
     ? { low: value, lowInclusive: inclusive, high: range.high, highInclusive: range.highInclusive }
     : { low, lowInclusive: true, high: value, highInclusive: inclusive }
-  return bounds(compareValues(interval.low, interval.high) === 0 && !(interval.lowInclusive && interval.highInclusive) ? [] : [interval], exact)
+  return bounds(
+    compareValues(interval.low, interval.high) === 0 && !(interval.lowInclusive && interval.highInclusive) ? [] : [interval],
+    exact,
+  )
 }
 
 function regexBounds(node: RegexNode): FieldBounds {
-  const itself = new RawValue(BsonType.regex, Buffer.from(`${node.pattern}\0${node.flags}\0`, 'utf8'), 0, Buffer.byteLength(node.pattern) + Buffer.byteLength(node.flags) + 2)
+  const itself = new RawValue(
+    BsonType.regex,
+    Buffer.from(`${node.pattern}\0${node.flags}\0`, 'utf8'),
+    0,
+    Buffer.byteLength(node.pattern) + Buffer.byteLength(node.flags) + 2,
+  )
   const prefix = regexPrefix(node.pattern, node.flags)
   if (prefix === null) return bounds([typeRange(BsonType.string), point(itself)], false)
   const high = successor(prefix.text)
-  const strings: Interval = { low: stringValue(prefix.text), lowInclusive: true, high: high ?? typeRange(BsonType.string).high, highInclusive: false }
+  const strings: Interval = {
+    low: stringValue(prefix.text),
+    lowInclusive: true,
+    high: high ?? typeRange(BsonType.string).high,
+    highInclusive: false,
+  }
   return bounds([strings, point(itself)], prefix.whole)
 }
 

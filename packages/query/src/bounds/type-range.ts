@@ -1,5 +1,17 @@
 /** The lowest and highest value of a type's bracket. Server: appendMinForType, appendMaxForType. */
-import { BsonType, boolValue, doubleValue, emptyDocument, emptyDocumentValue, maxKeyValue, minKeyValue, nullValue, RawValue, stringValue, undefinedValue } from '@shardlab/bson'
+import {
+  BsonType,
+  boolValue,
+  doubleValue,
+  emptyDocument,
+  emptyDocumentValue,
+  maxKeyValue,
+  minKeyValue,
+  nullValue,
+  RawValue,
+  stringValue,
+  undefinedValue,
+} from '@shardlab/bson'
 import type { Interval } from './interval.js'
 
 const emptyString = stringValue('')

@@ -89,7 +89,17 @@ export interface AlwaysNode {
 }
 
 /** A predicate on the values at one path. */
-export type PathNode = ComparisonNode | RegexNode | InNode | ExistsNode | TypeNode | SizeNode | ModNode | BitsNode | ElemMatchObjectNode | ElemMatchValueNode
+export type PathNode =
+  | ComparisonNode
+  | RegexNode
+  | InNode
+  | ExistsNode
+  | TypeNode
+  | SizeNode
+  | ModNode
+  | BitsNode
+  | ElemMatchObjectNode
+  | ElemMatchValueNode
 
 export type FilterNode = AndNode | OrNode | NorNode | NotNode | PathNode | ExprNode | AlwaysNode
 

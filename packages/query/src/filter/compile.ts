@@ -121,9 +121,13 @@ function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | nu
   const { parts } = fieldPath(node.path)
   const { test, leafArrays } = compileLeaf(node, compiler)
   const name = parts[0]!.bytes
-  if (parts.length > 1) return { name, test: (type, bytes, start, end) => anyValueBelow(type, bytes, start, end, parts, 1, leafArrays, test) }
+  if (parts.length > 1)
+    return { name, test: (type, bytes, start, end) => anyValueBelow(type, bytes, start, end, parts, 1, leafArrays, test) }
   if (leafArrays === 'whole') return { name, test }
-  return { name, test: (type, bytes, start, end) => (type === BsonType.array ? anyElement(bytes, start, test) : test(type, bytes, start, end)) }
+  return {
+    name,
+    test: (type, bytes, start, end) => (type === BsonType.array ? anyElement(bytes, start, test) : test(type, bytes, start, end)),
+  }
 }
 
 /** On one value: nothing is entered. */
@@ -177,7 +181,11 @@ function matchedPosition(node: FilterNode, document: Uint8Array, compiler: Filte
 }
 
 /** $elemMatch decides on the elements of the array itself. */
-function elementPosition(node: Extract<FilterNode, { kind: 'elemMatchObject' | 'elemMatchValue' }>, document: Uint8Array, compiler: FilterCompiler): number {
+function elementPosition(
+  node: Extract<FilterNode, { kind: 'elemMatchObject' | 'elemMatchValue' }>,
+  document: Uint8Array,
+  compiler: FilterCompiler,
+): number {
   const { parts } = fieldPath(node.path)
   let elementTest: ValueTest
   if (node.kind === 'elemMatchObject') {

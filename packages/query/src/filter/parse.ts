@@ -26,7 +26,7 @@ function parserAt(depth: number): FilterParser {
 function parseDocument(document: Uint8Array, depth: number): FilterNode {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const children: FilterNode[] = []
-  for (const it = new FieldIterator(document); it.next(); ) {
+  for (const it = new FieldIterator(document); it.next();) {
     const name = it.name()
     const value = it.value()
     if (name.startsWith('$')) {
@@ -37,7 +37,10 @@ function parseDocument(document: Uint8Array, depth: number): FilterNode {
       }
       const operator = rootOperators.get(name)
       if (operator === undefined) {
-        throw new CommandError('BadValue', `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`)
+        throw new CommandError(
+          'BadValue',
+          `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`,
+        )
       }
       const node = operator.parse(value, parserAt(depth), depth === 0)
       if (node !== null) children.push(node)
@@ -55,7 +58,7 @@ function parseDocument(document: Uint8Array, depth: number): FilterNode {
 function parseOperators(path: string, operators: Uint8Array, depth: number): FilterNode[] {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const nodes: FilterNode[] = []
-  for (const it = new FieldIterator(operators); it.next(); ) {
+  for (const it = new FieldIterator(operators); it.next();) {
     const name = it.name()
     const operator = pathOperators.get(name)
     if (operator === undefined) throw new CommandError('BadValue', `unknown operator: ${name}`)
@@ -71,6 +74,6 @@ function isOperatorDocument(value: RawValue, incompleteDbRefs = false): boolean 
   const document = value.slice()
   if (!firstFieldName(document)?.startsWith('$')) return false
   const names = new Set<string>()
-  for (const it = new FieldIterator(document); it.next(); ) names.add(it.name())
+  for (const it = new FieldIterator(document); it.next();) names.add(it.name())
   return incompleteDbRefs ? !(names.has('$ref') || names.has('$id') || names.has('$db')) : !(names.has('$ref') && names.has('$id'))
 }

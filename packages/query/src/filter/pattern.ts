@@ -7,8 +7,19 @@
 import { CommandError } from '@shardlab/bson'
 
 const posixClasses: Readonly<Record<string, string>> = {
-  alpha: 'A-Za-z', digit: '0-9', alnum: 'A-Za-z0-9', upper: 'A-Z', lower: 'a-z', space: '\\s', blank: ' \\t',
-  punct: '!-\\/:-@\\[-`{-~', xdigit: '0-9A-Fa-f', word: '\\w', cntrl: '\\x00-\\x1f\\x7f', print: '\\x20-\\x7e', graph: '\\x21-\\x7e',
+  alpha: 'A-Za-z',
+  digit: '0-9',
+  alnum: 'A-Za-z0-9',
+  upper: 'A-Z',
+  lower: 'a-z',
+  space: '\\s',
+  blank: ' \\t',
+  punct: '!-\\/:-@\\[-`{-~',
+  xdigit: '0-9A-Fa-f',
+  word: '\\w',
+  cntrl: '\\x00-\\x1f\\x7f',
+  print: '\\x20-\\x7e',
+  graph: '\\x21-\\x7e',
 }
 
 /** @throws CommandError 51108 for an unknown option, 51091 for a pattern that does not compile */
@@ -19,7 +30,7 @@ export function compilePattern(pattern: string, options: string): RegExp {
   if (pattern.includes('\0')) throw new CommandError('BadValue', 'Regular expression cannot contain an embedded null byte')
   const flags = new Set(options)
   let source = pattern
-  for (let inline; (inline = /^\(\?([imsx]+)\)/.exec(source)) !== null; ) {
+  for (let inline; (inline = /^\(\?([imsx]+)\)/.exec(source)) !== null;) {
     for (const flag of inline[1]!) flags.add(flag)
     source = source.slice(inline[0].length)
   }

@@ -24,15 +24,29 @@ interface Target {
  * @throws CommandError CannotIndexParallelArrays (171), or what `parallel` gives, when two paths meet different arrays
  */
 export function keyTuplesOf(document: Uint8Array, paths: readonly FieldPath[], parallel?: () => Error): KeyTuple[] {
-  const target: Target = { parallel: parallel ?? (() => new CommandError('CannotIndexParallelArrays', parallelMessage(document, paths))), tuples: [] }
+  const target: Target = {
+    parallel: parallel ?? (() => new CommandError('CannotIndexParallelArrays', parallelMessage(document, paths))),
+    tuples: [],
+  }
   const pending = paths.map(({ parts }, index) => ({ index, parts }))
-  expand(new RawValue(BsonType.object, document, 0, document.length), pending, new Array<RawValue | undefined>(paths.length).fill(undefined), target)
+  expand(
+    new RawValue(BsonType.object, document, 0, document.length),
+    pending,
+    new Array<RawValue | undefined>(paths.length).fill(undefined),
+    target,
+  )
   return target.tuples
 }
 
 function parallelMessage(document: Uint8Array, paths: readonly FieldPath[]): string {
-  const arrays = paths.filter(({ parts }) => findField(document, parts[0]!.name)?.type === BsonType.array).map(({ parts }) => parts[0]!.name)
-  return `cannot index parallel arrays ${arrays.slice(0, 2).reverse().map((name) => `[${name}]`).join(' ')}`
+  const arrays = paths
+    .filter(({ parts }) => findField(document, parts[0]!.name)?.type === BsonType.array)
+    .map(({ parts }) => parts[0]!.name)
+  return `cannot index parallel arrays ${arrays
+    .slice(0, 2)
+    .reverse()
+    .map((name) => `[${name}]`)
+    .join(' ')}`
 }
 
 /** Walks every pending path inside one object up to the first array; then multiplies by its elements. */

@@ -38,7 +38,14 @@ function locate(bytes: Uint8Array, documentStart: number, name: Uint8Array): num
 }
 
 /** Does any value at the path pass the test? */
-export function anyValue(bytes: Uint8Array, documentStart: number, parts: readonly PathPart[], from: number, leaf: LeafArrays, test: ValueTest): boolean {
+export function anyValue(
+  bytes: Uint8Array,
+  documentStart: number,
+  parts: readonly PathPart[],
+  from: number,
+  leaf: LeafArrays,
+  test: ValueTest,
+): boolean {
   let start = documentStart
   const last = parts.length - 1
   for (let i = from; ; i++) {
@@ -56,8 +63,18 @@ export function anyValue(bytes: Uint8Array, documentStart: number, parts: readon
 }
 
 /** {@link anyValue} for a caller that already stands on the value of the part before `next`. */
-export function anyValueBelow(type: number, bytes: Uint8Array, start: number, end: number, parts: readonly PathPart[], next: number, leaf: LeafArrays, test: ValueTest): boolean {
-  if (next === parts.length) return type === BsonType.array && leaf === 'elements' ? anyElement(bytes, start, test) : test(type, bytes, start, end)
+export function anyValueBelow(
+  type: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  parts: readonly PathPart[],
+  next: number,
+  leaf: LeafArrays,
+  test: ValueTest,
+): boolean {
+  if (next === parts.length)
+    return type === BsonType.array && leaf === 'elements' ? anyElement(bytes, start, test) : test(type, bytes, start, end)
   if (type === BsonType.object) return anyValue(bytes, start, parts, next, leaf, test)
   if (type === BsonType.array) return anyInArray(bytes, start, parts, next, leaf, test)
   return test(missingType, bytes, 0, 0)
@@ -76,7 +93,14 @@ export function anyElement(bytes: Uint8Array, arrayStart: number, test: ValueTes
   }
 }
 
-function anyInArray(bytes: Uint8Array, arrayStart: number, parts: readonly PathPart[], next: number, leaf: LeafArrays, test: ValueTest): boolean {
+function anyInArray(
+  bytes: Uint8Array,
+  arrayStart: number,
+  parts: readonly PathPart[],
+  next: number,
+  leaf: LeafArrays,
+  test: ValueTest,
+): boolean {
   const part = parts[next]!
   let at = arrayStart + 4
   for (;;) {
@@ -119,14 +143,24 @@ export function positionInOutermostArray(bytes: Uint8Array, parts: readonly Path
   return -1
 }
 
-function positionIn(bytes: Uint8Array, arrayStart: number, parts: readonly PathPart[], next: number, leaf: LeafArrays, test: ValueTest): number {
+function positionIn(
+  bytes: Uint8Array,
+  arrayStart: number,
+  parts: readonly PathPart[],
+  next: number,
+  leaf: LeafArrays,
+  test: ValueTest,
+): number {
   let at = arrayStart + 4
   for (let index = 0; ; index++) {
     const type = bytes[at]!
     if (type === 0) return -1
     const start = cstringEnd(bytes, at + 1)
     const end = valueEnd(type, bytes, start)
-    const passes = next === parts.length ? leaf === 'elements' && test(type, bytes, start, end) : type === BsonType.object && anyValue(bytes, start, parts, next, leaf, test)
+    const passes =
+      next === parts.length
+        ? leaf === 'elements' && test(type, bytes, start, end)
+        : type === BsonType.object && anyValue(bytes, start, parts, next, leaf, test)
     if (passes) return index
     at = end
   }

@@ -10,16 +10,17 @@ import { ProjectionNode } from './tree.js'
 export function compileAddFields(specification: Uint8Array, context: EvaluationContext): Projection {
   const root = new ProjectionNode()
   const add = (path: string, value: RawValue): void => {
-    const isSubDocument = value.type === BsonType.object && firstFieldName(value.slice()) !== undefined && !firstFieldName(value.slice())!.startsWith('$')
+    const isSubDocument =
+      value.type === BsonType.object && firstFieldName(value.slice()) !== undefined && !firstFieldName(value.slice())!.startsWith('$')
     if (isSubDocument) {
-      for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) add(`${path}.${it.name()}`, it.value())
+      for (const it = new FieldIterator(value.bytes, value.start); it.next();) add(`${path}.${it.name()}`, it.value())
       return
     }
     checkFieldPath(path)
     const expression = compileExpression(value, context)
     root.add(path, { kind: 'compute', compute: (document) => expression.evaluateOn(document) })
   }
-  for (const it = new FieldIterator(specification); it.next(); ) add(it.name(), it.value())
+  for (const it = new FieldIterator(specification); it.next();) add(it.name(), it.value())
   return { mode: 'exclude', apply: (document) => applyTree(root, 'exclude', document) }
 }
 

@@ -13,7 +13,7 @@ export function applyTree(node: ProjectionNode, mode: ProjectionMode, document: 
 function projectObject(node: ProjectionNode, mode: ProjectionMode, bytes: Uint8Array, start: number, root: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(Math.min(1024, bytes.length))
   const written = node.hasComputed ? new Set<string>() : null
-  for (const it = new FieldIterator(bytes, start); it.next(); ) {
+  for (const it = new FieldIterator(bytes, start); it.next();) {
     const name = it.name()
     const value = projectField(node, mode, name, it, root)
     if (value === undefined) continue
@@ -55,7 +55,7 @@ function projectValue(node: ProjectionNode, mode: ProjectionMode, value: RawValu
   if (value.type === BsonType.object) return documentValue(projectObject(node, mode, value.bytes, value.start, root))
   if (value.type === BsonType.array) {
     const elements: RawValue[] = []
-    for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) {
+    for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
       const element = projectValue(node, mode, it.value(), root)
       if (element !== undefined) elements.push(element)
     }

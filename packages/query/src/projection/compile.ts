@@ -51,9 +51,10 @@ class ProjectionParser {
   }
 
   parse(projection: Uint8Array): Projection {
-    for (const it = new FieldIterator(projection); it.next(); ) this.#field('', it.name(), it.value())
+    for (const it = new FieldIterator(projection); it.next();) this.#field('', it.name(), it.value())
     const mode = this.#mode ?? this.#defaultMode()
-    if (mode === 'include' && this.#id !== 'drop' && !this.#root.leaves.has('_id') && !this.#root.children.has('_id')) this.#root.add('_id', { kind: 'keep' })
+    if (mode === 'include' && this.#id !== 'drop' && !this.#root.leaves.has('_id') && !this.#root.children.has('_id'))
+      this.#root.add('_id', { kind: 'keep' })
     if (this.#id === 'drop') this.#root.add('_id', { kind: 'drop' })
     else if (this.#id === 'keep' && !this.#root.leaves.has('_id')) this.#root.add('_id', { kind: 'keep' })
     const root = this.#root
@@ -92,10 +93,11 @@ class ProjectionParser {
 
   #object(path: string, value: RawValue): void {
     const document = value.slice()
-    if (isEmptyDocument(document)) throw new CommandError(51270, `An empty sub-projection is not a valid value. Found empty object at path ${path}`)
+    if (isEmptyDocument(document))
+      throw new CommandError(51270, `An empty sub-projection is not a valid value. Found empty object at path ${path}`)
     const operator = firstFieldName(document)!
     if (!operator.startsWith('$')) {
-      for (const it = new FieldIterator(document); it.next(); ) this.#field(`${path}.`, it.name(), it.value())
+      for (const it = new FieldIterator(document); it.next();) this.#field(`${path}.`, it.name(), it.value())
       return
     }
     const argument = findField(document, operator)!
@@ -122,7 +124,10 @@ class ProjectionParser {
     const { sort } = this.#options
     if (sort === undefined) throw new CommandError('BadValue', 'cannot use sortKey $meta projection without a sort')
     this.#hasMeta = true
-    this.#root.add(path, { kind: 'compute', compute: (document) => arrayValue(sortKeyValues(document, sort).map((part) => part ?? nullValue)) })
+    this.#root.add(path, {
+      kind: 'compute',
+      compute: (document) => arrayValue(sortKeyValues(document, sort).map((part) => part ?? nullValue)),
+    })
   }
 
   #computed(path: string, value: RawValue): void {
@@ -161,7 +166,8 @@ class ProjectionParser {
   }
 
   #setId(what: 'keep' | 'drop'): void {
-    if (this.#id !== null || this.#root.leaves.has('_id') || this.#root.children.has('_id')) throw new CommandError(31250, 'Path collision at _id')
+    if (this.#id !== null || this.#root.leaves.has('_id') || this.#root.children.has('_id'))
+      throw new CommandError(31250, 'Path collision at _id')
     this.#id = what
   }
 

@@ -14,7 +14,8 @@ export function compileSlice(argument: RawValue): Transform {
   }
   if (argument.type !== BsonType.array) throw new CommandError(31273, '$slice only supports numbers and [skip, limit] arrays')
   const [skip, limit, ...rest] = elementsOf(argument)
-  if (skip === undefined || limit === undefined || rest.length > 0) throw new CommandError(31272, '$slice array argument should be of form [skip, limit]')
+  if (skip === undefined || limit === undefined || rest.length > 0)
+    throw new CommandError(31272, '$slice array argument should be of form [skip, limit]')
   if (!skip.isNumber()) throw new CommandError(31257, `$slice expects the skip argument to be a number, got ${typeName(skip.type)}`)
   if (!limit.isNumber()) throw new CommandError(31258, `$slice expects the limit argument to be a number, got ${typeName(limit.type)}`)
   const from = Math.trunc(toNumber(skip))
@@ -32,7 +33,8 @@ function transformArray(pick: (elements: RawValue[]) => RawValue[]): Transform {
 
 /** The first element that matches, in an array of its own. */
 export function compileElemMatch(field: string, argument: RawValue, context: EvaluationContext): Compute {
-  if (argument.type !== BsonType.object) throw new CommandError(31274, `elemMatch: Invalid argument, object required, but got ${typeName(argument.type)}`)
+  if (argument.type !== BsonType.object)
+    throw new CommandError(31274, `elemMatch: Invalid argument, object required, but got ${typeName(argument.type)}`)
   const filter = compileFilter(new DocumentWriter().startDocument(field).value('$elemMatch', argument).end().finish(), context)
   return (document) => {
     const position = filter.matches(document) ? filter.matchedPosition(document) : -1
@@ -49,6 +51,9 @@ export function positionalTransform(filter: Filter, position: () => number): Tra
     let at = 0
     for (const it = new FieldIterator(value.bytes, value.start); it.next(); at++) if (at === index) return arrayValue([it.value()])
     if (filter.root.kind === 'always') return value
-    throw new CommandError(51246, 'Executor error during find command :: caused by :: positional operator \'.$\' couldn\'t find a matching element in the array')
+    throw new CommandError(
+      51246,
+      "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
+    )
   }
 }

@@ -28,7 +28,7 @@ const maxParts = 32
 export function parseSort(sort: Uint8Array): SortPattern {
   const parts: SortPart[] = []
   let natural: 1 | -1 | null = null
-  for (const it = new FieldIterator(sort); it.next(); ) {
+  for (const it = new FieldIterator(sort); it.next();) {
     const name = it.name()
     const direction = directionOf(name, it.value())
     if (name === '$natural') {
@@ -36,8 +36,13 @@ export function parseSort(sort: Uint8Array): SortPattern {
       continue
     }
     if (name === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')
-    if (name.startsWith('$')) throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
-    if (name.startsWith('.') || name.endsWith('.') || name.includes('..')) throw new CommandError(name.endsWith('.') ? 40353 : 15998, name.endsWith('.') ? "FieldPath must not end with a '.'." : 'FieldPath field names may not be empty strings.')
+    if (name.startsWith('$'))
+      throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+    if (name.startsWith('.') || name.endsWith('.') || name.includes('..'))
+      throw new CommandError(
+        name.endsWith('.') ? 40353 : 15998,
+        name.endsWith('.') ? "FieldPath must not end with a '.'." : 'FieldPath field names may not be empty strings.',
+      )
     parts.push({ path: fieldPath(name), descending: direction < 0 })
   }
   if (natural !== null && parts.length > 0) throw new CommandError('BadValue', '$natural sort cannot be set to a value other than -1 or 1.')
@@ -53,12 +58,14 @@ export function parseSort(sort: Uint8Array): SortPattern {
 function directionOf(name: string, value: RawValue): 1 | -1 {
   if (value.type === BsonType.object) {
     const meta = findField(value.bytes, '$meta', value.start)
-    if (meta === undefined || isEmptyDocument(value.bytes, value.start)) throw new CommandError(17312, '$meta is the only expression supported by $sort right now')
+    if (meta === undefined || isEmptyDocument(value.bytes, value.start))
+      throw new CommandError(17312, '$meta is the only expression supported by $sort right now')
     throw new CommandError(31138, `Illegal $meta sort: ${formatField('$meta', meta)}`)
   }
   if (!value.isNumber()) throw new CommandError(15974, `Illegal key in $sort specification: ${formatField(name, value)}`)
   const direction = Math.trunc(toNumber(value))
-  if (direction !== 1 && direction !== -1) throw new CommandError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)')
+  if (direction !== 1 && direction !== -1)
+    throw new CommandError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)')
   return direction
 }
 

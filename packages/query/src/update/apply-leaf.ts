@@ -22,7 +22,14 @@ export function applyLeaf(root: TreeNode, path: UpdatePath, leaf: Leaf, context:
   return applyIn(root, path, 0, [], leaf, context)
 }
 
-function applyIn(container: TreeNode, path: UpdatePath, at: number, resolved: readonly string[], leaf: Leaf, context: ApplyContext): boolean {
+function applyIn(
+  container: TreeNode,
+  path: UpdatePath,
+  at: number,
+  resolved: readonly string[],
+  leaf: Leaf,
+  context: ApplyContext,
+): boolean {
   const part = path.parts[at]!
   if (part.kind === 'elements') return applyToElements(container, part, path, at, resolved, leaf, context)
   const position = part.kind === 'matched' ? context.matchedPosition() : part.index
@@ -32,13 +39,33 @@ function applyIn(container: TreeNode, path: UpdatePath, at: number, resolved: re
       if (!leaf.createsPath) return false
       throw notViable(name, resolved, container)
     }
-    return applyAt(container, container.at(position), (node) => setElement(container, position, node), () => container.setAt(position, filler, filler), path, at, [...resolved, name], leaf, context)
+    return applyAt(
+      container,
+      container.at(position),
+      (node) => setElement(container, position, node),
+      () => container.setAt(position, filler, filler),
+      path,
+      at,
+      [...resolved, name],
+      leaf,
+      context,
+    )
   }
   if (!container.isObject) {
     if (!leaf.createsPath) return false
     throw notViable(name, resolved, container)
   }
-  return applyAt(container, container.get(name), (node) => container.set(name, node), () => container.remove(name), path, at, [...resolved, name], leaf, context)
+  return applyAt(
+    container,
+    container.get(name),
+    (node) => container.set(name, node),
+    () => container.remove(name),
+    path,
+    at,
+    [...resolved, name],
+    leaf,
+    context,
+  )
 }
 
 function setElement(array: TreeNode, position: number, node: TreeNode): void {
@@ -46,7 +73,17 @@ function setElement(array: TreeNode, position: number, node: TreeNode): void {
   array.setAt(position, node, filler)
 }
 
-function applyAt(container: TreeNode, child: TreeNode | undefined, set: (node: TreeNode) => void, remove: () => void, path: UpdatePath, at: number, resolved: readonly string[], leaf: Leaf, context: ApplyContext): boolean {
+function applyAt(
+  container: TreeNode,
+  child: TreeNode | undefined,
+  set: (node: TreeNode) => void,
+  remove: () => void,
+  path: UpdatePath,
+  at: number,
+  resolved: readonly string[],
+  leaf: Leaf,
+  context: ApplyContext,
+): boolean {
   if (at < path.parts.length - 1) {
     if (child !== undefined) {
       const changed = applyIn(child, path, at + 1, resolved, leaf, context)
@@ -66,12 +103,24 @@ function applyAt(container: TreeNode, child: TreeNode | undefined, set: (node: T
   return true
 }
 
-function applyToElements(container: TreeNode, part: Extract<UpdatePart, { kind: 'elements' }>, path: UpdatePath, at: number, resolved: readonly string[], leaf: Leaf, context: ApplyContext): boolean {
+function applyToElements(
+  container: TreeNode,
+  part: Extract<UpdatePart, { kind: 'elements' }>,
+  path: UpdatePath,
+  at: number,
+  resolved: readonly string[],
+  leaf: Leaf,
+  context: ApplyContext,
+): boolean {
   if (!container.isArray) {
     // A path that was just made is an empty object.
     const where = resolved.join('.')
-    if (container.isObject && container.length === 0 && !pathExists(context.original, resolved)) throw new CommandError('BadValue', `The path '${where}' must exist in the document in order to apply array updates.`)
-    throw new CommandError('BadValue', `Cannot apply array updates to non-array element ${formatField(resolved.at(-1) ?? '', container.toRaw())}`)
+    if (container.isObject && container.length === 0 && !pathExists(context.original, resolved))
+      throw new CommandError('BadValue', `The path '${where}' must exist in the document in order to apply array updates.`)
+    throw new CommandError(
+      'BadValue',
+      `Cannot apply array updates to non-array element ${formatField(resolved.at(-1) ?? '', container.toRaw())}`,
+    )
   }
   const filter = part.filter === null ? null : context.arrayFilters.get(part.filter)!
   let changed = false
@@ -101,5 +150,8 @@ function matchesElement(filter: Filter, name: string, element: TreeNode): boolea
 }
 
 function notViable(name: string, resolved: readonly string[], container: TreeNode): CommandError {
-  return new CommandError('PathNotViable', `Cannot create field '${name}' in element {${formatField(resolved.at(-1) ?? '', container.toRaw())}}`)
+  return new CommandError(
+    'PathNotViable',
+    `Cannot create field '${name}' in element {${formatField(resolved.at(-1) ?? '', container.toRaw())}}`,
+  )
 }

@@ -6,26 +6,42 @@ import { compileFilter, type Filter } from '../filter/compile.js'
 import type { UpdatePath } from './update-path.js'
 
 /** @throws CommandError FailedToParse (9) for filters without one name, BadValue (2) for names without a filter */
-export function compileArrayFilters(filters: readonly Uint8Array[], paths: readonly UpdatePath[], context: EvaluationContext): ReadonlyMap<string, Filter> {
+export function compileArrayFilters(
+  filters: readonly Uint8Array[],
+  paths: readonly UpdatePath[],
+  context: EvaluationContext,
+): ReadonlyMap<string, Filter> {
   const compiled = new Map<string, Filter>()
   for (const document of filters) {
     const filter = compileFilter(document, context)
     const names = new Set([...pathNodes(filter.root)].map((node) => node.path.split('.')[0]!))
     const [name, other] = names
-    if (name === undefined) throw new CommandError('FailedToParse', 'Cannot use an expression without a top-level field name in arrayFilters')
-    if (other !== undefined) throw new CommandError('FailedToParse', `Error parsing array filter :: caused by :: Expected a single top-level field name, found '${name}' and '${other}'`)
-    if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) throw new CommandError('BadValue', `Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${name}'`)
-    if (compiled.has(name)) throw new CommandError('FailedToParse', `Found multiple array filters with the same top-level field name ${name}`)
+    if (name === undefined)
+      throw new CommandError('FailedToParse', 'Cannot use an expression without a top-level field name in arrayFilters')
+    if (other !== undefined)
+      throw new CommandError(
+        'FailedToParse',
+        `Error parsing array filter :: caused by :: Expected a single top-level field name, found '${name}' and '${other}'`,
+      )
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
+      throw new CommandError(
+        'BadValue',
+        `Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${name}'`,
+      )
+    if (compiled.has(name))
+      throw new CommandError('FailedToParse', `Found multiple array filters with the same top-level field name ${name}`)
     compiled.set(name, filter)
   }
   const used = new Set<string>()
   for (const { dotted, parts } of paths) {
     for (const part of parts) {
       if (part.kind !== 'elements' || part.filter === null) continue
-      if (!compiled.has(part.filter)) throw new CommandError('BadValue', `No array filter found for identifier '${part.filter}' in path '${dotted}'`)
+      if (!compiled.has(part.filter))
+        throw new CommandError('BadValue', `No array filter found for identifier '${part.filter}' in path '${dotted}'`)
       used.add(part.filter)
     }
   }
-  for (const name of compiled.keys()) if (!used.has(name)) throw new CommandError('FailedToParse', `The array filter for identifier '${name}' was not used in the update`)
+  for (const name of compiled.keys())
+    if (!used.has(name)) throw new CommandError('FailedToParse', `The array filter for identifier '${name}' was not used in the update`)
   return compiled
 }

@@ -41,13 +41,15 @@ export interface Update {
  */
 export function compileUpdate(update: UpdateSpecification, options: UpdateOptions, context: EvaluationContext): Update {
   if ('pipeline' in update) {
-    if (options.arrayFilters !== undefined && options.arrayFilters.length > 0) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters for a pipeline-style update')
+    if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
+      throw new CommandError('FailedToParse', 'Cannot specify arrayFilters for a pipeline-style update')
     const run = compilePipelineUpdate(update.pipeline, context, options.constants)
     return { isReplacement: false, apply: (document) => checkedResult(document, run(document)) }
   }
   if (firstFieldName(update.document)?.startsWith('$')) return compileModifiers(update.document, options, context)
   checkReplacement(update.document)
-  if (options.arrayFilters !== undefined && options.arrayFilters.length > 0) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a replacement-style update')
+  if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
+    throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a replacement-style update')
   return { isReplacement: true, apply: (document) => unlessSame(document, replaceDocument(document, update.document)) }
 }
 
@@ -89,15 +91,22 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
 
 function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
   const steps: Step[] = []
-  for (const it = new FieldIterator(update); it.next(); ) {
+  for (const it = new FieldIterator(update); it.next();) {
     const name = it.name()
     const modifier = updateModifiers.get(name)
-    if (modifier === undefined) throw new CommandError('FailedToParse', `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`)
+    if (modifier === undefined)
+      throw new CommandError(
+        'FailedToParse',
+        `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+      )
     const fields = it.value()
     if (fields.type !== BsonType.object) {
-      throw new CommandError('FailedToParse', `Modifiers operate on fields but we found type ${typeName(fields.type)} instead. For example: {$mod: {<field>: ...}} not {${name}: ${formatValue(fields)}}`)
+      throw new CommandError(
+        'FailedToParse',
+        `Modifiers operate on fields but we found type ${typeName(fields.type)} instead. For example: {$mod: {<field>: ...}} not {${name}: ${formatValue(fields)}}`,
+      )
     }
-    for (const field = new FieldIterator(fields.bytes, fields.start); field.next(); ) {
+    for (const field = new FieldIterator(fields.bytes, fields.start); field.next();) {
       for (const { path, leaf } of modifier.compile(field.name(), field.value(), context)) steps.push({ path: parseUpdatePath(path), leaf })
     }
   }
@@ -113,7 +122,8 @@ function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
   const old = findField(before, '_id')
   if (old === undefined) return
   const now = after.get('_id')?.toRaw()
-  if (now === undefined || compareValues(old, now) !== 0) throw new CommandError('ImmutableField', `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`)
+  if (now === undefined || compareValues(old, now) !== 0)
+    throw new CommandError('ImmutableField', `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`)
 }
 
 /** A pipeline may rebuild the whole document, but not its `_id`. */

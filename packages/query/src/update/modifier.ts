@@ -37,7 +37,11 @@ export interface Modifier extends OperatorRow {
   compile(path: string, argument: RawValue, context: EvaluationContext): LeafAt[]
 }
 
-export function modifier(name: string, createsPath: boolean, compile: (path: string, argument: RawValue, context: EvaluationContext) => Leaf['apply']): Modifier {
+export function modifier(
+  name: string,
+  createsPath: boolean,
+  compile: (path: string, argument: RawValue, context: EvaluationContext) => Leaf['apply'],
+): Modifier {
   return {
     name,
     manualPage: `update/${name.slice(1)}`,

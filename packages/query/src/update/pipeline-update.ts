@@ -4,7 +4,11 @@ import { compilePipeline, expandStages } from '../aggregation/pipeline.js'
 import type { EvaluationContext } from '../context.js'
 
 /** @throws CommandError InvalidOptions (72) for a stage that may not stand in an update, and what stages throw */
-export function compilePipelineUpdate(stages: readonly Uint8Array[], context: EvaluationContext, constants: ReadonlyMap<string, RawValue> | undefined): (document: Uint8Array) => Uint8Array {
+export function compilePipelineUpdate(
+  stages: readonly Uint8Array[],
+  context: EvaluationContext,
+  constants: ReadonlyMap<string, RawValue> | undefined,
+): (document: Uint8Array) => Uint8Array {
   for (const { operator } of expandStages(stages)) {
     if (!operator.inUpdates) throw new CommandError('InvalidOptions', `${operator.name} is not allowed to be used within an update`)
   }

@@ -4,10 +4,13 @@ import { formatValue } from '../values/format.js'
 
 /** @throws CommandError DollarPrefixedFieldName (52) */
 export function checkReplacement(replacement: Uint8Array): void {
-  for (const it = new FieldIterator(replacement); it.next(); ) {
+  for (const it = new FieldIterator(replacement); it.next();) {
     const name = it.name()
     if (name.startsWith('$')) {
-      throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`)
+      throw new CommandError(
+        'DollarPrefixedFieldName',
+        `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
+      )
     }
   }
 }
@@ -21,7 +24,7 @@ export function replaceDocument(document: Uint8Array, replacement: Uint8Array): 
   if (id === undefined) return replacement
   const writer = new DocumentWriter(replacement.length + 32)
   writer.value('_id', id)
-  for (const it = new FieldIterator(replacement); it.next(); ) {
+  for (const it = new FieldIterator(replacement); it.next();) {
     const name = it.name()
     if (name !== '_id') writer.value(name, it.value())
   }
@@ -29,5 +32,8 @@ export function replaceDocument(document: Uint8Array, replacement: Uint8Array): 
 }
 
 export function immutableIdAltered(id: RawValue | undefined): CommandError {
-  return new CommandError('ImmutableField', `After applying the update, the (immutable) field '_id' was found to have been ${id === undefined ? 'removed' : `altered to _id: ${formatValue(id)}`}`)
+  return new CommandError(
+    'ImmutableField',
+    `After applying the update, the (immutable) field '_id' was found to have been ${id === undefined ? 'removed' : `altered to _id: ${formatValue(id)}`}`,
+  )
 }

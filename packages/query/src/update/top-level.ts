@@ -46,7 +46,13 @@ export function applyTopLevel(document: Uint8Array, steps: readonly Step[], cont
 }
 
 function leafContext(context: ApplyContext, path: string) {
-  return { evaluation: context.evaluation, isInsert: context.isInsert, original: context.original, describeDocument: context.describeDocument, path }
+  return {
+    evaluation: context.evaluation,
+    isInsert: context.isInsert,
+    original: context.original,
+    describeDocument: context.describeDocument,
+    path,
+  }
 }
 
 /** Offset of the type byte of the first field with this name, or -1. */

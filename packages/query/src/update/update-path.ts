@@ -24,15 +24,19 @@ export function parseUpdatePath(dotted: string): UpdatePath {
   if (dotted === '') throw new CommandError('EmptyFieldName', 'An empty update path is not valid.')
   const names = dotted.split('.')
   const parts = names.map((name, at): UpdatePart => {
-    if (name === '') throw new CommandError('EmptyFieldName', `The update path '${dotted}' contains an empty field name, which is not allowed.`)
+    if (name === '')
+      throw new CommandError('EmptyFieldName', `The update path '${dotted}' contains an empty field name, which is not allowed.`)
     if (name === '$' || (name.startsWith('$[') && name.endsWith(']'))) {
-      if (at === 0) throw new CommandError('BadValue', `Cannot have positional (i.e. '$') element in the first position in path '${dotted}'`)
+      if (at === 0)
+        throw new CommandError('BadValue', `Cannot have positional (i.e. '$') element in the first position in path '${dotted}'`)
       return name === '$' ? { kind: 'matched' } : { kind: 'elements', filter: name === '$[]' ? null : name.slice(2, -1) }
     }
-    if (name.startsWith('$') && !['$id', '$ref', '$db'].includes(name)) throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${dotted}' is not valid for storage.`)
+    if (name.startsWith('$') && !['$id', '$ref', '$db'].includes(name))
+      throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${dotted}' is not valid for storage.`)
     return { kind: 'field', name, index: isArrayIndex(name) ? Number(name) : null }
   })
-  if (parts.filter((part) => part.kind === 'matched').length > 1) throw new CommandError('BadValue', `Too many positional (i.e. '$') elements found in path '${dotted}'`)
+  if (parts.filter((part) => part.kind === 'matched').length > 1)
+    throw new CommandError('BadValue', `Too many positional (i.e. '$') elements found in path '${dotted}'`)
   return { dotted, names, nameBytes: Buffer.from(dotted, 'utf8'), parts }
 }
 
@@ -56,7 +60,8 @@ export function checkConflicts(paths: readonly UpdatePath[]): void {
       const prefix = names.slice(0, length).join('.')
       const before = seen.get(prefix)
       const isLeaf = length === names.length
-      if (before === 'leaf' || (before === 'inner' && isLeaf)) throw new CommandError('ConflictingUpdateOperators', `Updating the path '${dotted}' would create a conflict at '${prefix}'`)
+      if (before === 'leaf' || (before === 'inner' && isLeaf))
+        throw new CommandError('ConflictingUpdateOperators', `Updating the path '${dotted}' would create a conflict at '${prefix}'`)
       seen.set(prefix, isLeaf ? 'leaf' : 'inner')
     }
   }

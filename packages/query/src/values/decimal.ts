@@ -13,7 +13,8 @@ const precision = 34
 function parse(value: RawValue): Decimal {
   const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : String(fromRawValue(value))
   const match = /^([+-]?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/i.exec(text)
-  if (match === null || match[2]! + match[3]! === '') return { coefficient: 0n, exponent: 0, special: /nan/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity }
+  if (match === null || match[2]! + match[3]! === '')
+    return { coefficient: 0n, exponent: 0, special: /nan/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity }
   const digits = BigInt(match[2]! + match[3]!)
   return { coefficient: match[1] === '-' ? -digits : digits, exponent: Number(match[4] ?? 0) - match[3]!.length, special: null }
 }
@@ -53,7 +54,10 @@ export function addDecimals(left: RawValue, right: RawValue): RawValue {
   if (a.special !== null || b.special !== null) return special(approximate(a) + approximate(b))
   const exponent = Math.min(a.exponent, b.exponent)
   // A distance this large only decides rounding of digits that are not kept.
-  if (Math.abs(a.exponent - b.exponent) > 400) return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent) ? build(a.coefficient, a.exponent) : build(b.coefficient, b.exponent)
+  if (Math.abs(a.exponent - b.exponent) > 400)
+    return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent)
+      ? build(a.coefficient, a.exponent)
+      : build(b.coefficient, b.exponent)
   return build(a.coefficient * 10n ** BigInt(a.exponent - exponent) + b.coefficient * 10n ** BigInt(b.exponent - exponent), exponent)
 }
 
@@ -69,7 +73,8 @@ export function divideDecimals(left: RawValue, right: RawValue): RawValue | null
   const a = parse(left)
   const b = parse(right)
   if (b.special === null && b.coefficient === 0n) return null
-  if (a.special !== null || b.special !== null) return b.special !== null && a.special === null && !Number.isNaN(b.special) ? build(0n, 0) : special(approximate(a) / approximate(b))
+  if (a.special !== null || b.special !== null)
+    return b.special !== null && a.special === null && !Number.isNaN(b.special) ? build(0n, 0) : special(approximate(a) / approximate(b))
   let coefficient = a.coefficient
   let exponent = a.exponent - b.exponent
   if (coefficient % b.coefficient !== 0n) {

@@ -37,7 +37,9 @@ export function formatValue(value: RawValue | undefined): string {
       return `${String(fromRawValue(value))}`
     case BsonType.binary: {
       const length = readInt32(value.bytes, value.start)
-      const data = asBuffer(value.bytes).toString('hex', value.start + 5, value.start + 5 + length).toUpperCase()
+      const data = asBuffer(value.bytes)
+        .toString('hex', value.start + 5, value.start + 5 + length)
+        .toUpperCase()
       return `BinData(${value.bytes[value.start + 4]}, ${data})`
     }
     case BsonType.regex: {
@@ -61,7 +63,7 @@ export function regexParts(value: RawValue): [pattern: string, flags: string] {
 /** A whole document: `{ a: 1 }`, `{}` when empty. */
 export function formatDocument(bytes: Uint8Array, start = 0): string {
   const parts: string[] = []
-  for (const it = new FieldIterator(bytes, start); it.next(); ) parts.push(`${it.name()}: ${formatValue(it.value())}`)
+  for (const it = new FieldIterator(bytes, start); it.next();) parts.push(`${it.name()}: ${formatValue(it.value())}`)
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
 }
 
@@ -72,7 +74,7 @@ export function formatField(name: string, value: RawValue): string {
 
 function formatArray(value: RawValue): string {
   const parts: string[] = []
-  for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) parts.push(formatValue(it.value()))
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();) parts.push(formatValue(it.value()))
   return parts.length === 0 ? '[]' : `[ ${parts.join(', ')} ]`
 }
 

@@ -4,7 +4,9 @@ import { boundsFor, compileFilter, compileUpdate, parseKeyPattern, parseSort, so
 import { context, run } from '../support/helpers.js'
 
 const encodedFilter = encode({ a: 5, b: { $gt: 3 } })
-const documents = Array.from({ length: 1000 }, (_, i) => encode({ _id: i, a: i % 10, b: i % 7, name: 'user number ' + i, sub: { x: i, y: 'text' } }))
+const documents = Array.from({ length: 1000 }, (_, i) =>
+  encode({ _id: i, a: i % 10, b: i % 7, name: 'user number ' + i, sub: { x: i, y: 'text' } }),
+)
 const wide = Array.from({ length: 1000 }, (_, i) => encode({ a: i % 10, b: i % 7 }))
 
 function rate(name: string, perRound: number, round: () => unknown): void {

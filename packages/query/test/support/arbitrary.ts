@@ -28,9 +28,15 @@ export function document(arrays: boolean): fc.Arbitrary<{ [name: string]: Plain 
   return fc.dictionary(name, value(arrays), { maxKeys: 3, noNullPrototype: true })
 }
 
-export const path = fc.oneof({ weight: 3, arbitrary: name }, fc.tuple(name, fc.constantFrom('a', 'b', '0', '1')).map((parts) => parts.join('.')), fc.constantFrom('a.0.b', 'a.b.c', 'b.a.0'))
+export const path = fc.oneof(
+  { weight: 3, arbitrary: name },
+  fc.tuple(name, fc.constantFrom('a', 'b', '0', '1')).map((parts) => parts.join('.')),
+  fc.constantFrom('a.0.b', 'a.b.c', 'b.a.0'),
+)
 
-const comparison = fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte').chain((operator) => value(true).map((argument) => ({ [operator]: argument })))
+const comparison = fc
+  .constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte')
+  .chain((operator) => value(true).map((argument) => ({ [operator]: argument })))
 
 const condition: fc.Arbitrary<{ [operator: string]: Plain }> = fc.oneof(
   { weight: 4, arbitrary: comparison },
@@ -46,6 +52,8 @@ export const filter: fc.Arbitrary<PlainFilter> = fc.letrec<{ filter: PlainFilter
   filter: fc.oneof(
     { maxDepth: 2 },
     fc.dictionary(path, condition, { minKeys: 0, maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<PlainFilter>,
-    fc.tuple(fc.constantFrom('$and', '$or', '$nor'), fc.array(tie('filter'), { minLength: 1, maxLength: 3 })).map(([operator, children]) => ({ [operator]: children })),
+    fc
+      .tuple(fc.constantFrom('$and', '$or', '$nor'), fc.array(tie('filter'), { minLength: 1, maxLength: 3 }))
+      .map(([operator, children]) => ({ [operator]: children })),
   ),
 })).filter

@@ -1,5 +1,12 @@
 import { CommandError, decode, DocumentWriter, encode, toExtendedJson, toRawValue, type Document, type RawValue } from '@shardlab/bson'
-import { compileExpression, compileFilter, compilePipeline, compileProjection, compileUpdate, type EvaluationContext } from '../../src/index.js'
+import {
+  compileExpression,
+  compileFilter,
+  compilePipeline,
+  compileProjection,
+  compileUpdate,
+  type EvaluationContext,
+} from '../../src/index.js'
 
 /** A context with a fixed clock and dice. */
 export const context: EvaluationContext = { nowMs: 1_700_000_000_000, random: () => 0.5 }
@@ -13,9 +20,15 @@ export function project(projection: Document, document: Document): Document {
 }
 
 /** Canonical text of the result, so that types and order count; null when nothing changes. */
-export function update(specification: Document, document: Document, options: { arrayFilters?: Document[]; filter?: Document; isInsert?: boolean } = {}): string | null {
+export function update(
+  specification: Document,
+  document: Document,
+  options: { arrayFilters?: Document[]; filter?: Document; isInsert?: boolean } = {},
+): string | null {
   const compiled = compileUpdate(
-    Array.isArray(specification) ? { pipeline: specification.map((stage) => encode(stage as Document)) } : { document: encode(specification) },
+    Array.isArray(specification)
+      ? { pipeline: specification.map((stage) => encode(stage as Document)) }
+      : { document: encode(specification) },
     options.arrayFilters === undefined ? {} : { arrayFilters: options.arrayFilters.map(encode) },
     context,
   )
@@ -31,7 +44,10 @@ export function json(document: Document): string {
 }
 
 export function aggregate(stages: Document[], documents: Document[]): Document[] {
-  return run(stages.map((stage) => encode(stage)), documents.map(encode)).map((document) => decode(document))
+  return run(
+    stages.map((stage) => encode(stage)),
+    documents.map(encode),
+  ).map((document) => decode(document))
 }
 
 export function run(stages: readonly Uint8Array[], documents: readonly Uint8Array[]): Uint8Array[] {

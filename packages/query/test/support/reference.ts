@@ -3,18 +3,32 @@
 export type Plain = null | boolean | number | string | Plain[] | { [name: string]: Plain }
 
 const rank = (value: Plain | undefined): number =>
-  value === undefined ? 0 : value === null ? 1 : typeof value === 'number' ? 2 : typeof value === 'string' ? 3 : Array.isArray(value) ? 5 : typeof value === 'object' ? 4 : 6
+  value === undefined
+    ? 0
+    : value === null
+      ? 1
+      : typeof value === 'number'
+        ? 2
+        : typeof value === 'string'
+          ? 3
+          : Array.isArray(value)
+            ? 5
+            : typeof value === 'object'
+              ? 4
+              : 6
 
 export function order(a: Plain | undefined, b: Plain | undefined): number {
   if (rank(a) !== rank(b)) return rank(a) < rank(b) ? -1 : 1
-  if (typeof a === 'number' && typeof b === 'number') return Number.isNaN(a) || Number.isNaN(b) ? Number(Number.isNaN(b)) - Number(Number.isNaN(a)) : a < b ? -1 : Number(a > b)
+  if (typeof a === 'number' && typeof b === 'number')
+    return Number.isNaN(a) || Number.isNaN(b) ? Number(Number.isNaN(b)) - Number(Number.isNaN(a)) : a < b ? -1 : Number(a > b)
   if (typeof a === 'string' && typeof b === 'string') return Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)))
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
     const [left, right] = [Object.entries(a), Object.entries(b)]
     for (let i = 0; i < Math.min(left.length, right.length); i++) {
       const [l, r] = [left[i]!, right[i]!]
-      const difference = Math.sign(rank(l[1]) - rank(r[1])) || Math.sign(Buffer.compare(Buffer.from(l[0]), Buffer.from(r[0]))) || order(l[1], r[1])
+      const difference =
+        Math.sign(rank(l[1]) - rank(r[1])) || Math.sign(Buffer.compare(Buffer.from(l[0]), Buffer.from(r[0]))) || order(l[1], r[1])
       if (difference !== 0) return difference
     }
     return Math.sign(left.length - right.length)
@@ -49,7 +63,15 @@ function compares(operator: string, value: Plain | undefined, argument: Plain): 
   if (value === undefined || rank(value) !== rank(argument)) return false
   if (typeof value === 'number' && typeof argument === 'number' && Number.isNaN(value) !== Number.isNaN(argument)) return false
   const result = order(value, argument)
-  return operator === '$eq' ? result === 0 : operator === '$gt' ? result > 0 : operator === '$gte' ? result >= 0 : operator === '$lt' ? result < 0 : result <= 0
+  return operator === '$eq'
+    ? result === 0
+    : operator === '$gt'
+      ? result > 0
+      : operator === '$gte'
+        ? result >= 0
+        : operator === '$lt'
+          ? result < 0
+          : result <= 0
 }
 
 type Condition = { [operator: string]: Plain }
@@ -71,7 +93,9 @@ function test(operator: string, argument: Plain, document: Plain, path: string):
       return !Object.entries(argument as Condition).every(([inner, value]) => test(inner, value, document, path))
     case '$elemMatch':
       return reach(document, path.split('.'), false).some(
-        (value) => Array.isArray(value) && value.some((element) => Object.entries(argument as Condition).every(([inner, given]) => compares(inner, element, given))),
+        (value) =>
+          Array.isArray(value) &&
+          value.some((element) => Object.entries(argument as Condition).every(([inner, given]) => compares(inner, element, given))),
       )
     default:
       return values().some((value) => compares(operator, value, argument))

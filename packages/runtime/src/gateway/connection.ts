@@ -59,7 +59,9 @@ export class Connection {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     socket.on('drain', () => this.#drained())
     socket.on('end', () => this.#inputOver())
-    socket.on('error', (error) => host.log('debug', 'connection failed', { connectionId: this.id, remote: this.remote, error: error.message }))
+    socket.on('error', (error) =>
+      host.log('debug', 'connection failed', { connectionId: this.id, remote: this.remote, error: error.message }),
+    )
     socket.on('close', () => {
       this.#closing = true
       host.closed(this)

@@ -1,3 +1,4 @@
+import { endpointOf } from './endpoint.js'
 import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
 import type { Alarm } from './clock.js'
 import type { OpenedGateway } from './gateway-opener.js'
@@ -50,7 +51,8 @@ export class ActorCell {
   constructor(boot: MemberBoot, disk: Disk) {
     this.boot = boot
     this.disk = disk
-    this.endpoint = boot.listen === null || boot.listen.port === 0 ? `${boot.address}:27017` : `${boot.listen.host}:${boot.listen.port}`
+    this.endpoint =
+      boot.listen === null || boot.listen.port === 0 ? `${boot.address}:27017` : endpointOf(boot.listen.host, boot.listen.port)
   }
 
   get address(): Address {

@@ -1,3 +1,4 @@
+import { endpointOf } from './endpoint.js'
 import {
   createDeferred,
   kindShapeAt,
@@ -143,7 +144,7 @@ export class ActorHost {
       return
     }
     cell.gateway = gateway
-    cell.endpoint = `${gateway.host}:${gateway.port}`
+    cell.endpoint = endpointOf(gateway.host, gateway.port)
   }
 
   /** Ends an incarnation without warning. `error`: what left one of its handlers; null: a fault. */

@@ -21,6 +21,8 @@ export interface NetworkNode {
   /** To the nodes that it has talked with. */
   readonly connections: Map<NetworkNode, Connection>
   crashed: boolean
+  /** Crashed with all that it had sent and that has not arrived. */
+  silenced: boolean
 }
 
 /** Carries packets with seeded delays. Between two nodes nothing overtakes, as on one TCP connection. */
@@ -63,9 +65,13 @@ export class Network {
     return to === undefined ? undefined : this.#connect(from, to).peer
   }
 
-  /** The node is gone. Whoever it was connected with learns it as late as a packet would arrive; what was on its way to it is lost. */
+  /**
+   * The node is gone. Whoever it was connected with learns it as late as a packet would arrive; what was on its way to it is lost.
+   * What it had sent still arrives when only the process died, and is lost when the machine did: one of two, by the seed.
+   */
   leave(node: NetworkNode): void {
     node.crashed = true
+    node.silenced = this.#random.fork(`crash of ${node.host.hostId}`).chance(1, 2)
     this.#nodes[node.index] = undefined
     for (const [other, { carry }] of node.connections) {
       if (other === node) continue
@@ -108,7 +114,7 @@ export class Network {
 
   #deliver(from: NetworkNode, to: NetworkNode, packet: Uint8Array): void {
     const back = to.connections.get(from)
-    if (to.crashed || back === undefined) return
+    if (to.crashed || from.silenced || back === undefined) return
     this.#trace.addInteger(this.#clock.nowMicros)
     this.#trace.addInteger(from.index)
     this.#trace.addInteger(to.index)

@@ -230,7 +230,7 @@ class Simulation implements SimulatedRuntime {
         this.#trace.addText(timer)
       },
     })
-    const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false }
+    const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false, silenced: false }
     for (const fault of this.steps.armed()) host.steps.arm(fault)
     this.#network.join(node)
     return node

@@ -50,7 +50,8 @@ class WorkerHost implements HostCommands {
       checked: false,
       atEndOfTurn: setImmediate,
       openGateway: openTcpGateway,
-      onCrash: ({ boot: { index, incarnation } }, error) => this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
+      onCrash: ({ boot: { index, incarnation } }, error) =>
+        this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
     })
     const self: Peer = this.#host.post.createPeer(boot.hostId, (packet) => this.#host.post.receive(self, packet))
@@ -124,8 +125,7 @@ class WorkerHost implements HostCommands {
   }
 
   #answer({ callId, command, args }: HostCall): void {
-    const failed = (error: unknown) =>
-      this.#report({ type: 'failed', callId, error: toPortable(error) })
+    const failed = (error: unknown) => this.#report({ type: 'failed', callId, error: toPortable(error) })
     try {
       const result: unknown = (this[command] as (...args: readonly unknown[]) => unknown)(...args)
       if (result instanceof Promise) result.then((value: unknown) => this.#report({ type: 'done', callId, value }), failed)

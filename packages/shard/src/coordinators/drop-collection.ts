@@ -8,7 +8,10 @@ import { dropLocalCollection, dropLocalDatabase, raiseError } from '@shardlab/no
 import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
 import { forEachShard } from './participants.js'
 
-export async function dropCollection({ node, state, critical }: CreateCollectionParts, { ns, databaseVersion }: RequestOf<'shard.drop-collection'>): Promise<ReplyOf<'shard.drop-collection'>> {
+export async function dropCollection(
+  { node, state, critical }: CreateCollectionParts,
+  { ns, databaseVersion }: RequestOf<'shard.drop-collection'>,
+): Promise<ReplyOf<'shard.drop-collection'>> {
   const { context } = node
   await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
@@ -28,14 +31,19 @@ export async function dropCollection({ node, state, critical }: CreateCollection
     dropLocalCollection(node, ns)
     await node.flush()
     // A shard without chunks may still hold a copy: all are asked.
-    await forEachShard(await otherShards({ node, state, critical }), shard => context.request(shard, 'shard.drop-local-collection', { ns }))
+    await forEachShard(await otherShards({ node, state, critical }), (shard) =>
+      context.request(shard, 'shard.drop-local-collection', { ns }),
+    )
     state.forgetCollection(ns)
     await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
     return { existed: true, indexCount, error: null }
   })
 }
 
-export async function dropDatabase(parts: CreateCollectionParts, { db, databaseVersion }: RequestOf<'shard.drop-database'>): Promise<ReplyOf<'shard.drop-database'>> {
+export async function dropDatabase(
+  parts: CreateCollectionParts,
+  { db, databaseVersion }: RequestOf<'shard.drop-database'>,
+): Promise<ReplyOf<'shard.drop-database'>> {
   const { node, state, critical } = parts
   const { context } = node
   await raiseStaleDatabase(state, context.address, db, databaseVersion)
@@ -45,7 +53,7 @@ export async function dropDatabase(parts: CreateCollectionParts, { db, databaseV
     await context.reach('shard.drop-database.committed', { db })
     dropLocalDatabase(node, db)
     await node.flush()
-    await forEachShard(await otherShards(parts), shard => context.request(shard, 'shard.drop-local-database', { db }))
+    await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-database', { db }))
     state.forgetDatabase(db)
     await logChange(context, 'dropDatabase', db, new DocumentWriter().finish())
     return { error: null }
@@ -54,5 +62,5 @@ export async function dropDatabase(parts: CreateCollectionParts, { db, databaseV
 
 async function otherShards({ node: { context } }: CreateCollectionParts): Promise<string[]> {
   const { shards } = await context.request(configAddress, 'config.get-shards', {})
-  return shards.map(shard => decode(shard)['_id'] as string).filter(id => id !== context.address)
+  return shards.map((shard) => decode(shard)['_id'] as string).filter((id) => id !== context.address)
 }

@@ -21,7 +21,9 @@ export function initialChunks(split: InitialSplit): ChunkAssignment[] {
   const count = split.chunkCount ?? split.chunksPerShard * shards.length
   const bounds = [
     shardKey.globalMin,
-    ...hashedSplitPoints(count).map(point => shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue)))),
+    ...hashedSplitPoints(count).map((point) =>
+      shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue))),
+    ),
     shardKey.globalMax,
   ]
   const perShard = Math.max(1, Math.floor(count / shards.length))

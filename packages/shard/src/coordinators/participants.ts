@@ -6,5 +6,5 @@ const participantsInFlightMax = 16
 /** Does the work for each shard, a bounded number at a time; the first failure ends it. */
 export async function forEachShard<T>(shards: readonly string[], work: (shard: string) => Promise<T>): Promise<T[]> {
   const queue = new PQueue({ concurrency: participantsInFlightMax })
-  return queue.addAll(shards.map(shard => () => work(shard)))
+  return queue.addAll(shards.map((shard) => () => work(shard)))
 }

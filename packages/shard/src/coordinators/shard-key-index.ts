@@ -21,27 +21,41 @@ function isUseful(index: Index, shardKey: ShardKeyPattern): boolean {
  * @returns the specification of the index that must be made, or null when one is there
  * @throws CommandError 72 InvalidOptions
  */
-export function requiredIndex(collection: Collection | undefined, ns: string, shardKey: ShardKeyPattern, unique: boolean): Uint8Array | null {
+export function requiredIndex(
+  collection: Collection | undefined,
+  ns: string,
+  shardKey: ShardKeyPattern,
+  unique: boolean,
+): Uint8Array | null {
   for (const index of collection?.indexes() ?? []) {
     const pattern = findField(index.spec, 'key')!.slice()
     if (index.unique && index.name !== '_id_' && !shardKey.allowsUniqueIndex(pattern)) {
-      throw new CommandError('InvalidOptions', `can't shard collection '${ns}' with unique index on ${toExtendedJson(pattern)} and proposed shard key ${toExtendedJson(shardKey.document)}. Uniqueness can't be maintained unless shard key is a prefix`)
+      throw new CommandError(
+        'InvalidOptions',
+        `can't shard collection '${ns}' with unique index on ${toExtendedJson(pattern)} and proposed shard key ${toExtendedJson(shardKey.document)}. Uniqueness can't be maintained unless shard key is a prefix`,
+      )
     }
   }
-  const useful = (collection?.indexes() ?? []).filter(index => isUseful(index, shardKey))
-  const multikey = useful.find(index => index.multikey)
-  if (multikey !== undefined && useful.every(index => index.multikey)) {
+  const useful = (collection?.indexes() ?? []).filter((index) => isUseful(index, shardKey))
+  const multikey = useful.find((index) => index.multikey)
+  if (multikey !== undefined && useful.every((index) => index.multikey)) {
     throw new CommandError('InvalidOptions', `couldn't find valid index for shard key: index ${multikey.name} is multikey`)
   }
   if (unique && !shardKey.isId) {
-    const exact = useful.find(index => index.pattern.length === shardKey.fields.length)
+    const exact = useful.find((index) => index.pattern.length === shardKey.fields.length)
     if (exact !== undefined && !exact.unique) {
-      throw new CommandError('InvalidOptions', `can't shard collection ${ns}, index not unique: ${toExtendedJson(findField(exact.spec, 'key')!.slice())}`)
+      throw new CommandError(
+        'InvalidOptions',
+        `can't shard collection ${ns}, index not unique: ${toExtendedJson(findField(exact.spec, 'key')!.slice())}`,
+      )
     }
     if (exact !== undefined) return null
   } else if (useful.length > 0) return null
   if (collection !== undefined && collection.count > 0) {
-    throw new CommandError('InvalidOptions', 'Please create an index that starts with the proposed shard key before sharding the collection')
+    throw new CommandError(
+      'InvalidOptions',
+      'Please create an index that starts with the proposed shard key before sharding the collection',
+    )
   }
   if (collection === undefined && shardKey.isId) return null
   const spec = new DocumentWriter(128).int32('v', 2).document('key', shardKey.document).string('name', shardKey.indexName)

@@ -49,7 +49,9 @@ export class PlacementState {
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
     return this.#once(`c ${ns}`, async () => {
       const known = this.#collections.get(ns) ?? null
-      const answer = await this.#ask(() => this.#context.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, { timeoutMs: refreshTimeoutMs }))
+      const answer = await this.#ask(() =>
+        this.#context.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, { timeoutMs: refreshTimeoutMs }),
+      )
       const placement = applyPlacementAnswer(ns, known, answer)
       this.#collections.set(ns, placement)
       return placement
@@ -58,7 +60,9 @@ export class PlacementState {
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {
     return this.#once(`d ${db}`, async () => {
-      const { database } = await this.#ask(() => this.#context.request(configAddress, 'config.get-database', { db }, { timeoutMs: refreshTimeoutMs }))
+      const { database } = await this.#ask(() =>
+        this.#context.request(configAddress, 'config.get-database', { db }, { timeoutMs: refreshTimeoutMs }),
+      )
       const placement = database === null ? null : parseDatabase(database)
       this.#databases.set(db, placement)
       return placement
@@ -78,7 +82,10 @@ export class PlacementState {
       return await work()
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
-      throw new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "nearest" } for set ${configAddress}`)
+      throw new CommandError(
+        'FailedToSatisfyReadPreference',
+        `Could not find host matching read preference { mode: "nearest" } for set ${configAddress}`,
+      )
     }
   }
 }

@@ -7,14 +7,22 @@ import type { Behaviours } from '@shardlab/sharding'
  * @throws CommandError 66 ImmutableField where values are immutable; 54 NotSingleValueField for arrays; 20 IllegalOperation for a
  *   change that would move the document to another shard
  */
-export function checkShardKeyUnchanged(behaviours: Behaviours, shard: string, access: Access, before: Uint8Array, after: Uint8Array, invocation: NodeInvocation): void {
+export function checkShardKeyUnchanged(
+  behaviours: Behaviours,
+  shard: string,
+  access: Access,
+  before: Uint8Array,
+  after: Uint8Array,
+  invocation: NodeInvocation,
+): void {
   if (access.ownership === null) return
   const { shardKey, table } = access.ownership.placement
   const old = shardKey.extract(before)
   const next = shardKey.extract(after, { missingIsNull: behaviours.missingShardKeyFieldsAreNull })
-  if (next === 'array') throw new CommandError('NotSingleValueField', 'Shard key update is not allowed to set a shard key field to an array')
+  if (next === 'array')
+    throw new CommandError('NotSingleValueField', 'Shard key update is not allowed to set a shard key field to an array')
   if (typeof old !== 'string' && typeof next !== 'string' && old.keyString === next.keyString) return
-  const names = shardKey.fields.map(field => field.path).join(', ')
+  const names = shardKey.fields.map((field) => field.path).join(', ')
   if (behaviours.shardKeyValuesAreImmutable || typeof next === 'string') {
     throw new CommandError('ImmutableField', `After applying the update, the (immutable) field '${names}' was found to have been altered`)
   }

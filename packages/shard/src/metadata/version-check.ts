@@ -6,7 +6,16 @@ import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } f
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Access, NodeInvocation } from '@shardlab/node'
 import { splitNamespace } from '@shardlab/node'
-import { isOlderGeneration, isWriteCompatible, OwnershipFilter, sameDatabaseVersion, sameGeneration, writeDatabaseVersion, writePlacementVersion, type CollectionPlacement } from '@shardlab/sharding'
+import {
+  isOlderGeneration,
+  isWriteCompatible,
+  OwnershipFilter,
+  sameDatabaseVersion,
+  sameGeneration,
+  writeDatabaseVersion,
+  writePlacementVersion,
+  type CollectionPlacement,
+} from '@shardlab/sharding'
 import type { CriticalSections } from './critical-sections.js'
 import type { DatabasePlacement, PlacementState } from './placement-state.js'
 
@@ -33,7 +42,13 @@ export class VersionCheck {
     const blocked = this.#critical.blocking(ns)
     if (blocked !== undefined) return this.#enterSlowly(ns, shardVersion, databaseVersion)
     const database = databaseVersion === null ? undefined : this.#state.database(splitNamespace(`${ns}.`)[0])
-    if (databaseVersion !== null && (database === undefined || database === null || database.primary !== this.#shard || !sameDatabaseVersion(databaseVersion, database.version))) {
+    if (
+      databaseVersion !== null &&
+      (database === undefined ||
+        database === null ||
+        database.primary !== this.#shard ||
+        !sameDatabaseVersion(databaseVersion, database.version))
+    ) {
       return this.#enterSlowly(ns, shardVersion, databaseVersion)
     }
     const placement = this.#state.collection(ns)
@@ -86,7 +101,8 @@ export class VersionCheck {
   async #checkDatabase(db: string, received: DatabaseVersionTuple): Promise<void> {
     let known = this.#state.database(db)
     if (known === undefined || known === null || isOlderDatabase(known, received)) known = await this.#state.refreshDatabase(db)
-    if (known === null || !sameDatabaseVersion(known.version, received) || known.primary !== this.#shard) throw staleDatabase(db, received, known)
+    if (known === null || !sameDatabaseVersion(known.version, received) || known.primary !== this.#shard)
+      throw staleDatabase(db, received, known)
   }
 }
 
@@ -99,13 +115,23 @@ function isOlderDatabase(known: DatabasePlacement, received: DatabaseVersionTupl
 
 const zeroEpoch = '000000000000000000000000'
 
-function staleConfig(ns: string, shard: string, received: NonNullable<ShardVersionField>, wanted: PlacementVersionTuple | 'UNSHARDED'): CommandError {
-  const tuple = (version: NonNullable<ShardVersionField>): PlacementVersionTuple => (typeof version === 'string' ? [zeroEpoch, 0, 0, 0, 0] : version)
+function staleConfig(
+  ns: string,
+  shard: string,
+  received: NonNullable<ShardVersionField>,
+  wanted: PlacementVersionTuple | 'UNSHARDED',
+): CommandError {
+  const tuple = (version: NonNullable<ShardVersionField>): PlacementVersionTuple =>
+    typeof version === 'string' ? [zeroEpoch, 0, 0, 0, 0] : version
   const extra = new DocumentWriter(256).string('ns', ns)
   writePlacementVersion(extra, 'vReceived', tuple(received))
   writePlacementVersion(extra, 'vWanted', tuple(wanted))
   extra.string('shardId', shard)
-  return new CommandError('StaleConfig', `sharding status of collection ${ns} is not currently known or has changed and needs to be recovered from the config server`, { extra: extra.finish() })
+  return new CommandError(
+    'StaleConfig',
+    `sharding status of collection ${ns} is not currently known or has changed and needs to be recovered from the config server`,
+    { extra: extra.finish() },
+  )
 }
 
 /** StaleDbVersion with what was received and what is known. */

@@ -11,7 +11,12 @@ export const connectionStatus: CommandRow<CommonInvocation> = {
   summary: 'Tells who is authenticated: nobody, since there is no authentication.',
   fields: { showPrivileges: 'bool' },
   run({ args }) {
-    const writer = new DocumentWriter(256).startDocument('authInfo').startArray('authenticatedUsers').end().startArray('authenticatedUserRoles').end()
+    const writer = new DocumentWriter(256)
+      .startDocument('authInfo')
+      .startArray('authenticatedUsers')
+      .end()
+      .startArray('authenticatedUserRoles')
+      .end()
     if (args.bool('showPrivileges') === true) writer.startArray('authenticatedUserPrivileges').end()
     return writer.end()
   },

@@ -12,7 +12,8 @@ export const endSessions: CommandRow<CommonInvocation> = {
   summary: 'Ends sessions and closes their cursors; unknown ones are passed over.',
   fields: {},
   run({ host, args }) {
-    if (args.target.type !== BsonType.array) throw new CommandError('TypeMismatch', `BSON field 'endSessions.endSessions' is the wrong type, expected type 'array'`)
+    if (args.target.type !== BsonType.array)
+      throw new CommandError('TypeMismatch', `BSON field 'endSessions.endSessions' is the wrong type, expected type 'array'`)
     for (const lsid of documentsOf(args.target)) host.sessions.end(SessionCatalog.parse(lsid).key)
     return new DocumentWriter(128)
   },

@@ -14,7 +14,8 @@ export const getLog: CommandRow<CommonInvocation> = {
   missing: 'the log goes to the event stream of the cluster; the lists are empty',
   summary: 'Lists recent log lines.',
   run({ args }) {
-    if (args.target.type !== BsonType.string) throw new CommandError('TypeMismatch', `Argument to getLog must be of type String; found ${typeName(args.target.type)}`)
+    if (args.target.type !== BsonType.string)
+      throw new CommandError('TypeMismatch', `Argument to getLog must be of type String; found ${typeName(args.target.type)}`)
     const component = args.target.asString()
     const writer = new DocumentWriter(256)
     if (component === '*') {

@@ -6,13 +6,14 @@ type Parameters = Readonly<Record<string, (writer: DocumentWriter, invocation: C
 
 /** Parameters that clients and their test harnesses read. */
 const parameters: Parameters = {
-  authenticationMechanisms: writer => void writer.startArray('authenticationMechanisms').string('0', 'SCRAM-SHA-1').string('1', 'SCRAM-SHA-256').end(),
-  enableTestCommands: writer => void writer.bool('enableTestCommands', true),
+  authenticationMechanisms: (writer) =>
+    void writer.startArray('authenticationMechanisms').string('0', 'SCRAM-SHA-1').string('1', 'SCRAM-SHA-256').end(),
+  enableTestCommands: (writer) => void writer.bool('enableTestCommands', true),
   featureCompatibilityVersion: (writer, { host }) =>
     void writer.startDocument('featureCompatibilityVersion').string('version', host.behaviours.featureCompatibilityVersion).end(),
-  logLevel: writer => void writer.int32('logLevel', 0),
-  quiet: writer => void writer.bool('quiet', false),
-  requireApiVersion: writer => void writer.bool('requireApiVersion', false),
+  logLevel: (writer) => void writer.int32('logLevel', 0),
+  quiet: (writer) => void writer.bool('quiet', false),
+  requireApiVersion: (writer) => void writer.bool('requireApiVersion', false),
 }
 
 export const getParameter: CommandRow<CommonInvocation> = {
@@ -43,6 +44,6 @@ export const getParameter: CommandRow<CommonInvocation> = {
 }
 
 function named(body: Uint8Array, name: string): boolean {
-  for (const it = new FieldIterator(body); it.next(); ) if (it.name() === name) return true
+  for (const it = new FieldIterator(body); it.next();) if (it.name() === name) return true
   return false
 }

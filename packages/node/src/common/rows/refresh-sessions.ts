@@ -12,7 +12,8 @@ export const refreshSessions: CommandRow<CommonInvocation> = {
   summary: 'Keeps idle sessions alive.',
   fields: {},
   run({ host, args }) {
-    if (args.target.type !== BsonType.array) throw new CommandError('TypeMismatch', `BSON field 'refreshSessions.refreshSessions' is the wrong type, expected type 'array'`)
+    if (args.target.type !== BsonType.array)
+      throw new CommandError('TypeMismatch', `BSON field 'refreshSessions.refreshSessions' is the wrong type, expected type 'array'`)
     for (const lsid of documentsOf(args.target)) host.sessions.touch(SessionCatalog.parse(lsid), host.context.now())
     return new DocumentWriter(128)
   },

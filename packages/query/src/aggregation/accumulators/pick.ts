@@ -1,5 +1,18 @@
 /** $min, $max, $first, $last, $push, $addToSet, $mergeObjects. */
-import { BsonType, CommandError, compareValues, DocumentWriter, documentValue, elementsOf, encodeKeyString, FieldIterator, nullValue, typeName, type RawValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  DocumentWriter,
+  documentValue,
+  elementsOf,
+  encodeKeyString,
+  FieldIterator,
+  nullValue,
+  typeName,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
 import type { Accumulator, AccumulatorOperator } from './accumulator.js'
 
@@ -54,15 +67,21 @@ function addToSet(): Accumulator {
     const key = encodeKeyString([value])
     if (!values.has(key)) values.set(key, value)
   }
-  return { add, merge: (partial) => elementsOf(partial).forEach(add), partial: () => arrayValue(values.values()), result: () => arrayValue(values.values()) }
+  return {
+    add,
+    merge: (partial) => elementsOf(partial).forEach(add),
+    partial: () => arrayValue(values.values()),
+    result: () => arrayValue(values.values()),
+  }
 }
 
 function mergeObjects(): Accumulator {
   const fields = new Map<string, RawValue>()
   const add = (value: RawValue | undefined) => {
     if (value === undefined || value.isNullish()) return
-    if (value.type !== BsonType.object) throw new CommandError(40400, `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`)
-    for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) fields.set(it.name(), it.value())
+    if (value.type !== BsonType.object)
+      throw new CommandError(40400, `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`)
+    for (const it = new FieldIterator(value.bytes, value.start); it.next();) fields.set(it.name(), it.value())
   }
   const result = () => {
     const writer = new DocumentWriter()
@@ -78,6 +97,12 @@ export const pickAccumulators: readonly AccumulatorOperator[] = [
   { name: '$first', manualPage: 'aggregation/first', status: 'complete', create: first },
   { name: '$last', manualPage: 'aggregation/last', status: 'complete', create: last },
   { name: '$push', manualPage: 'aggregation/push', status: 'complete', create: push },
-  { name: '$addToSet', manualPage: 'aggregation/addToSet', status: 'partial', note: 'equality by bytes, without the collation', create: addToSet },
+  {
+    name: '$addToSet',
+    manualPage: 'aggregation/addToSet',
+    status: 'partial',
+    note: 'equality by bytes, without the collation',
+    create: addToSet,
+  },
   { name: '$mergeObjects', manualPage: 'aggregation/mergeObjects', status: 'complete', create: mergeObjects },
 ]

@@ -1,5 +1,17 @@
 /** $sum, $avg, $count. Integers add exactly, doubles with compensation, one decimal makes all decimal. */
-import { BsonType, CommandError, DocumentWriter, documentValue, doubleValue, findField, int32Value, int64Value, isEmptyDocument, nullValue, RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  doubleValue,
+  findField,
+  int32Value,
+  int64Value,
+  isEmptyDocument,
+  nullValue,
+  RawValue,
+} from '@shardlab/bson'
 import { fitsInt64, toNumber } from '../../values/arithmetic.js'
 import { addDecimals, divideDecimals } from '../../values/decimal.js'
 import type { Accumulator, AccumulatorOperator } from './accumulator.js'
@@ -33,7 +45,8 @@ class Total {
   /** Neumaier's variant of Kahan's summation. */
   #addDouble(value: number): void {
     const sum = this.#doubles + value
-    if (Number.isFinite(sum)) this.#compensation += Math.abs(this.#doubles) >= Math.abs(value) ? this.#doubles - sum + value : value - sum + this.#doubles
+    if (Number.isFinite(sum))
+      this.#compensation += Math.abs(this.#doubles) >= Math.abs(value) ? this.#doubles - sum + value : value - sum + this.#doubles
     this.#doubles = sum
   }
 
@@ -105,7 +118,8 @@ export const sumAccumulators: readonly AccumulatorOperator[] = [
     status: 'complete',
     create: sum,
     replaceArgument(argument) {
-      if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start)) throw new CommandError('TypeMismatch', '$count takes no arguments, i.e. $count:{}')
+      if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
+        throw new CommandError('TypeMismatch', '$count takes no arguments, i.e. $count:{}')
       return int32Value(1)
     },
   },

@@ -3,4 +3,6 @@ import type { AccumulatorOperator } from './accumulator.js'
 import { pickAccumulators } from './pick.js'
 import { sumAccumulators } from './sum.js'
 
-export const accumulatorOperators: ReadonlyMap<string, AccumulatorOperator> = new Map([...sumAccumulators, ...pickAccumulators].map((row) => [row.name, row]))
+export const accumulatorOperators: ReadonlyMap<string, AccumulatorOperator> = new Map(
+  [...sumAccumulators, ...pickAccumulators].map((row) => [row.name, row]),
+)

@@ -21,7 +21,8 @@ export function operator(name: string, min: number, max: number, evaluate: Evalu
       const one = operands[0]
       const two = operands[1]
       if (operands.length === 1 && one !== undefined) return computed(operands, (frame) => evaluate([one.evaluate(frame)]))
-      if (operands.length === 2 && one !== undefined && two !== undefined) return computed(operands, (frame) => evaluate([one.evaluate(frame), two.evaluate(frame)]))
+      if (operands.length === 2 && one !== undefined && two !== undefined)
+        return computed(operands, (frame) => evaluate([one.evaluate(frame), two.evaluate(frame)]))
       return computed(operands, (frame) => evaluate(operands.map((operand) => operand.evaluate(frame))))
     },
   }
@@ -33,14 +34,22 @@ function arityError(name: string, min: number, max: number, given: number): Comm
 }
 
 /** An operator whose operands are evaluated only as far as needed. */
-export function lazyOperator(name: string, evaluate: (operands: readonly Expression[], frame: Frame) => RawValue | undefined, min = 0): ExpressionOperator {
+export function lazyOperator(
+  name: string,
+  evaluate: (operands: readonly Expression[], frame: Frame) => RawValue | undefined,
+  min = 0,
+): ExpressionOperator {
   return {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
     compile(argument, compiler) {
       const operands = operandsOf(argument, compiler)
-      if (operands.length < min) throw new CommandError(1257300, `${name} needs at least ${min === 1 ? 'one argument' : `${min} arguments`}, had: ${operands.length}`)
+      if (operands.length < min)
+        throw new CommandError(
+          1257300,
+          `${name} needs at least ${min === 1 ? 'one argument' : `${min} arguments`}, had: ${operands.length}`,
+        )
       return computed(operands, (frame) => evaluate(operands, frame))
     },
   }
@@ -52,10 +61,15 @@ export function unary(name: string, evaluate: (value: RawValue | undefined) => R
 }
 
 /** The fields of an operator that takes an object such as `{input: …, as: …}`. */
-export function namedArguments(name: string, argument: RawValue, known: readonly string[], codes: { notObject: number; unknown: number }): Map<string, RawValue> {
+export function namedArguments(
+  name: string,
+  argument: RawValue,
+  known: readonly string[],
+  codes: { notObject: number; unknown: number },
+): Map<string, RawValue> {
   if (argument.type !== BsonType.object) throw new CommandError(codes.notObject, `${name} only supports an object as its argument`)
   const fields = new Map<string, RawValue>()
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const field = it.name()
     if (!known.includes(field)) throw new CommandError(codes.unknown, `Unrecognized parameter to ${name}: ${field}`)
     fields.set(field, it.value())

@@ -67,10 +67,12 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
     return compileOperator(name, argument, self)
   }
   const fields: { name: string; expression: Expression }[] = []
-  for (const it = new FieldIterator(document); it.next(); ) {
+  for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()
-    if (field.startsWith('$')) throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
-    if (field.includes('.')) throw new CommandError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`)
+    if (field.startsWith('$'))
+      throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+    if (field.includes('.'))
+      throw new CommandError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`)
     fields.push({ name: field, expression: self.compile(it.value()) })
   }
   return computed(

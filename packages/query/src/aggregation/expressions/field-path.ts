@@ -32,7 +32,7 @@ export function valueAt(value: RawValue, names: readonly string[], next: number)
   for (let i = next; i < names.length; i++) {
     if (current.type === BsonType.array) {
       const results: RawValue[] = []
-      for (const it = new FieldIterator(current.bytes, current.start); it.next(); ) {
+      for (const it = new FieldIterator(current.bytes, current.start); it.next();) {
         if (it.type !== BsonType.object) continue
         const result = valueAt(it.value(), names, i)
         if (result !== undefined) results.push(result)
@@ -53,7 +53,8 @@ export function checkFieldPath(path: string): string[] {
   const names = path.split('.')
   for (const name of names) {
     if (name === '') throw new CommandError(15998, 'FieldPath field names may not be empty strings.')
-    if (name.startsWith('$') && name !== '$id' && name !== '$ref' && name !== '$db') throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+    if (name.startsWith('$') && name !== '$id' && name !== '$ref' && name !== '$db')
+      throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
   }
   return names
 }

@@ -8,5 +8,12 @@ import { otherExpressions } from './operators/other.js'
 import { stringExpressions } from './operators/string.js'
 
 export const expressionOperators: ReadonlyMap<string, ExpressionOperator> = new Map(
-  [...comparisonExpressions, ...booleanExpressions, ...arithmeticExpressions, ...stringExpressions, ...arrayExpressions, ...otherExpressions].map((row) => [row.name, row]),
+  [
+    ...comparisonExpressions,
+    ...booleanExpressions,
+    ...arithmeticExpressions,
+    ...stringExpressions,
+    ...arrayExpressions,
+    ...otherExpressions,
+  ].map((row) => [row.name, row]),
 )

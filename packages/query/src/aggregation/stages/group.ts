@@ -2,7 +2,18 @@
  * $group, whole or in two halves: with `$willBeMerged` it gives partial results, with `$doingMerge` it takes them.
  * Groups are told apart by canonical equality; a missing key counts as null.
  */
-import { BsonType, CommandError, DocumentWriter, encodeKeyString, FieldIterator, findField, firstFieldName, nullValue, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  encodeKeyString,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  nullValue,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { accumulatorOperators } from '../accumulators/table.js'
 import type { Accumulator, AccumulatorOperator } from '../accumulators/accumulator.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
@@ -45,14 +56,14 @@ function parse(argument: RawValue, context: StageContext): Specification {
   if (argument.type !== BsonType.object) throw new CommandError(15947, "a group's fields must be specified in an object")
   let id: DocumentExpression | null = null
   const flags = { $doingMerge: false, $willBeMerged: false }
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
     if (name === '_id') id = compileExpression(it.value(), context.evaluation)
     else if (name === '$doingMerge' || name === '$willBeMerged') flags[name] = it.value().isTruthy()
   }
   if (id === null) throw new CommandError(15955, 'a group specification must include an _id')
   const fields: GroupField[] = []
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
     if (name === '_id' || Object.hasOwn(flags, name)) continue
     fields.push(parseField(name, mergeable(it.value(), flags.$doingMerge), context))
@@ -84,7 +95,11 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
           let group = groups.get(text)
           if (group === undefined) {
             heldBytes += text.length + (key.end - key.start) + 64 * (fields.length + 1)
-            if (heldBytes > context.memoryLimitBytes) throw new CommandError('QueryExceededMemoryLimitNoDiskUseAllowed', "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
+            if (heldBytes > context.memoryLimitBytes)
+              throw new CommandError(
+                'QueryExceededMemoryLimitNoDiskUseAllowed',
+                "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.",
+              )
             group = { id: key, accumulators: fields.map(({ operator }) => operator.create(strings)) }
             groups.set(text, group)
           }
@@ -99,7 +114,9 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
             if (next.satisfied) break
             const writer = new DocumentWriter()
             writer.value('_id', group.id)
-            group.accumulators.forEach((accumulator, i) => writer.value(fields[i]!.name, willBeMerged ? accumulator.partial() : accumulator.result()))
+            group.accumulators.forEach((accumulator, i) =>
+              writer.value(fields[i]!.name, willBeMerged ? accumulator.partial() : accumulator.result()),
+            )
             next.push(writer.finish())
           }
           next.end()
@@ -121,13 +138,22 @@ export const groupStage: StageOperator = {
 /** The two halves of a $group: what shards run, and what merges their results. */
 export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uint8Array } {
   const specification = findField(stage, '$group')
-  if (specification?.type !== BsonType.object) throw new CommandError(15947, `a group's fields must be specified in an object, not ${typeName(specification?.type)}`)
-  const shards = new DocumentWriter().startDocument('$group').fields(specification.bytes, specification.start).bool('$willBeMerged', true).end().finish()
+  if (specification?.type !== BsonType.object)
+    throw new CommandError(15947, `a group's fields must be specified in an object, not ${typeName(specification?.type)}`)
+  const shards = new DocumentWriter()
+    .startDocument('$group')
+    .fields(specification.bytes, specification.start)
+    .bool('$willBeMerged', true)
+    .end()
+    .finish()
   const merger = new DocumentWriter().startDocument('$group').string('_id', '$$ROOT._id')
-  for (const it = new FieldIterator(specification.bytes, specification.start); it.next(); ) {
+  for (const it = new FieldIterator(specification.bytes, specification.start); it.next();) {
     const name = it.name()
     if (name === '_id' || it.type !== BsonType.object) continue
-    merger.startDocument(name).string(firstFieldName(it.value().slice()) ?? '', `$$ROOT.${name}`).end()
+    merger
+      .startDocument(name)
+      .string(firstFieldName(it.value().slice()) ?? '', `$$ROOT.${name}`)
+      .end()
   }
   return { shards, merger: merger.bool('$doingMerge', true).end().finish() }
 }

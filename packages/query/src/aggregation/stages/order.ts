@@ -32,7 +32,10 @@ export function compileSort(argument: RawValue, context: StageContext, limit = I
             heldBytes = entries.reduce((bytes, entry) => bytes + entry.document.length, 0)
           }
           if (heldBytes > context.memoryLimitBytes) {
-            throw new CommandError('QueryExceededMemoryLimitNoDiskUseAllowed', `Sort exceeded memory limit of ${context.memoryLimitBytes} bytes, but did not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.`)
+            throw new CommandError(
+              'QueryExceededMemoryLimitNoDiskUseAllowed',
+              `Sort exceeded memory limit of ${context.memoryLimitBytes} bytes, but did not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.`,
+            )
           }
         },
         end() {
@@ -102,7 +105,14 @@ function compileSkip(argument: RawValue): CompiledStage {
 }
 
 export const orderStages: readonly StageOperator[] = [
-  { name: '$sort', manualPage: 'aggregation/sort', status: 'partial', note: 'orders by bytes, without the collation', sharded: 'sort', compile: (argument, context) => compileSort(argument, context) },
+  {
+    name: '$sort',
+    manualPage: 'aggregation/sort',
+    status: 'partial',
+    note: 'orders by bytes, without the collation',
+    sharded: 'sort',
+    compile: (argument, context) => compileSort(argument, context),
+  },
   { name: '$limit', manualPage: 'aggregation/limit', status: 'complete', sharded: 'limit', compile: compileLimit },
   { name: '$skip', manualPage: 'aggregation/skip', status: 'complete', sharded: 'skip', compile: compileSkip },
 ]

@@ -16,11 +16,17 @@ function countStages(argument: RawValue): Uint8Array[] {
 }
 
 function sortByCountStages(argument: RawValue): Uint8Array[] {
-  const isExpression = argument.type === BsonType.object ? firstFieldName(argument.slice())?.startsWith('$') : argument.type === BsonType.string && argument.asString().startsWith('$')
+  const isExpression =
+    argument.type === BsonType.object
+      ? firstFieldName(argument.slice())?.startsWith('$')
+      : argument.type === BsonType.string && argument.asString().startsWith('$')
   if (!isExpression) {
     throw argument.type === BsonType.object
       ? new CommandError(40147, 'the sortByCount field must be defined as a $-prefixed path or an expression inside an object')
-      : new CommandError(argument.type === BsonType.string ? 40148 : 40149, 'the sortByCount field must be specified as a $-prefixed path or an expression in an object')
+      : new CommandError(
+          argument.type === BsonType.string ? 40148 : 40149,
+          'the sortByCount field must be specified as a $-prefixed path or an expression in an object',
+        )
   }
   return [
     new DocumentWriter().startDocument('$group').value('_id', argument).startDocument('count').int32('$sum', 1).end().end().finish(),
@@ -34,5 +40,12 @@ function rewritten(): CompiledStage {
 
 export const shorthandStages: readonly StageOperator[] = [
   { name: '$count', manualPage: 'aggregation/count', status: 'complete', sharded: 'group', compile: rewritten, rewrite: countStages },
-  { name: '$sortByCount', manualPage: 'aggregation/sortByCount', status: 'complete', sharded: 'group', compile: rewritten, rewrite: sortByCountStages },
+  {
+    name: '$sortByCount',
+    manualPage: 'aggregation/sortByCount',
+    status: 'complete',
+    sharded: 'group',
+    compile: rewritten,
+    rewrite: sortByCountStages,
+  },
 ]

@@ -15,9 +15,17 @@ function compileMatch(argument: RawValue, { evaluation }: StageContext): Compile
 }
 
 function projecting(name: string, argument: RawValue, compile: (specification: Uint8Array) => Projection): CompiledStage {
-  if (argument.type !== BsonType.object) throw new CommandError(name === '$project' ? 15969 : 40272, `${name} specification ${name === '$project' ? 'must be an object' : `stage must be an object, got ${typeName(argument.type)}`}`)
+  if (argument.type !== BsonType.object)
+    throw new CommandError(
+      name === '$project' ? 15969 : 40272,
+      `${name} specification ${name === '$project' ? 'must be an object' : `stage must be an object, got ${typeName(argument.type)}`}`,
+    )
   const specification = argument.slice()
-  if (isEmptyDocument(specification)) throw new CommandError(name === '$project' ? 51272 : 40177, `Invalid ${name} :: caused by :: ${name === '$project' ? 'projection specification must have at least one field' : 'specification must have at least one field'}`)
+  if (isEmptyDocument(specification))
+    throw new CommandError(
+      name === '$project' ? 51272 : 40177,
+      `Invalid ${name} :: caused by :: ${name === '$project' ? 'projection specification must have at least one field' : 'specification must have at least one field'}`,
+    )
   let projection: Projection
   try {
     projection = compile(specification)
@@ -40,11 +48,13 @@ function addFields(name: string): StageOperator {
 }
 
 function compileUnsetStage(argument: RawValue): CompiledStage {
-  if (argument.type !== BsonType.string && argument.type !== BsonType.array) throw new CommandError(31002, '$unset specification must be a string or an array')
+  if (argument.type !== BsonType.string && argument.type !== BsonType.array)
+    throw new CommandError(31002, '$unset specification must be a string or an array')
   const names = argument.type === BsonType.array ? elementsOf(argument) : [argument]
   if (names.length === 0) throw new CommandError(31119, '$unset specification must be a string or an array with at least one field')
   const paths = names.map((name) => {
-    if (name.type !== BsonType.string) throw new CommandError(31120, '$unset specification must be a string or an array containing only string values')
+    if (name.type !== BsonType.string)
+      throw new CommandError(31120, '$unset specification must be a string or an array containing only string values')
     return name.asString()
   })
   const projection = compileUnset(paths)
@@ -57,14 +67,18 @@ function replaceRoot(name: string, argument: RawValue, evaluation: EvaluationCon
     const root = expression.evaluateOn(document)
     if (root?.type === BsonType.object) return root.slice()
     const what = name === '$replaceRoot' ? "'newRoot'" : "'replacement document'"
-    throw new CommandError(40228, `${what} expression must evaluate to an object, but resulting value was: ${root === undefined ? 'MISSING' : formatValue(root)}. Type of resulting value: '${typeName(root?.type)}'. Input document: ${formatDocument(document)}`)
+    throw new CommandError(
+      40228,
+      `${what} expression must evaluate to an object, but resulting value was: ${root === undefined ? 'MISSING' : formatValue(root)}. Type of resulting value: '${typeName(root?.type)}'. Input document: ${formatDocument(document)}`,
+    )
   })
 }
 
 function newRootOf(argument: RawValue): RawValue {
-  if (argument.type !== BsonType.object) throw new CommandError(40229, `expected an object as specification for $replaceRoot stage, got ${typeName(argument.type)}`)
+  if (argument.type !== BsonType.object)
+    throw new CommandError(40229, `expected an object as specification for $replaceRoot stage, got ${typeName(argument.type)}`)
   let newRoot: RawValue | undefined
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     if (it.name() !== 'newRoot') throw new CommandError(40415, `BSON field '$replaceRoot.${it.name()}' is an unknown field.`)
     newRoot = it.value()
   }
@@ -80,7 +94,8 @@ export const simpleStages: readonly StageOperator[] = [
     status: 'complete',
     inUpdates: true,
     sharded: 'shards',
-    compile: (argument, { evaluation }) => projecting('$project', argument, (specification) => compileProjection(specification, evaluation, { dialect: 'aggregate' })),
+    compile: (argument, { evaluation }) =>
+      projecting('$project', argument, (specification) => compileProjection(specification, evaluation, { dialect: 'aggregate' })),
   },
   addFields('$addFields'),
   addFields('$set'),

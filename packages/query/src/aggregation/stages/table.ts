@@ -6,4 +6,6 @@ import { simpleStages } from './simple.js'
 import type { StageOperator } from './stage.js'
 import { unwindStage } from './unwind.js'
 
-export const stageOperators: ReadonlyMap<string, StageOperator> = new Map([...simpleStages, groupStage, ...orderStages, unwindStage, ...shorthandStages].map((row) => [row.name, row]))
+export const stageOperators: ReadonlyMap<string, StageOperator> = new Map(
+  [...simpleStages, groupStage, ...orderStages, unwindStage, ...shorthandStages].map((row) => [row.name, row]),
+)

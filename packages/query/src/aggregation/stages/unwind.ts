@@ -1,5 +1,16 @@
 /** $unwind: a document for each element of an array. */
-import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findPath, int64Value, nullValue, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findPath,
+  int64Value,
+  nullValue,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { checkFieldPath } from '../expressions/field-path.js'
 import type { CompiledStage, StageOperator } from './stage.js'
 
@@ -33,19 +44,31 @@ function parse(argument: RawValue): { names: string[]; preserve: boolean; indexN
   let indexNames: string[] | null = null
   if (argument.type === BsonType.object) {
     let given: RawValue | undefined
-    for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+    for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
       const value = it.value()
       switch (it.name()) {
         case 'path':
           given = value
           break
         case 'preserveNullAndEmptyArrays':
-          if (value.type !== BsonType.bool) throw new CommandError(28809, `expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got ${typeName(value.type)}`)
+          if (value.type !== BsonType.bool)
+            throw new CommandError(
+              28809,
+              `expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got ${typeName(value.type)}`,
+            )
           preserve = value.asBool()
           break
         case 'includeArrayIndex': {
-          if (value.type !== BsonType.string || value.asString() === '') throw new CommandError(28810, `expected a non-empty string for the includeArrayIndex  option to $unwind stage, got ${typeName(value.type)}`)
-          if (value.asString().startsWith('$')) throw new CommandError(28822, `includeArrayIndex option to $unwind stage should not be prefixed with a '$': ${value.asString()}`)
+          if (value.type !== BsonType.string || value.asString() === '')
+            throw new CommandError(
+              28810,
+              `expected a non-empty string for the includeArrayIndex  option to $unwind stage, got ${typeName(value.type)}`,
+            )
+          if (value.asString().startsWith('$'))
+            throw new CommandError(
+              28822,
+              `includeArrayIndex option to $unwind stage should not be prefixed with a '$': ${value.asString()}`,
+            )
           indexNames = checkFieldPath(value.asString())
           break
         }
@@ -72,14 +95,20 @@ export function setAt(document: Uint8Array, names: readonly string[], value: Raw
   const name = names[depth]!
   const isLast = depth === names.length - 1
   let found = false
-  for (const it = new FieldIterator(document, start); it.next(); ) {
+  for (const it = new FieldIterator(document, start); it.next();) {
     const field = it.name()
     if (field !== name || found) {
       writer.value(field, it.value())
       continue
     }
     found = true
-    if (!isLast) writer.document(field, it.type === BsonType.object ? setAt(document, names, value, it.valueStart, depth + 1) : setAt(emptyObject, names, value, 0, depth + 1))
+    if (!isLast)
+      writer.document(
+        field,
+        it.type === BsonType.object
+          ? setAt(document, names, value, it.valueStart, depth + 1)
+          : setAt(emptyObject, names, value, 0, depth + 1),
+      )
     else if (value !== undefined) writer.value(field, value)
   }
   if (!found && value !== undefined) {
@@ -91,4 +120,10 @@ export function setAt(document: Uint8Array, names: readonly string[], value: Raw
 
 const emptyObject = new Uint8Array([5, 0, 0, 0, 0])
 
-export const unwindStage: StageOperator = { name: '$unwind', manualPage: 'aggregation/unwind', status: 'complete', sharded: 'shards', compile: compileUnwind }
+export const unwindStage: StageOperator = {
+  name: '$unwind',
+  manualPage: 'aggregation/unwind',
+  status: 'complete',
+  sharded: 'shards',
+  compile: compileUnwind,
+}

@@ -60,7 +60,7 @@ export const compileSize: LeafCompiler<SizeNode> = (node) => ({
   test(type, bytes, start) {
     if (type !== BsonType.array) return false
     let count = 0
-    for (const it = new FieldIterator(bytes, start); it.next(); ) if (++count > node.size) return false
+    for (const it = new FieldIterator(bytes, start); it.next();) if (++count > node.size) return false
     return count === node.size
   },
 })
@@ -70,7 +70,12 @@ export const compileElemMatchObject: LeafCompiler<ElemMatchObjectNode> = (node, 
   return {
     leafArrays: 'whole',
     test: (type, bytes, start) =>
-      type === BsonType.array && someElement(bytes, start, (elementType, at) => (elementType === BsonType.object || elementType === BsonType.array) && child(bytes, at)),
+      type === BsonType.array &&
+      someElement(
+        bytes,
+        start,
+        (elementType, at) => (elementType === BsonType.object || elementType === BsonType.array) && child(bytes, at),
+      ),
   }
 }
 
@@ -78,7 +83,9 @@ export const compileElemMatchValue: LeafCompiler<ElemMatchValueNode> = (node, co
   const tests = node.children.map((child) => compiler.compileValue(child))
   return {
     leafArrays: 'whole',
-    test: (type, bytes, start) => type === BsonType.array && someElement(bytes, start, (elementType, at, end) => tests.every((test) => test(elementType, bytes, at, end))),
+    test: (type, bytes, start) =>
+      type === BsonType.array &&
+      someElement(bytes, start, (elementType, at, end) => tests.every((test) => test(elementType, bytes, at, end))),
   }
 }
 

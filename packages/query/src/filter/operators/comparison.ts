@@ -1,5 +1,15 @@
 /** $eq, $ne, $lt, $lte, $gt, $gte: values of one canonical type only, but for null, MinKey and MaxKey. */
-import { BsonType, canonicalType, CommandError, compareValues, isNaNValue, RawValue, readDouble, readInt32, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  canonicalType,
+  CommandError,
+  compareValues,
+  isNaNValue,
+  RawValue,
+  readDouble,
+  readInt32,
+  type StringComparator,
+} from '@shardlab/bson'
 import type { ValueTest } from '../../path/walk.js'
 import type { ComparisonNode, ComparisonOperator } from '../ast.js'
 import type { LeafCompiler, PathOperator } from '../operator.js'
@@ -13,7 +23,12 @@ export function comparisonNode(path: string, operator: ComparisonOperator, value
 }
 
 function row(name: string, operator: ComparisonOperator): PathOperator {
-  return { name, manualPage: `query/${name.slice(1)}`, status: 'complete', parse: (path, argument) => comparisonNode(path, operator, argument) }
+  return {
+    name,
+    manualPage: `query/${name.slice(1)}`,
+    status: 'complete',
+    parse: (path, argument) => comparisonNode(path, operator, argument),
+  }
 }
 
 export const comparisonOperators: readonly PathOperator[] = [
@@ -44,7 +59,10 @@ const accepts: Readonly<Record<ComparisonOperator, (order: number) => boolean>> 
 
 const never: ValueTest = () => false
 
-export const compileComparison: LeafCompiler<ComparisonNode> = (node, compiler) => ({ test: comparisonTest(node.operator, node.value, compiler.strings), leafArrays: 'elements' })
+export const compileComparison: LeafCompiler<ComparisonNode> = (node, compiler) => ({
+  test: comparisonTest(node.operator, node.value, compiler.strings),
+  leafArrays: 'elements',
+})
 
 export function comparisonTest(operator: ComparisonOperator, value: RawValue, strings: StringComparator | undefined): ValueTest {
   const includesEqual = operator !== 'lt' && operator !== 'gt'
@@ -73,7 +91,8 @@ function general(operator: ComparisonOperator, value: RawValue, strings: StringC
   const accept = accepts[operator]
   const canonical = canonicalType(value.type)
   if (canonical !== 10) {
-    return (type, bytes, start, end) => type !== 0 && canonicalType(type) === canonical && accept(compareValues(new RawValue(type, bytes, start, end), value, strings))
+    return (type, bytes, start, end) =>
+      type !== 0 && canonicalType(type) === canonical && accept(compareValues(new RawValue(type, bytes, start, end), value, strings))
   }
   if (isNaNValue(value)) return nanTest(operator)
   return (type, bytes, start, end) => {
@@ -86,7 +105,8 @@ function general(operator: ComparisonOperator, value: RawValue, strings: StringC
 /** NaN equals NaN and has no order with other numbers. */
 function nanTest(operator: ComparisonOperator): ValueTest {
   if (operator === 'lt' || operator === 'gt') return never
-  return (type, bytes, start, end) => (type === BsonType.double || type === BsonType.decimal128) && isNaNValue(new RawValue(type, bytes, start, end))
+  return (type, bytes, start, end) =>
+    (type === BsonType.double || type === BsonType.decimal128) && isNaNValue(new RawValue(type, bytes, start, end))
 }
 
 function numberTest(operator: ComparisonOperator, value: RawValue): ValueTest {
@@ -96,15 +116,40 @@ function numberTest(operator: ComparisonOperator, value: RawValue): ValueTest {
   // One closure per operator, so that each stays monomorphic and small.
   switch (operator) {
     case 'eq':
-      return (type, bytes, start, end) => (type === BsonType.int32 ? readInt32(bytes, start) === number : type === BsonType.double ? readDouble(bytes, start) === number : other(type, bytes, start, end))
+      return (type, bytes, start, end) =>
+        type === BsonType.int32
+          ? readInt32(bytes, start) === number
+          : type === BsonType.double
+            ? readDouble(bytes, start) === number
+            : other(type, bytes, start, end)
     case 'lt':
-      return (type, bytes, start, end) => (type === BsonType.int32 ? readInt32(bytes, start) < number : type === BsonType.double ? readDouble(bytes, start) < number : other(type, bytes, start, end))
+      return (type, bytes, start, end) =>
+        type === BsonType.int32
+          ? readInt32(bytes, start) < number
+          : type === BsonType.double
+            ? readDouble(bytes, start) < number
+            : other(type, bytes, start, end)
     case 'lte':
-      return (type, bytes, start, end) => (type === BsonType.int32 ? readInt32(bytes, start) <= number : type === BsonType.double ? readDouble(bytes, start) <= number : other(type, bytes, start, end))
+      return (type, bytes, start, end) =>
+        type === BsonType.int32
+          ? readInt32(bytes, start) <= number
+          : type === BsonType.double
+            ? readDouble(bytes, start) <= number
+            : other(type, bytes, start, end)
     case 'gt':
-      return (type, bytes, start, end) => (type === BsonType.int32 ? readInt32(bytes, start) > number : type === BsonType.double ? readDouble(bytes, start) > number : other(type, bytes, start, end))
+      return (type, bytes, start, end) =>
+        type === BsonType.int32
+          ? readInt32(bytes, start) > number
+          : type === BsonType.double
+            ? readDouble(bytes, start) > number
+            : other(type, bytes, start, end)
     case 'gte':
-      return (type, bytes, start, end) => (type === BsonType.int32 ? readInt32(bytes, start) >= number : type === BsonType.double ? readDouble(bytes, start) >= number : other(type, bytes, start, end))
+      return (type, bytes, start, end) =>
+        type === BsonType.int32
+          ? readInt32(bytes, start) >= number
+          : type === BsonType.double
+            ? readDouble(bytes, start) >= number
+            : other(type, bytes, start, end)
   }
 }
 

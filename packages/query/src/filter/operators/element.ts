@@ -26,7 +26,8 @@ export function parseType(element: RawValue): readonly number[] {
   const integer = exactInteger(element)
   const type = integer === -1n ? BsonType.minKey : integer === null ? -1 : Number(integer)
   if (type === 0) throw new CommandError('BadValue', 'Invalid numerical type code: 0. Instead use {$exists:false}.')
-  if (type < 0 || (type === 0xff && integer !== -1n) || !isBsonType(type)) throw new CommandError('BadValue', `Invalid numerical type code: ${integer ?? element.asNumber()}`)
+  if (type < 0 || (type === 0xff && integer !== -1n) || !isBsonType(type))
+    throw new CommandError('BadValue', `Invalid numerical type code: ${integer ?? element.asNumber()}`)
   return [type]
 }
 
@@ -37,7 +38,12 @@ export const elementOperators: readonly PathOperator[] = [
     status: 'complete',
     parse: (path, argument) => (argument.isTruthy() ? { kind: 'exists', path } : { kind: 'not', child: { kind: 'exists', path } }),
   },
-  { name: '$type', manualPage: 'query/type', status: 'complete', parse: (path, argument) => ({ kind: 'type', path, types: parseTypes(argument) }) },
+  {
+    name: '$type',
+    manualPage: 'query/type',
+    status: 'complete',
+    parse: (path, argument) => ({ kind: 'type', path, types: parseTypes(argument) }),
+  },
 ]
 
 export const compileExists: LeafCompiler<ExistsNode> = () => ({ leafArrays: 'elements', test: (type) => type !== 0 })

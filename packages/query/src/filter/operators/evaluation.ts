@@ -46,7 +46,12 @@ function parseBits(path: string, name: string, mode: BitsNode['mode'], argument:
 }
 
 function bitsRow(name: string, mode: BitsNode['mode']): PathOperator {
-  return { name, manualPage: `query/${name.slice(1)}`, status: 'complete', parse: (path, argument) => parseBits(path, name, mode, argument) }
+  return {
+    name,
+    manualPage: `query/${name.slice(1)}`,
+    status: 'complete',
+    parse: (path, argument) => parseBits(path, name, mode, argument),
+  }
 }
 
 export const evaluationOperators: readonly PathOperator[] = [

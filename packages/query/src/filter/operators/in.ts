@@ -21,7 +21,12 @@ function parseIn(path: string, argument: RawValue, parser: FilterParser, name: s
 
 export const inOperators: readonly PathOperator[] = [
   { name: '$in', manualPage: 'query/in', status: 'complete', parse: (path, argument, parser) => parseIn(path, argument, parser, '$in') },
-  { name: '$nin', manualPage: 'query/nin', status: 'complete', parse: (path, argument, parser) => ({ kind: 'not', child: parseIn(path, argument, parser, '$nin') }) },
+  {
+    name: '$nin',
+    manualPage: 'query/nin',
+    status: 'complete',
+    parse: (path, argument, parser) => ({ kind: 'not', child: parseIn(path, argument, parser, '$nin') }),
+  },
 ]
 
 /** Above this many values a set of keys is faster than one test after the other. */

@@ -15,7 +15,12 @@ function parseChildren(name: string, argument: RawValue, parser: FilterParser): 
 }
 
 export const logicalOperators: readonly RootOperator[] = [
-  { name: '$and', manualPage: 'query/and', status: 'complete', parse: (argument, parser) => andOf(parseChildren('$and', argument, parser)) },
+  {
+    name: '$and',
+    manualPage: 'query/and',
+    status: 'complete',
+    parse: (argument, parser) => andOf(parseChildren('$and', argument, parser)),
+  },
   {
     name: '$or',
     manualPage: 'query/or',
@@ -25,7 +30,12 @@ export const logicalOperators: readonly RootOperator[] = [
       return children.length === 1 ? children[0]! : { kind: 'or', children }
     },
   },
-  { name: '$nor', manualPage: 'query/nor', status: 'complete', parse: (argument, parser) => ({ kind: 'nor', children: parseChildren('$nor', argument, parser) }) },
+  {
+    name: '$nor',
+    manualPage: 'query/nor',
+    status: 'complete',
+    parse: (argument, parser) => ({ kind: 'nor', children: parseChildren('$nor', argument, parser) }),
+  },
 ]
 
 export const notOperator: PathOperator = {

@@ -11,10 +11,21 @@ import { compileRegex, regexOperators } from './regex.js'
 import { otherRootOperators, pathComment } from './root.js'
 
 export const pathOperators: ReadonlyMap<string, PathOperator> = new Map(
-  [...comparisonOperators, ...inOperators, ...elementOperators, ...arrayOperators, ...evaluationOperators, ...regexOperators, notOperator, pathComment].map((row) => [row.name, row]),
+  [
+    ...comparisonOperators,
+    ...inOperators,
+    ...elementOperators,
+    ...arrayOperators,
+    ...evaluationOperators,
+    ...regexOperators,
+    notOperator,
+    pathComment,
+  ].map((row) => [row.name, row]),
 )
 
-export const rootOperators: ReadonlyMap<string, RootOperator> = new Map([...logicalOperators, ...otherRootOperators].map((row) => [row.name, row]))
+export const rootOperators: ReadonlyMap<string, RootOperator> = new Map(
+  [...logicalOperators, ...otherRootOperators].map((row) => [row.name, row]),
+)
 
 const leafCompilers: { readonly [Kind in PathNode['kind']]: LeafCompiler<Extract<PathNode, { kind: Kind }>> } = {
   comparison: compileComparison,

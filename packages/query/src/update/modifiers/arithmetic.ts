@@ -9,23 +9,38 @@ type Combine = (a: RawValue, b: RawValue, overflow: OverflowRule) => RawValue | 
 
 function arithmetic(name: string, verb: string, combine: Combine, missing: (argument: RawValue) => RawValue): Modifier {
   return modifier(name, true, (path, argument) => {
-    if (!argument.isNumber()) throw new CommandError('TypeMismatch', `Cannot ${verb} with non-numeric argument: {${formatField(path, argument)}}`)
+    if (!argument.isNumber())
+      throw new CommandError('TypeMismatch', `Cannot ${verb} with non-numeric argument: {${formatField(path, argument)}}`)
     return (existing, context) => {
       if (existing === undefined) return missing(argument)
       if (!existing.isNumber()) throw nonNumeric(name, existing, context)
       const result = combine(existing, argument, 'fail')
-      if (result === null) throw new CommandError('BadValue', `Failed to apply ${name} operations to current value (${typedText(existing)}) for document ${context.describeDocument()}`)
+      if (result === null)
+        throw new CommandError(
+          'BadValue',
+          `Failed to apply ${name} operations to current value (${typedText(existing)}) for document ${context.describeDocument()}`,
+        )
       return identical(result, existing) ? keepValue : result
     }
   })
 }
 
 function nonNumeric(name: string, existing: RawValue, context: LeafContext): CommandError {
-  return new CommandError('TypeMismatch', `Cannot apply ${name} to a value of non-numeric type. ${context.describeDocument()} has the field '${context.path.split('.').at(-1)}' of non-numeric type ${typeName(existing.type)}`)
+  return new CommandError(
+    'TypeMismatch',
+    `Cannot apply ${name} to a value of non-numeric type. ${context.describeDocument()} has the field '${context.path.split('.').at(-1)}' of non-numeric type ${typeName(existing.type)}`,
+  )
 }
 
 function typedText(value: RawValue): string {
-  const type = value.type === BsonType.int64 ? 'NumberLong' : value.type === BsonType.int32 ? 'NumberInt' : value.type === BsonType.double ? 'NumberDouble' : 'NumberDecimal'
+  const type =
+    value.type === BsonType.int64
+      ? 'NumberLong'
+      : value.type === BsonType.int32
+        ? 'NumberInt'
+        : value.type === BsonType.double
+          ? 'NumberDouble'
+          : 'NumberDecimal'
   return `(${type})${formatValue(value)}`
 }
 
@@ -34,18 +49,35 @@ function isInteger(value: RawValue): boolean {
 }
 
 const bit = modifier('$bit', true, (path, argument) => {
-  if (argument.type !== BsonType.object) throw new CommandError('BadValue', `The $bit modifier is not compatible with a ${typeName(argument.type)}. You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}`)
+  if (argument.type !== BsonType.object)
+    throw new CommandError(
+      'BadValue',
+      `The $bit modifier is not compatible with a ${typeName(argument.type)}. You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}`,
+    )
   const steps: { operation: string; operand: RawValue }[] = []
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const operation = it.name()
     const operand = it.value()
-    if (!['and', 'or', 'xor'].includes(operation)) throw new CommandError('BadValue', `The $bit modifier only supports 'and', 'or', and 'xor', not '${operation}' which is an unknown operator: {${formatField(operation, operand)}}`)
-    if (!isInteger(operand)) throw new CommandError('BadValue', `The $bit modifier field must be an Integer(32/64 bit); a '${typeName(operand.type)}' is not supported here: {${formatField(operation, operand)}}`)
+    if (!['and', 'or', 'xor'].includes(operation))
+      throw new CommandError(
+        'BadValue',
+        `The $bit modifier only supports 'and', 'or', and 'xor', not '${operation}' which is an unknown operator: {${formatField(operation, operand)}}`,
+      )
+    if (!isInteger(operand))
+      throw new CommandError(
+        'BadValue',
+        `The $bit modifier field must be an Integer(32/64 bit); a '${typeName(operand.type)}' is not supported here: {${formatField(operation, operand)}}`,
+      )
     steps.push({ operation, operand })
   }
-  if (steps.length === 0) throw new CommandError('BadValue', `You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}`)
+  if (steps.length === 0)
+    throw new CommandError('BadValue', `You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}`)
   return (existing, context) => {
-    if (existing !== undefined && !isInteger(existing)) throw new CommandError('BadValue', `Cannot apply $bit to a value of non-integral type.${context.describeDocument()} has the field ${path} of non-integer type ${typeName(existing.type)}`)
+    if (existing !== undefined && !isInteger(existing))
+      throw new CommandError(
+        'BadValue',
+        `Cannot apply $bit to a value of non-integral type.${context.describeDocument()} has the field ${path} of non-integer type ${typeName(existing.type)}`,
+      )
     let value = existing ?? int32Value(0)
     for (const { operation, operand } of steps) {
       const a = value.asBigInt()

@@ -1,5 +1,16 @@
 /** $addToSet, $pull, $pullAll, $pop. */
-import { BsonType, CommandError, DocumentWriter, compareValues, elementsOf, FieldIterator, findField, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  compareValues,
+  elementsOf,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileFilter } from '../../filter/compile.js'
 import type { EvaluationContext } from '../../context.js'
 import { exactInteger } from '../../values/arithmetic.js'
@@ -10,21 +21,28 @@ import { keepValue, modifier, type Modifier } from '../modifier.js'
 const addToSet = modifier('$addToSet', true, (path, argument, { strings }) => {
   const candidates = eachOf(path, argument)
   return (existing) => {
-    if (existing !== undefined && existing.type !== BsonType.array) throw new CommandError('BadValue', `Cannot apply $addToSet to non-array field. Field named '${path.split('.').at(-1)}' has non-array type ${typeName(existing.type)}`)
+    if (existing !== undefined && existing.type !== BsonType.array)
+      throw new CommandError(
+        'BadValue',
+        `Cannot apply $addToSet to non-array field. Field named '${path.split('.').at(-1)}' has non-array type ${typeName(existing.type)}`,
+      )
     const elements = existing === undefined ? [] : elementsOf(existing)
     const before = elements.length
-    for (const candidate of candidates) if (!elements.some((element) => compareValues(element, candidate, strings) === 0)) elements.push(candidate)
+    for (const candidate of candidates)
+      if (!elements.some((element) => compareValues(element, candidate, strings) === 0)) elements.push(candidate)
     return existing !== undefined && elements.length === before ? keepValue : arrayValue(elements)
   }
 })
 
 function eachOf(path: string, argument: RawValue): RawValue[] {
   if (argument.type !== BsonType.object || firstFieldName(argument.slice()) !== '$each') return [argument]
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
-    if (it.name() !== '$each') throw new CommandError('BadValue', `Found unexpected fields after $each in $addToSet: {${formatField(path, argument)}}`)
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+    if (it.name() !== '$each')
+      throw new CommandError('BadValue', `Found unexpected fields after $each in $addToSet: {${formatField(path, argument)}}`)
   }
   const each = findField(argument.bytes, '$each', argument.start)!
-  if (each.type !== BsonType.array) throw new CommandError('TypeMismatch', `The argument to $each in $addToSet must be an array but it was of type ${typeName(each.type)}`)
+  if (each.type !== BsonType.array)
+    throw new CommandError('TypeMismatch', `The argument to $each in $addToSet must be an array but it was of type ${typeName(each.type)}`)
   return elementsOf(each)
 }
 
@@ -52,7 +70,8 @@ function pullTest(argument: RawValue, context: EvaluationContext): (element: Raw
 }
 
 const pullAll = modifier('$pullAll', false, (_path, argument, { strings }) => {
-  if (argument.type !== BsonType.array) throw new CommandError('BadValue', `$pullAll requires an array argument but was given a ${typeName(argument.type)}`)
+  if (argument.type !== BsonType.array)
+    throw new CommandError('BadValue', `$pullAll requires an array argument but was given a ${typeName(argument.type)}`)
   const unwanted = elementsOf(argument)
   return cull('$pull', (element) => unwanted.some((value) => compareValues(element, value, strings) === 0))
 })
@@ -64,7 +83,8 @@ const pop = modifier('$pop', false, (path, argument) => {
   if (end !== 1n && end !== -1n) throw new CommandError('FailedToParse', `$pop expects 1 or -1, found: ${end}`)
   return (existing, context) => {
     if (existing === undefined) return keepValue
-    if (existing.type !== BsonType.array) throw new CommandError('TypeMismatch', `Path '${context.path}' contains an element of non-array type '${typeName(existing.type)}'`)
+    if (existing.type !== BsonType.array)
+      throw new CommandError('TypeMismatch', `Path '${context.path}' contains an element of non-array type '${typeName(existing.type)}'`)
     const elements = elementsOf(existing)
     if (elements.length === 0) return keepValue
     return arrayValue(end === 1n ? elements.slice(0, -1) : elements.slice(1))

@@ -1,5 +1,16 @@
 /** $push with $each, $position, $sort, $slice: inserted, then sorted, then cut. */
-import { BsonType, CommandError, elementsOf, FieldIterator, firstFieldName, isEmptyDocument, typeName, compareValues, type RawValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  elementsOf,
+  FieldIterator,
+  firstFieldName,
+  isEmptyDocument,
+  typeName,
+  compareValues,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import { parseSort, sortKeyOf } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { arrayValue, identical } from '../../values/build.js'
@@ -16,13 +27,14 @@ function parse(argument: RawValue, strings: StringComparator | undefined): Claus
   const clauses: Clauses = { each: [argument], position: null, slice: null, sort: null }
   if (argument.type !== BsonType.object || firstFieldName(argument.slice()) === undefined) return clauses
   let hasEach = false
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) if (it.name() === '$each') hasEach = true
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) if (it.name() === '$each') hasEach = true
   if (!hasEach) return clauses
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next(); ) {
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const value = it.value()
     switch (it.name()) {
       case '$each':
-        if (value.type !== BsonType.array) throw new CommandError('BadValue', `The argument to $each in $push must be an array but it was of type: ${typeName(value.type)}`)
+        if (value.type !== BsonType.array)
+          throw new CommandError('BadValue', `The argument to $each in $push must be an array but it was of type: ${typeName(value.type)}`)
         clauses.each = elementsOf(value)
         break
       case '$position':
@@ -54,8 +66,10 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
     const sign = Number(direction)
     return (elements) => elements.sort((a, b) => compareValues(a, b, strings) * sign)
   }
-  if (value.type !== BsonType.object) throw new CommandError('BadValue', 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields')
-  if (isEmptyDocument(value.bytes, value.start)) throw new CommandError('BadValue', 'The $sort pattern is empty when it should be a set of fields.')
+  if (value.type !== BsonType.object)
+    throw new CommandError('BadValue', 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields')
+  if (isEmptyDocument(value.bytes, value.start))
+    throw new CommandError('BadValue', 'The $sort pattern is empty when it should be a set of fields.')
   const sort = parseSort(value.slice())
   // An element that is no document has none of the fields.
   const keyOf = (element: RawValue) => sortKeyOf(element.type === BsonType.object ? element.slice() : emptyObject, sort)
@@ -73,7 +87,10 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings 
   const { each, position, slice, sort } = parse(argument, strings)
   return (existing, context) => {
     if (existing !== undefined && existing.type !== BsonType.array) {
-      throw new CommandError('BadValue', `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document ${context.describeDocument()}`)
+      throw new CommandError(
+        'BadValue',
+        `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document ${context.describeDocument()}`,
+      )
     }
     let elements = existing === undefined ? [] : elementsOf(existing)
     const length = elements.length

@@ -5,4 +5,6 @@ import { arrayModifiers } from './arrays.js'
 import { fieldModifiers } from './fields.js'
 import { pushModifier } from './push.js'
 
-export const updateModifiers: ReadonlyMap<string, Modifier> = new Map([...fieldModifiers, ...arithmeticModifiers, ...arrayModifiers, pushModifier].map((row) => [row.name, row]))
+export const updateModifiers: ReadonlyMap<string, Modifier> = new Map(
+  [...fieldModifiers, ...arithmeticModifiers, ...arrayModifiers, pushModifier].map((row) => [row.name, row]),
+)

@@ -46,7 +46,12 @@ function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left.isNumber() && right.isNumber()) {
     if (left.type === BsonType.int64 || right.type === BsonType.int64) {
       // Negating the lowest int64 would overflow before the sum does.
-      if (left.type !== BsonType.double && right.type !== BsonType.double && left.type !== BsonType.decimal128 && right.type !== BsonType.decimal128) {
+      if (
+        left.type !== BsonType.double &&
+        right.type !== BsonType.double &&
+        left.type !== BsonType.decimal128 &&
+        right.type !== BsonType.decimal128
+      ) {
         const difference = left.asBigInt() - right.asBigInt()
         return fitsInt64(difference) ? int64Value(difference) : doubleValue(Number(difference))
       }
@@ -70,7 +75,8 @@ function multiply(operands: readonly (RawValue | undefined)[]): RawValue {
 
 function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
-  if (!left.isNumber() || !right.isNumber()) throw new CommandError('TypeMismatch', `$divide only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
+  if (!left.isNumber() || !right.isNumber())
+    throw new CommandError('TypeMismatch', `$divide only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
   const byZero = () => new CommandError('BadValue', "can't $divide by zero")
   if (left.type === BsonType.decimal128 || right.type === BsonType.decimal128) {
     const quotient = divideDecimals(left, right)
@@ -83,7 +89,8 @@ function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
 
 function mod([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
-  if (!left.isNumber() || !right.isNumber()) throw new CommandError(16611, `$mod only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
+  if (!left.isNumber() || !right.isNumber())
+    throw new CommandError(16611, `$mod only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
   if (toNumber(right) === 0) throw new CommandError(16610, "can't $mod by zero")
   if (left.type === BsonType.decimal128 || right.type === BsonType.decimal128) return remainderOfDecimals(left, right)!
   if (left.type === BsonType.double || right.type === BsonType.double) return doubleValue(left.asNumber() % right.asNumber())
@@ -101,7 +108,8 @@ function abs(value: RawValue | undefined): RawValue {
 function rounding(name: string, round: (value: number) => number): ExpressionOperator {
   return unary(name, (value) => {
     if (value === undefined || value.isNullish()) return nullValue
-    if (!value.isNumber()) throw new CommandError(name === '$trunc' ? 51081 : 28765, `${name} only supports numeric types, not ${typeOf(value)}`)
+    if (!value.isNumber())
+      throw new CommandError(name === '$trunc' ? 51081 : 28765, `${name} only supports numeric types, not ${typeOf(value)}`)
     return value.type === BsonType.double ? doubleValue(round(value.asNumber())) : value
   })
 }
@@ -117,4 +125,3 @@ export const arithmeticExpressions: readonly ExpressionOperator[] = [
   { ...rounding('$floor', Math.floor), status: 'partial', note: 'decimal128 values are passed through' },
   { ...rounding('$trunc', Math.trunc), status: 'partial', note: 'no decimal places; decimal128 values are passed through' },
 ]
-

@@ -1,5 +1,15 @@
 /** $size, $arrayElemAt, $first, $last, $in, $isArray, $concatArrays, $map, $filter, $reduce, $let. */
-import { BsonType, boolValue, CommandError, compareValues, elementsOf, FieldIterator, int32Value, nullValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  boolValue,
+  CommandError,
+  compareValues,
+  elementsOf,
+  FieldIterator,
+  int32Value,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { exactInteger } from '../../../values/arithmetic.js'
 import { arrayValue } from '../../../values/build.js'
 import { namedArguments, operator, typeOf, unary } from '../arguments.js'
@@ -7,7 +17,7 @@ import type { Expression, ExpressionCompiler, ExpressionOperator } from '../expr
 
 function countOf(array: RawValue): number {
   let count = 0
-  for (const it = new FieldIterator(array.bytes, array.start); it.next(); ) count++
+  for (const it = new FieldIterator(array.bytes, array.start); it.next();) count++
   return count
 }
 
@@ -21,10 +31,12 @@ function elementAt(array: RawValue, index: number): RawValue | undefined {
 
 function arrayElemAt([array, index]: readonly (RawValue | undefined)[]): RawValue | undefined {
   if (array === undefined || index === undefined || array.isNullish() || index.isNullish()) return nullValue
-  if (array.type !== BsonType.array) throw new CommandError(28689, `$arrayElemAt's first argument must be an array, but is ${typeOf(array)}`)
+  if (array.type !== BsonType.array)
+    throw new CommandError(28689, `$arrayElemAt's first argument must be an array, but is ${typeOf(array)}`)
   if (!index.isNumber()) throw new CommandError(28690, `$arrayElemAt's second argument must be a numeric value, but is ${typeOf(index)}`)
   const integer = exactInteger(index)
-  if (integer === null || BigInt.asIntN(32, integer) !== integer) throw new CommandError(28691, `$arrayElemAt's second argument must be representable as a 32-bit integer: ${index.asNumber()}`)
+  if (integer === null || BigInt.asIntN(32, integer) !== integer)
+    throw new CommandError(28691, `$arrayElemAt's second argument must be representable as a 32-bit integer: ${index.asNumber()}`)
   return elementAt(array, Number(integer))
 }
 
@@ -43,7 +55,8 @@ const inOperator: ExpressionOperator = {
   compile(argument, compiler) {
     const { strings } = compiler.context
     return operator('$in', 2, 2, ([value, array]) => {
-      if (array?.type !== BsonType.array) throw new CommandError(40081, `$in requires an array as a second argument, found: ${typeOf(array)}`)
+      if (array?.type !== BsonType.array)
+        throw new CommandError(40081, `$in requires an array as a second argument, found: ${typeOf(array)}`)
       return boolValue(elementsOf(array).some((element) => compareValues(value, element, strings) === 0))
     }).compile(argument, compiler)
   },
@@ -75,8 +88,13 @@ function variableName(fields: Map<string, RawValue>): string {
 
 function checkVariableName(name: string): void {
   if (name === '') throw new CommandError('FailedToParse', 'empty variable names are not allowed')
-  if (name !== 'CURRENT' && !/^[a-z\u0080-\uffff]/.test(name)) throw new CommandError('FailedToParse', `'${name}' starts with an invalid character for a user variable name`)
-  if (!/^[A-Za-z0-9_\u0080-\uffff]*$/.test(name)) throw new CommandError('FailedToParse', `'${name}' contains an invalid character for a variable name: '${/[^A-Za-z0-9_\u0080-\uffff]/.exec(name)![0]}'`)
+  if (name !== 'CURRENT' && !/^[a-z\u0080-\uffff]/.test(name))
+    throw new CommandError('FailedToParse', `'${name}' starts with an invalid character for a user variable name`)
+  if (!/^[A-Za-z0-9_\u0080-\uffff]*$/.test(name))
+    throw new CommandError(
+      'FailedToParse',
+      `'${name}' contains an invalid character for a variable name: '${/[^A-Za-z0-9_\u0080-\uffff]/.exec(name)![0]}'`,
+    )
 }
 
 function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expression {
@@ -164,7 +182,7 @@ function compileLet(argument: RawValue, compiler: ExpressionCompiler): Expressio
   if (variables.type !== BsonType.object) throw new CommandError('TypeMismatch', `invalid parameter: expected an object (vars)`)
   const names: string[] = []
   const values: Expression[] = []
-  for (const it = new FieldIterator(variables.bytes, variables.start); it.next(); ) {
+  for (const it = new FieldIterator(variables.bytes, variables.start); it.next();) {
     const name = it.name()
     checkVariableName(name)
     names.push(name)
@@ -186,7 +204,8 @@ function compileLet(argument: RawValue, compiler: ExpressionCompiler): Expressio
 
 export const arrayExpressions: readonly ExpressionOperator[] = [
   unary('$size', (value) => {
-    if (value?.type !== BsonType.array) throw new CommandError(17124, `The argument to $size must be an array, but was of type: ${typeOf(value)}`)
+    if (value?.type !== BsonType.array)
+      throw new CommandError(17124, `The argument to $size must be an array, but was of type: ${typeOf(value)}`)
     return int32Value(countOf(value))
   }),
   unary('$isArray', (value) => boolValue(value?.type === BsonType.array)),

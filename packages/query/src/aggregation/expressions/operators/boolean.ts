@@ -19,7 +19,8 @@ function compileCond(argument: RawValue, compiler: ExpressionCompiler): Expressi
     })
   } else {
     operands = operandsOf(argument, compiler)
-    if (operands.length !== 3) throw new CommandError(16020, `Expression $cond takes exactly 3 arguments. ${operands.length} were passed in.`)
+    if (operands.length !== 3)
+      throw new CommandError(16020, `Expression $cond takes exactly 3 arguments. ${operands.length} were passed in.`)
   }
   const [condition, then, otherwise] = operands as [Expression, Expression, Expression]
   return computed(operands, (frame) => (truth(condition.evaluate(frame)) ? then : otherwise).evaluate(frame))
@@ -29,8 +30,9 @@ function compileSwitch(argument: RawValue, compiler: ExpressionCompiler): Expres
   if (argument.type !== BsonType.object) throw new CommandError(40060, `$switch requires an object as an argument, found: ${argument.type}`)
   const fields = namedArguments('$switch', argument, ['branches', 'default'], { notObject: 40060, unknown: 40067 })
   const branches = fields.get('branches')
-  if (branches === undefined || (branches.type === BsonType.array && elementsOf(branches).length === 0)) throw new CommandError(40068, '$switch requires at least one branch.')
-  if (branches.type !== BsonType.array) throw new CommandError(40061, '$switch expected an array for \'branches\', found: object')
+  if (branches === undefined || (branches.type === BsonType.array && elementsOf(branches).length === 0))
+    throw new CommandError(40068, '$switch requires at least one branch.')
+  if (branches.type !== BsonType.array) throw new CommandError(40061, "$switch expected an array for 'branches', found: object")
   const compiled = elementsOf(branches).map((branch) => {
     const condition = branch.type === BsonType.object ? findField(branch.bytes, 'case', branch.start) : undefined
     const then = branch.type === BsonType.object ? findField(branch.bytes, 'then', branch.start) : undefined
@@ -44,7 +46,8 @@ function compileSwitch(argument: RawValue, compiler: ExpressionCompiler): Expres
     constant: null,
     evaluate(frame) {
       for (const { condition, then } of compiled) if (truth(condition.evaluate(frame))) return then.evaluate(frame)
-      if (otherwise === null) throw new CommandError(40066, '$switch could not find a matching branch for an input, and no default was specified.')
+      if (otherwise === null)
+        throw new CommandError(40066, '$switch could not find a matching branch for an input, and no default was specified.')
       return otherwise.evaluate(frame)
     },
   }

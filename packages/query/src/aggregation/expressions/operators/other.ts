@@ -1,5 +1,20 @@
 /** $type, $isNumber, $toHashedIndexKey, $rand, $mergeObjects, $objectToArray, $bsonSize. */
-import { BsonType, boolValue, CommandError, DocumentWriter, documentValue, doubleValue, FieldIterator, hashValue, int32Value, int64Value, isEmptyDocument, nullValue, stringValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  boolValue,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  doubleValue,
+  FieldIterator,
+  hashValue,
+  int32Value,
+  int64Value,
+  isEmptyDocument,
+  nullValue,
+  stringValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { arrayValue } from '../../../values/build.js'
 import { formatValue } from '../../../values/format.js'
 import { operator, typeOf, unary } from '../arguments.js'
@@ -21,8 +36,9 @@ function mergeObjects(operands: readonly (RawValue | undefined)[]): RawValue {
   const fields = new Map<string, RawValue>()
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) continue
-    if (operand.type !== BsonType.object) throw new CommandError(40400, `$mergeObjects requires object inputs, but input ${formatValue(operand)} is of type ${typeOf(operand)}`)
-    for (const it = new FieldIterator(operand.bytes, operand.start); it.next(); ) fields.set(it.name(), it.value())
+    if (operand.type !== BsonType.object)
+      throw new CommandError(40400, `$mergeObjects requires object inputs, but input ${formatValue(operand)} is of type ${typeOf(operand)}`)
+    for (const it = new FieldIterator(operand.bytes, operand.start); it.next();) fields.set(it.name(), it.value())
   }
   const writer = new DocumentWriter()
   for (const [name, value] of fields) writer.value(name, value)
@@ -33,7 +49,8 @@ function objectToArray(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
   if (value.type !== BsonType.object) throw new CommandError(40390, `$objectToArray requires a document input, found: ${typeOf(value)}`)
   const pairs: RawValue[] = []
-  for (const it = new FieldIterator(value.bytes, value.start); it.next(); ) pairs.push(documentValue(new DocumentWriter().string('k', it.name()).value('v', it.value()).finish()))
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();)
+    pairs.push(documentValue(new DocumentWriter().string('k', it.name()).value('v', it.value()).finish()))
   return arrayValue(pairs)
 }
 

@@ -1,5 +1,15 @@
 /** $concat, $toString, $toDouble, $toLower, $toUpper, $strLenCP, $strLenBytes. */
-import { asBuffer, BsonType, CommandError, doubleValue, fromRawValue, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
+import {
+  asBuffer,
+  BsonType,
+  CommandError,
+  doubleValue,
+  fromRawValue,
+  int32Value,
+  nullValue,
+  stringValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { toNumber } from '../../../values/arithmetic.js'
 import { formatValue } from '../../../values/format.js'
 import { operator, typeOf, unary } from '../arguments.js'
@@ -51,7 +61,8 @@ function isoDate(value: RawValue): string {
 function toStringValue(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
   const text = textOf(value)
-  if (text === null) throw new CommandError('ConversionFailure', `Unsupported conversion from ${typeOf(value)} to string in $convert with no onError value`)
+  if (text === null)
+    throw new CommandError('ConversionFailure', `Unsupported conversion from ${typeOf(value)} to string in $convert with no onError value`)
   return stringValue(text)
 }
 
@@ -79,7 +90,11 @@ function toDouble(value: RawValue | undefined): RawValue {
   if (value.type === BsonType.date) return doubleValue(Number(value.asBigInt()))
   const number = value.type === BsonType.string && value.asString().trim() !== '' ? Number(value.asString()) : Number.NaN
   if (value.type === BsonType.string && !Number.isNaN(number)) return doubleValue(number)
-  if (value.type === BsonType.string) throw new CommandError('ConversionFailure', `Failed to parse number '${value.asString()}' in $convert with no onError value: Did not consume whole string.`)
+  if (value.type === BsonType.string)
+    throw new CommandError(
+      'ConversionFailure',
+      `Failed to parse number '${value.asString()}' in $convert with no onError value: Did not consume whole string.`,
+    )
   throw new CommandError('ConversionFailure', `Unsupported conversion from ${typeOf(value)} to double in $convert with no onError value`)
 }
 

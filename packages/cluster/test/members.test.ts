@@ -1,0 +1,39 @@
+import t from 'tap'
+import { createSimulatedCluster, OptionError, ShardedCluster } from '../src/index.js'
+
+const clusters = {
+  inline: () => ShardedCluster.start({ shards: 1, runtime: 'inline' }),
+  simulated: () => createSimulatedCluster({ shards: 1 }),
+}
+
+for (const [world, start] of Object.entries(clusters)) {
+  t.test(`${world}: a member that is not there`, async (t) => {
+    await using cluster = await start()
+    const known = cluster.members().map(({ address }) => address)
+    t.same(known.toSorted(), ['balancer', 'config', 'mongos01', 'shard01'])
+    const refusal = new OptionError(`shard09 is not a member of this cluster; its members are ${known.join(', ')}.`)
+    for (const verb of ['crash', 'restart', 'describe'] as const)
+      await t.rejects(
+        cluster[verb]('shard09').then(() => {}),
+        refusal,
+        verb,
+      )
+  })
+}
+
+t.test('inline: listeners say what members report, and stopping twice is stopping once', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, mongos: 2, runtime: 'inline', seed: 3 })
+  t.equal(cluster.seed, 3)
+  t.equal(cluster.uri, `mongodb://${cluster.mongos.join(',')}/`)
+  t.equal(new Set(cluster.mongos).size, 2)
+  t.match(cluster.shards, [{ id: 'shard01', uri: /^mongodb:\/\/127\.0\.0\.1:\d+\/\?directConnection=true$/ }])
+  const states: string[] = []
+  cluster.on('member', ({ member, state }) => states.push(`${member} ${state}`))
+  await cluster.crash('mongos02')
+  await cluster.crash('mongos02')
+  await cluster.restart('mongos02')
+  t.same(states, ['mongos02 crashed', 'mongos02 started'])
+  t.equal(cluster.stop(), cluster.stop())
+  await cluster.stop()
+  t.same([...new Set(cluster.members().map(({ state }) => state))], ['stopped'])
+})

@@ -1,0 +1,110 @@
+import t from 'tap'
+import { resolveSimulatedOptions, type ClusterOptions } from '../src/options.js'
+import { OptionError, resolveOptions } from '../src/index.js'
+
+t.test('defaults', async (t) => {
+  const { seed, ...others } = resolveOptions({})
+  t.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31, `a drawn seed: ${seed}`)
+  t.same(others, {
+    shards: 3,
+    mongos: 1,
+    port: 0,
+    host: '127.0.0.1',
+    emulate: '7.0',
+    chunkSizeBytes: 0,
+    runtime: 'threads',
+    hosts: undefined,
+    balancerRoundIntervalMs: 1000,
+    findReplicaSetHostTimeoutMs: 15_000,
+    nativeWire: false,
+    diskSizeBytes: 2 * 1024 ** 3,
+  })
+})
+
+t.test('what is said is taken', async (t) => {
+  const same: ClusterOptions = {
+    shards: 12,
+    mongos: 2,
+    port: 27_017,
+    host: '::1',
+    emulate: '4.4',
+    runtime: 'threads',
+    hosts: 4,
+    seed: 0,
+    balancerRoundIntervalMs: 5,
+    findReplicaSetHostTimeoutMs: 0,
+    nativeWire: true,
+  }
+  t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
+    ...same,
+    chunkSizeBytes: 65_536,
+    diskSizeBytes: 1024 ** 2,
+  })
+  t.equal(resolveOptions({ serverTimings: true }).balancerRoundIntervalMs, 10_000)
+})
+
+t.test('the ends of the ranges', async (t) => {
+  const fine: ClusterOptions[] = [
+    { shards: 1 },
+    { shards: 1000 },
+    { mongos: 100, port: 65_436 },
+    { port: 65_535 },
+    { chunkSize: '1KB' },
+    { chunkSize: '1GB' },
+    { chunkSize: 1024 },
+    { hosts: 64 },
+    { seed: 2 ** 32 - 1 },
+    { diskSize: 1024 ** 2 },
+    { findReplicaSetHostTimeoutMs: 2 ** 31 - 1 },
+  ]
+  for (const options of fine) t.doesNotThrow(() => resolveOptions(options), JSON.stringify(options))
+})
+
+const names =
+  'shards, mongos, port, host, emulate, chunkSize, runtime, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, diskSize'
+
+/** Wrong options, also of kinds that TypeScript would refuse, and the sentence that answers them. */
+const wrong: readonly [Record<string, unknown>, string][] = [
+  [{ shard: 3 }, `shard is not an option of a cluster; the options are ${names}.`],
+  [{ shards: 0 }, 'shards is 0; it must be a whole number from 1 to 1000.'],
+  [{ shards: 1001 }, 'shards is 1001; it must be a whole number from 1 to 1000.'],
+  [{ shards: 2.5 }, 'shards is 2.5; it must be a whole number from 1 to 1000.'],
+  [{ shards: '3' }, 'shards is "3"; it must be a whole number from 1 to 1000.'],
+  [{ mongos: 0 }, 'mongos is 0; it must be a whole number from 1 to 100.'],
+  [{ mongos: 101 }, 'mongos is 101; it must be a whole number from 1 to 100.'],
+  [{ port: -1 }, 'port is -1; it must be a whole number from 0 to 65535.'],
+  [{ port: 65_536 }, 'port is 65536; it must be a whole number from 0 to 65535.'],
+  [{ port: 65_535, mongos: 2 }, 'port 65535 leaves no room for 2 mongoses: they take consecutive ports up to 65535.'],
+  [{ emulate: '7' }, 'emulate is "7"; use one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0.'],
+  [{ runtime: 'cloud' }, 'runtime is "cloud"; use threads or inline.'],
+  [{ runtime: 'inline', hosts: 2 }, 'hosts goes only with runtime threads: leave it out.'],
+  [{ hosts: 0 }, 'hosts is 0; it must be a whole number from 1 to 64.'],
+  [{ hosts: 65 }, 'hosts is 65; it must be a whole number from 1 to 64.'],
+  [{ host: '' }, 'host must be an address to listen on, such as 127.0.0.1.'],
+  [{ host: 5 }, 'host must be an address to listen on, such as 127.0.0.1.'],
+  [{ chunkSize: 'big' }, 'chunkSize is "big"; give bytes or a size such as 64KB, 128MB or 1GB.'],
+  [{ chunkSize: 1023 }, 'chunkSize is 1023; it must be from 1KB to 1GB.'],
+  [{ chunkSize: '2GB' }, 'chunkSize is 2GB; it must be from 1KB to 1GB.'],
+  [{ diskSize: 'none' }, 'diskSize is "none"; give bytes or a size such as 64KB, 128MB or 1GB.'],
+  [{ diskSize: '1023KB' }, 'diskSize is 1023KB; it must be at least 1MB.'],
+  [{ seed: -1 }, 'seed is -1; it must be a whole number from 0 to 4294967295.'],
+  [{ seed: 2 ** 32 }, 'seed is 4294967296; it must be a whole number from 0 to 4294967295.'],
+  [{ balancerRoundIntervalMs: 0 }, 'balancerRoundIntervalMs is 0; it must be a whole number from 1 to 2147483647.'],
+  [{ findReplicaSetHostTimeoutMs: -1 }, 'findReplicaSetHostTimeoutMs is -1; it must be a whole number from 0 to 2147483647.'],
+]
+
+t.test('wrong options are answered by one sentence each', async (t) => {
+  for (const [options, sentence] of wrong) t.throws(() => resolveOptions(options), new OptionError(sentence), JSON.stringify(options))
+})
+
+t.test('a simulated cluster: the server’s timings, nothing that listens', async (t) => {
+  t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), { seed: 7, shards: 2, port: 0, balancerRoundIntervalMs: 10_000 })
+  t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
+  const simulatedNames =
+    'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, diskSize'
+  for (const name of ['runtime', 'hosts', 'port', 'host']) {
+    const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
+    t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
+  }
+  t.throws(() => resolveSimulatedOptions({ shards: 0 }), new OptionError('shards is 0; it must be a whole number from 1 to 1000.'))
+})

@@ -1,0 +1,57 @@
+/** What clients were told, document by document: the bounds within which the cluster's contents must lie at the end. */
+
+/** One document that clients write: how often it may be there, and how far its counter `n` may have come. */
+interface Entry {
+  presence: 'yes' | 'no' | 'maybe'
+  least: number
+  most: number
+}
+
+/** What the cluster holds of one document; `count` above one is a document that is there twice. */
+export interface Found {
+  readonly count: number
+  readonly n: number
+}
+
+export class Ledger {
+  readonly #entries = new Map<number, Entry>()
+
+  /** Keys whose document is known to be there. */
+  present(): number[] {
+    return [...this.#entries].filter(([, { presence }]) => presence === 'yes').map(([key]) => key)
+  }
+
+  /** An insert with n: 0 that was acknowledged, or that may have happened. */
+  inserted(key: number, certain: boolean): void {
+    this.#entries.set(key, { presence: certain ? 'yes' : 'maybe', least: 0, most: 0 })
+  }
+
+  /** An increment of a document that is there. */
+  incremented(key: number, by: number, certain: boolean): void {
+    const entry = this.#entries.get(key)!
+    entry.most += by
+    if (certain) entry.least += by
+  }
+
+  /** A delete of a document that is there. */
+  deleted(key: number, certain: boolean): void {
+    this.#entries.get(key)!.presence = certain ? 'no' : 'maybe'
+  }
+
+  /** What is wrong with the contents, one sentence each. */
+  violations(name: string, contents: ReadonlyMap<number, Found>): string[] {
+    const wrong: string[] = []
+    for (const key of contents.keys()) if (!this.#entries.has(key)) wrong.push(`${name} ${key} was never written`)
+    for (const [key, { presence, least, most }] of this.#entries) {
+      const found = contents.get(key)
+      if (found === undefined) {
+        if (presence === 'yes') wrong.push(`${name} ${key} was acknowledged and is gone`)
+        continue
+      }
+      if (presence === 'no') wrong.push(`${name} ${key} was deleted and is there`)
+      if (found.count !== 1) wrong.push(`${name} ${key} is there ${found.count} times`)
+      if (found.n < least || found.n > most) wrong.push(`${name} ${key} was incremented to ${found.n}, not to ${least}–${most}`)
+    }
+    return wrong
+  }
+}
