@@ -52,6 +52,10 @@ class ConfigServer implements Actor {
     this.#node.wake(timer)
   }
 
+  stop(): void {
+    this.#node.stop()
+  }
+
   async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     if (kind === 'config.initialise') {
       const reply = await this.#catalog.initialise(request as RequestOf<'config.initialise'>)

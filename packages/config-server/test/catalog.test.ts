@@ -110,6 +110,24 @@ t.test('create-database', async (t) => {
   t.match(config.context.events, [{ type: 'catalog', change: 'database-created', ns: 'Sales' }, { ns: 'other' }, { ns: 'y' }])
 })
 
+t.test('enableSharding marks the database, where the version has the mark', async (t) => {
+  const old = await new ConfigUnderTest('4.4').initialised()
+  const partitioned = async (db: string) => (await old.all('databases')).find((each) => each['_id'] === db)?.['partitioned']
+  await old.createDatabase('implicit')
+  t.equal(await partitioned('implicit'), false)
+  t.match((await old.createDatabase('implicit', null, true)).database, { _id: 'implicit', partitioned: true })
+  t.match((await old.createDatabase('implicit')).database, { partitioned: true }, 'it stays')
+  t.match((await old.createDatabase('explicit', 'shard02', true)).database, { primary: 'shard02', partitioned: true })
+  const restarted = old.restarted()
+  t.same(
+    (await restarted.all('databases')).map((each) => each['partitioned']),
+    [true, true],
+    'on the disk',
+  )
+  const today = await new ConfigUnderTest('7.0').initialised()
+  t.notOk('partitioned' in (await today.createDatabase('db', null, true)).database!)
+})
+
 t.test('creations at once: one database, and no twin in another case', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   const [a, b, c] = await Promise.all([config.createDatabase('db'), config.createDatabase('db'), config.createDatabase('DB')])

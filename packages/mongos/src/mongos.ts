@@ -74,6 +74,7 @@ export class Mongos implements Actor, CommonHost {
     this.remote = new Remote(context, this.clock, {
       findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
       limits: this.limits,
+      stopping: this.stopping.signal,
       hostOf: (address) => this.hostOf(address),
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))

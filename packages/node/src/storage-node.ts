@@ -59,6 +59,8 @@ export class StorageNode implements CommonHost {
   /** The process id part of hello's topologyVersion. */
   readonly processId: Uint8Array
   readonly newObjectId: () => Uint8Array
+  /** Aborted when the member shuts down: ends what only waits. */
+  readonly stopping = new AbortController()
   readonly #log: NodeLog
   readonly #connections = new Set<number>()
 
@@ -104,6 +106,11 @@ export class StorageNode implements CommonHost {
     this.sessions.expire(now)
     this.context.setTimer('housekeeping', 60_000)
     return true
+  }
+
+  /** Ends what clients wait for; other members are still served. */
+  stop(): void {
+    this.stopping.abort()
   }
 
   collection(ns: string): Collection | undefined {

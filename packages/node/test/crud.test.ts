@@ -89,7 +89,9 @@ t.test('statements that are refused end up in writeErrors', async (t) => {
     [{ update: 'c', updates: [{ q: {}, u: { b: 1 }, multi: true }] }, 9],
     [{ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { _id: 2 } } }] }, 66],
     [{ update: 'c', updates: [{ q: { _id: 1 }, u: { $nonsense: { a: 1 } } }] }, 9],
-    [{ delete: 'c', deletes: [{ q: {}, limit: 2 }] }, 9],
+    [{ insert: 'a$b', documents: [{}] }, 73],
+    [{ insert: 'system.x', documents: [{}] }, 73],
+    [{ insert: 'c'.repeat(300), documents: [{}] }, 73],
   ]
   for (const [command, code] of cases) {
     const reply = await node.ok(command)
@@ -97,6 +99,30 @@ t.test('statements that are refused end up in writeErrors', async (t) => {
     t.equal(reply['n'], 0)
   }
   t.same(await node.all('c'), [{ _id: 1, a: 1 }])
+})
+
+t.test('one statement that cannot be parsed: nothing of the command is run', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
+  const good = { update: { q: { _id: 1 }, u: { $set: { a: 1 } } }, delete: { q: { _id: 1 }, limit: 1 } }
+  const cases: ['update' | 'delete', Document, number, RegExp][] = [
+    ['update', {}, 40414, /^BSON field 'update\.updates\.q' is missing but a required field$/],
+    ['update', { q: {} }, 40414, /updates\.u' is missing/],
+    ['update', { q: 1, u: {} }, 14, /^BSON field 'update\.updates\.q' is the wrong type 'int', expected type 'object'$/],
+    ['update', { q: {}, u: 1 }, 9, /^Update argument must be either an object or an array$/],
+    ['update', { q: {}, u: {}, multi: 'yes' }, 14, /updates\.multi/],
+    ['update', { q: {}, u: {}, hint: 1 }, 9, /^Hint must be/],
+    ['update', { q: {}, u: {}, foo: 1 }, 40415, /^BSON field 'update\.updates\.foo' is an unknown field\.$/],
+    ['update', { q: {}, u: {}, $db: 'x' }, 40415, /updates\.\$db/],
+    ['delete', { q: {} }, 40414, /deletes\.limit' is missing/],
+    ['delete', { q: 1, limit: 1 }, 14, /deletes\.q/],
+    ['delete', { q: {}, limit: 2 }, 9, /^The limit field in delete objects must be 0 or 1\. Got 2$/],
+  ]
+  for (const [kind, statement, code, errmsg] of cases) {
+    const command = { [kind]: 'c', [`${kind}s`]: [good[kind], statement] }
+    t.match(await node.run(command), { ok: 0, code, errmsg }, JSON.stringify(command))
+  }
+  t.same(await node.all('c'), [{ _id: 1 }, { _id: 2 }])
 })
 
 t.test('an ordered batch ends at its first error, an unordered one goes on', async (t) => {

@@ -5,8 +5,8 @@ t.test('every operator has a row that says where it is described and how far it 
   for (const table of [pathOperators, rootOperators, expressionOperators, accumulatorOperators, stageOperators, updateModifiers]) {
     for (const [name, row] of table) {
       t.equal(row.name, name)
-      t.match(name, /^\$[a-zA-Z]+$/)
-      t.match(row.manualPage, /^(query|update|aggregation)(\/[A-Za-z-]+)?$/, name)
+      t.match(name, /^\$[a-zA-Z0-9]+$/)
+      t.match(row.manualPage, /^(query|update|aggregation)(\/[A-Za-z0-9-]+)?$/, name)
       t.equal(row.note === undefined, row.status === 'complete', `${name}: a partial row says what is missing`)
     }
   }

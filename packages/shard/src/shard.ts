@@ -66,6 +66,10 @@ class Shard implements Actor {
     this.#node.wake(timer)
   }
 
+  stop(): void {
+    this.#node.stop()
+  }
+
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     return this.#serve(kind, request) as Promise<ReplyOf<K>> | ReplyOf<K>
   }

@@ -2,7 +2,7 @@
  * A command's arguments, checked as the server's generated parsers check them: unknown fields, wrong types and
  * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
  */
-import { BsonType, CommandError, documentsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 
 /**
  * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `any`: not checked;
@@ -154,6 +154,24 @@ export class CommandArguments {
     const name = this.target.asString()
     checkCollectionName(db, name)
     return name
+  }
+}
+
+/**
+ * Checks a document inside a command, such as a statement of a write batch, in the same way.
+ * @param name how errors call it: `update.updates`
+ * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
+ */
+export function checkFields(name: string, document: Uint8Array, specs: FieldSpecs): void {
+  for (const it = new FieldIterator(document); it.next();) {
+    const field = it.name()
+    const spec = Object.hasOwn(specs, field) ? specs[field] : undefined
+    if (spec === undefined) throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`)
+    if (it.type !== BsonType.null) checkType(name, field, spec, it.value())
+  }
+  for (const field in specs) {
+    if (specs[field]!.endsWith('!') && (findField(document, field)?.type ?? BsonType.null) === BsonType.null)
+      throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
   }
 }
 

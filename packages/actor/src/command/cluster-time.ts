@@ -1,5 +1,5 @@
 import type { DocumentWriter, RawValue } from '@shardlab/bson'
-import { BsonType, findField, readUint32 } from '@shardlab/bson'
+import { BsonType, CommandError, findField, readUint32 } from '@shardlab/bson'
 import type { TimestampPair } from '../catalogue/exchange.js'
 
 /** -1, 0 or 1. */
@@ -11,6 +11,9 @@ export function compareTimestamps(a: TimestampPair, b: TimestampPair): number {
 export function timestampPair(value: RawValue): TimestampPair {
   return [readUint32(value.bytes, value.start + 4), readUint32(value.bytes, value.start)]
 }
+
+/** maxAcceptableLogicalClockDriftSecs: a year. */
+const driftSecondsMax = 31_536_000
 
 /**
  * The cluster's logical clock as one member sees it: hybrid time that follows the member's clock in seconds, never
@@ -42,12 +45,24 @@ export class ClusterClock {
     if (compareTimestamps(time, this.#time) > 0) this.#time = time
   }
 
-  /** Takes over the `$clusterTime` that a client sends, if it sends one. */
+  /**
+   * Takes over the `$clusterTime` that a client sends, if it sends one.
+   * @throws CommandError 205 ClusterTimeFailsRateLimiter for one that is more than a year ahead of the member's clock
+   */
   advanceFrom(body: Uint8Array): void {
     const sent = findField(body, '$clusterTime')
     if (sent?.type !== BsonType.object) return
     const time = findField(sent.bytes, 'clusterTime', sent.start)
-    if (time?.type === BsonType.timestamp) this.advance(timestampPair(time))
+    if (time?.type !== BsonType.timestamp) return
+    const pair = timestampPair(time)
+    const nowSeconds = Math.floor(this.#now() / 1000)
+    // Members cannot leave such a time again: their clocks never go back.
+    if (pair[0] > nowSeconds + driftSecondsMax)
+      throw new CommandError(
+        'ClusterTimeFailsRateLimiter',
+        `New cluster time, ${pair[0]}, is too far from this node's wall clock time, ${nowSeconds}.`,
+      )
+    this.advance(pair)
   }
 }
 

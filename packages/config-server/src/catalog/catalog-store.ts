@@ -1,5 +1,5 @@
 /** The config.* collections as the config server reads and writes them: ordinary collections of its own storage. */
-import { DocumentWriter, encode, findField, toRawValue, type RawValue } from '@shardlab/bson'
+import { BsonType, DocumentWriter, emptyDocument, encode, findField, toRawValue, type RawValue } from '@shardlab/bson'
 import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
@@ -26,7 +26,8 @@ export class CatalogStore {
   }
 
   get(ns: string, id: unknown): Uint8Array | null {
-    return this.#collection(ns).findById(toRawValue(id))?.document ?? null
+    const document = this.#node.collection(ns)?.findById(toRawValue(id))?.document
+    return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
   find(ns: string, filter: Record<string, unknown>, sort?: Record<string, 1 | -1>): Uint8Array[] {
@@ -34,15 +35,19 @@ export class CatalogStore {
   }
 
   findRaw(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array[] {
+    const collection = this.#node.collection(ns)
+    if (collection === undefined) return []
     const executor = executePlan(
-      planQuery(this.#collection(ns), {
+      planQuery(collection, {
         filter: compileFilter(filter, this.#node.evaluation()),
         ...(sort === undefined ? {} : { sort: parseSort(encode(sort)) }),
       }),
       {},
     )
     const documents: Uint8Array[] = []
-    for (let record = executor.next(); record !== null; record = executor.next()) documents.push(record.document)
+    for (let record = executor.next(); record !== null; record = executor.next()) {
+      if (isWellFormed(ns, record.document)) documents.push(record.document)
+    }
     return documents
   }
 
@@ -66,11 +71,40 @@ export class CatalogStore {
     this.#node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
   }
 
+  /** Clients may drop it: then it begins anew. */
   #collection(ns: string): Collection {
-    const collection = this.#node.collection(ns)
-    if (collection === undefined) throw new Error(`${ns} is missing from the catalog`)
-    return collection
+    return this.#node.collection(ns) ?? createCollection(this.#node, ns, emptyDocument)
   }
+}
+
+/** Fields without which nobody can make sense of a document, and their types. */
+const essentialFields: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
+  'config.shards': [
+    ['_id', BsonType.string],
+    ['host', BsonType.string],
+  ],
+  'config.databases': [
+    ['_id', BsonType.string],
+    ['primary', BsonType.string],
+  ],
+  'config.collections': [
+    ['_id', BsonType.string],
+    ['lastmodEpoch', BsonType.objectId],
+    ['uuid', BsonType.binary],
+    ['key', BsonType.object],
+  ],
+  'config.chunks': [
+    ['min', BsonType.object],
+    ['max', BsonType.object],
+    ['shard', BsonType.string],
+    ['lastmod', BsonType.timestamp],
+  ],
+}
+
+/** Clients write to config.* as they like; what they spoil counts as not there. */
+function isWellFormed(ns: string, document: Uint8Array): boolean {
+  const fields = essentialFields[ns]
+  return fields === undefined || fields.every(([name, type]) => findField(document, name)?.type === type)
 }
 
 function idOf(document: Uint8Array): RawValue {

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
-import { aggregateFields, batchSizeOf, checkCursorArgument } from '@shardlab/node'
+import { aggregateFields, batchSizeOf, checkCursorArgument, collectionRequired } from '@shardlab/node'
 import { compilePipeline, parseSort, splitPipeline } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
@@ -32,8 +32,7 @@ export const aggregate: CommandRow<MongosInvocation> = {
     const collectionless = args.target.isNumber()
     const ns = collectionless ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
     return withRoute(invocation, ns, false, (route) => {
-      if (collectionless && route.kind !== 'config')
-        throw new CommandError('InvalidNamespace', "{aggregate: 1} is not valid for '$match'; a collection is required.")
+      if (collectionless && route.kind !== 'config') throw collectionRequired(args.documents('pipeline')!)
       return aggregateOn(invocation, ns, route)
     })
   },

@@ -24,6 +24,8 @@ export type RemoteCommand = Omit<NodeCommand, 'clusterTime'>
 export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
   readonly limits: MongosLimits
+  /** Aborted when the router shuts down: nobody is looked for any longer. */
+  readonly stopping: AbortSignal
   /** `host:port` of a member, for messages. */
   hostOf(address: Address): string
 }
@@ -120,9 +122,15 @@ export class Remote {
     }
   }
 
+  /** @throws CommandError 11600 InterruptedAtShutdown */
   async #pause(durationMs: number, requester: Requester): Promise<void> {
     const leftMs = requester?.remainingMs(this.#context.now())
-    await this.#context.sleep(leftMs === undefined ? durationMs : Math.min(durationMs, leftMs))
+    try {
+      await this.#context.sleep(leftMs === undefined ? durationMs : Math.min(durationMs, leftMs), this.#options.stopping)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')
+    }
   }
 
   #brokenError(to: Address, name: string): CommandError {

@@ -6,6 +6,7 @@
  * get its turn. A shard that refuses a statement as stale runs none of those after it in the same batch.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import { statementArguments } from '@shardlab/node'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
@@ -19,7 +20,7 @@ import { RoutedSummary } from './routed-summary.js'
 import { batchForMember, planRound, type LoneTarget, type RoundPlan, type ShardBatch } from './plan-round.js'
 import { StatementStates } from './statement-states.js'
 import { StatementTargeter } from './statement-targeter.js'
-import { headerOf, statementField, type WriteCommand } from './write-command.js'
+import { headerOf, type WriteCommand } from './write-command.js'
 import { codeIn, indexIn, readShardWriteReply, withIndex, WriteOutcome, writeErrorEntry, type ShardWriteReply } from './write-outcome.js'
 
 /** What became of one statement on one shard. */
@@ -159,7 +160,7 @@ export class BatchWriteExecutor {
     const { invocation, command } = this
     const header = (this.#header ??= headerOf(invocation, command.kind))
     const stmtIds = invocation.txnNumber === null ? null : indexes
-    return { ...routedCommand(invocation, route, shard, header, [[statementField(command.kind), statements]]), stmtIds }
+    return { ...routedCommand(invocation, route, shard, header, [[statementArguments[command.kind], statements]]), stmtIds }
   }
 
   #ask(shard: string, command: RemoteCommand): Promise<MemberAnswer> {

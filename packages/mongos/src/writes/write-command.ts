@@ -1,11 +1,7 @@
 /** A batch of statements as the client sent it. */
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
-import { checkBatchSize, documentsArgument } from '@shardlab/node'
+import { statementArguments, statementsOf, type WriteKind } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
-
-export type WriteKind = 'insert' | 'update' | 'delete'
-
-const statementFields = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
 
 export interface WriteCommand {
   readonly kind: WriteKind
@@ -16,23 +12,16 @@ export interface WriteCommand {
   readonly untouched: boolean
 }
 
-/** @throws CommandError 16 InvalidLength, 73 InvalidNamespace */
+/** @throws CommandError 73 InvalidNamespace, and those of {@link statementsOf} */
 export function parseWriteCommand(invocation: MongosInvocation, kind: WriteKind): WriteCommand {
   const { args, db } = invocation
   const ns = `${db}.${args.collectionName(db)}`
-  const statements = documentsArgument(invocation, statementFields[kind])
-  checkBatchSize(statements.length)
-  return { kind, ns, ordered: args.bool('ordered') ?? true, statements, untouched: true }
-}
-
-/** Name of the array of statements. */
-export function statementField(kind: WriteKind): string {
-  return statementFields[kind]
+  return { kind, ns, ordered: args.bool('ordered') ?? true, statements: statementsOf(invocation, kind), untouched: true }
 }
 
 /** The command without its statements, which go beside it as a document sequence. */
 export function headerOf({ body }: MongosInvocation, kind: WriteKind): Uint8Array {
-  const field = statementFields[kind]
+  const field = statementArguments[kind]
   const writer = new DocumentWriter(256)
   for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()

@@ -1,4 +1,5 @@
 /** What the statements of a batch came to, and the reply to the client. Server: batched_command_response.cpp, batch_write_op.cpp. */
+import type { WriteKind } from '@shardlab/node'
 import {
   CommandError,
   DocumentWriter,
@@ -10,7 +11,6 @@ import {
   documentsOf,
   type RawValue,
 } from '@shardlab/bson'
-import type { WriteKind } from './write-command.js'
 
 /** A reply of a shard to a batch, taken apart. Indexes are positions in that batch. */
 export interface ShardWriteReply {

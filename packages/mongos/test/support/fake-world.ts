@@ -106,12 +106,17 @@ export class FakeWorld {
 
   #sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sleeper = { atMs: this.nowMs + durationMs, order: this.#order++, wake: resolve }
-      this.#sleepers.push(sleeper)
-      signal?.addEventListener('abort', () => {
+      const onAbort = () => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
         reject(new RequestFailedError('cancelled', '', 'cancelled'))
-      })
+      }
+      const wake = () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const sleeper = { atMs: this.nowMs + durationMs, order: this.#order++, wake }
+      this.#sleepers.push(sleeper)
+      signal?.addEventListener('abort', onAbort)
     })
   }
 

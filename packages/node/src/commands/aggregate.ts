@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, firstFieldName } from '@shardlab/bson'
 import { compilePipeline } from '@shardlab/query'
 import { defaultFirstBatch } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
@@ -22,6 +22,17 @@ export const aggregateFields = {
   isMapReduceCommand: 'bool',
 } as const
 
+/** What `{aggregate: 1}` is answered with: no stage here has a data source of its own. */
+export function collectionRequired(pipeline: readonly Uint8Array[]): CommandError {
+  const [first] = pipeline
+  return new CommandError(
+    'InvalidNamespace',
+    first === undefined
+      ? '{aggregate: 1} is not valid for an empty pipeline.'
+      : `{aggregate: 1} is not valid for '${firstFieldName(first)}'; a collection is required.`,
+  )
+}
+
 export const aggregate: CommandRow<NodeInvocation> = {
   name: 'aggregate',
   routing: 'shard-key',
@@ -40,7 +51,7 @@ export const aggregate: CommandRow<NodeInvocation> = {
     if (args.bool('explain') === true) throw new CommandError('InvalidOptions', 'explain is not supported in aggregate')
     const pipeline = compilePipeline(args.documents('pipeline')!, host.evaluation(), {})
     const collectionless = args.target.isNumber()
-    if (collectionless) throw new CommandError('InvalidNamespace', "{aggregate: 1} is not valid for '$match'; a collection is required.")
+    if (collectionless) throw collectionRequired(args.documents('pipeline')!)
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
     const { ownership } = entered instanceof Promise ? await entered : entered

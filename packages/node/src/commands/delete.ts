@@ -7,8 +7,6 @@ import { parseStatement } from '../crud/statement.js'
 import { runWriteBatch, type BatchTarget } from '../crud/write-batch.js'
 import type { NodeInvocation } from '../invocation.js'
 
-const statementFields = { q: 'object!', limit: 'number!', collation: 'object', hint: 'string|object', sampleId: 'any' } as const
-
 export const deleteCommand: CommandRow<NodeInvocation> = {
   name: 'delete',
   routing: 'shard-key',
@@ -23,7 +21,7 @@ export const deleteCommand: CommandRow<NodeInvocation> = {
     const { host } = invocation
     let deleted = 0
     const tail = await runWriteBatch(invocation, {
-      argument: 'deletes',
+      kind: 'delete',
       run(statement, _index, target, session) {
         host.opcounters.delete++
         deleted += deleteMatching(invocation, statement, target, session)
@@ -40,9 +38,8 @@ function deleteMatching(
   { ns, access }: BatchTarget,
   session: LogSession | null,
 ): number {
-  const args = parseStatement('delete.deletes', statement, statementFields)
+  const args = parseStatement('delete', statement)
   const limit = args.number('limit')!
-  if (limit !== 0 && limit !== 1) throw new CommandError('FailedToParse', `The limit field in delete objects must be 0 or 1. Got ${limit}`)
   if (limit === 0 && retryable !== null) throw new CommandError('InvalidOptions', 'Cannot use (or request) retryable writes with limit=0')
   if (args.has('collation')) throw new CommandError('InvalidOptions', 'collation is not supported in delete')
   const collection = host.collection(ns)

@@ -1,4 +1,4 @@
-import type { CommandRow } from '@shardlab/actor'
+import { RequestFailedError, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, elementsOf, type RawValue } from '@shardlab/bson'
 import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
 import type { NodeInvocation } from '../invocation.js'
@@ -18,6 +18,16 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
   const ms = maxAwaitTimeMS.asNumber()
   if (!(ms >= 0)) throw new CommandError(31373, 'maxAwaitTimeMS must be a non-negative integer')
   return ms
+}
+
+/** The topology does not change: waits until the time is over. @throws CommandError 91 when the member shuts down */
+async function awaitNoChange({ context, stopping }: NodeInvocation['host'], waitMs: number): Promise<void> {
+  try {
+    await context.sleep(waitMs, stopping.signal)
+  } catch (error) {
+    if (!(error instanceof RequestFailedError)) throw error
+    throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
+  }
 }
 
 /** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
@@ -41,7 +51,7 @@ export const hello: CommandRow<NodeInvocation> = {
   summary: 'Introduces the member: role, limits, wire versions.',
   async run({ host, args, connectionId }) {
     const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-    if (waitMs !== null) await host.context.sleep(waitMs)
+    if (waitMs !== null) await awaitNoChange(host, waitMs)
     const { context } = host
     const writer = new DocumentWriter(1024)
       .startDocument('topologyVersion')

@@ -26,7 +26,7 @@ export const insert: CommandRow<NodeInvocation> = {
     const { host } = invocation
     let inserted = 0
     const tail = await runWriteBatch(invocation, {
-      argument: 'documents',
+      kind: 'insert',
       run(statement, _index, { ns }, session) {
         host.opcounters.insert++
         const document = fixDocumentForInsert(host, statement)

@@ -9,20 +9,6 @@ import { parseStatement } from '../crud/statement.js'
 import { runWriteBatch, type BatchTarget } from '../crud/write-batch.js'
 import type { NodeInvocation } from '../invocation.js'
 
-const statementFields = {
-  q: 'object!',
-  u: 'array|object!',
-  c: 'object',
-  multi: 'bool',
-  upsert: 'bool',
-  arrayFilters: 'array',
-  collation: 'object',
-  hint: 'string|object',
-  sort: 'object',
-  sampleId: 'any',
-  upsertSupplied: 'bool',
-} as const
-
 interface StatementResult {
   readonly matched: number
   readonly modified: number
@@ -50,7 +36,7 @@ export const update: CommandRow<NodeInvocation> = {
       if (result.upsertedId !== null) upserted.push({ index, id: result.upsertedId })
     }
     const tail = await runWriteBatch(invocation, {
-      argument: 'updates',
+      kind: 'update',
       run(statement, index, target, session) {
         host.opcounters.update++
         count(index, applyStatement(invocation, statement, target, session))
@@ -77,7 +63,7 @@ function applyStatement(
   session: LogSession | null,
 ): StatementResult {
   const { host, retryable } = invocation
-  const args = parseStatement('update.updates', statement, statementFields)
+  const args = parseStatement('update', statement)
   const multi = args.bool('multi') ?? false
   if (multi && retryable !== null) throw new CommandError('InvalidOptions', 'Cannot use retryable writes with multi=true')
   if (args.has('collation')) throw new CommandError('InvalidOptions', 'collation is not supported in update')

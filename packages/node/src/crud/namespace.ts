@@ -1,4 +1,4 @@
-import { DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { uuidV4 } from '@shardlab/actor'
 import type { Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
@@ -10,10 +10,25 @@ export function splitNamespace(ns: string): [db: string, name: string] {
   return [ns.slice(0, dot), ns.slice(dot + 1)]
 }
 
+const nameBytesMax = 255
+/** `system.` collections that clients may make in any database. */
+const clientSystemNames = ['system.js', 'system.profile', 'system.views']
+
+/** @throws CommandError 73 InvalidNamespace for names that no new collection may have. Server: write_ops userAllowedCreateNS */
+function checkNewName(ns: string, db: string, name: string): void {
+  if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
+  const isInternal = db === 'admin' || db === 'config' || db === 'local'
+  if (name.startsWith('system.') && !isInternal && !clientSystemNames.includes(name))
+    throw new CommandError('InvalidNamespace', `Invalid system namespace: ${ns}`)
+  if (Buffer.byteLength(ns) > nameBytesMax)
+    throw new CommandError('InvalidNamespace', `Fully qualified namespace is too long. Namespace: ${ns} Max: ${nameBytesMax}`)
+}
+
 /**
  * Creates a collection by a log entry.
  * @param options the options document, without `create`
  * @param uuid given by whoever coordinates; new by default
+ * @throws CommandError 73 InvalidNamespace
  */
 export function createCollection(
   node: StorageNode,
@@ -22,6 +37,7 @@ export function createCollection(
   uuid: Uint8Array = uuidV4(node.context.random),
 ): Collection {
   const [db, name] = splitNamespace(ns)
+  checkNewName(ns, db, name)
   node.apply({
     op: 'c',
     ns: `${db}.$cmd`,

@@ -6,17 +6,27 @@ import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import { documentsArgument, type NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
 import type { ExecutedStatement } from '../sessions/retry-history.js'
+import { checkStatements, type ModifyKind } from './statement.js'
 import { isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
 import type { LogSession } from '@shardlab/storage'
 
 /** Most statements of one write command. */
 export const writeBatchSizeMax = 100_000
 
-/** @throws CommandError 16 InvalidLength */
-export function checkBatchSize(count: number): void {
+export type WriteKind = 'insert' | ModifyKind
+
+/** The argument that holds the statements. */
+export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
+
+/** The statements of a write command, checked. @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
+export function statementsOf(invocation: Pick<NodeInvocation, 'args' | 'sequences'>, kind: WriteKind): readonly Uint8Array[] {
+  const statements = documentsArgument(invocation, statementArguments[kind])
+  if (kind !== 'insert') checkStatements(kind, statements)
+  const count = statements.length
   if (count < 1 || count > writeBatchSizeMax) {
     throw new CommandError('InvalidLength', `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`)
   }
+  return statements
 }
 
 /** Where a batch works. */
@@ -27,8 +37,7 @@ export interface BatchTarget {
 
 /** What one kind of write does with its statements. */
 export interface StatementRunner {
-  /** Name of the argument that holds the statements. */
-  readonly argument: string
+  readonly kind: WriteKind
   /** Runs one; `session` goes into its log entries. @throws CommandError what becomes a write error */
   run(statement: Uint8Array, index: number, target: BatchTarget, session: LogSession | null): void
   /** The statement has been run before: takes its result into account without running it. */
@@ -38,12 +47,11 @@ export interface StatementRunner {
 /** Writes `writeErrors` and `retriedStmtIds` of a batch that was run. */
 export type BatchTail = (writer: DocumentWriter) => DocumentWriter
 
-/** @throws CommandError 16 InvalidLength, and what the role refuses the whole command with */
+/** @throws CommandError those of {@link statementsOf}, and what the role refuses the whole command with */
 export async function runWriteBatch(invocation: NodeInvocation, runner: StatementRunner): Promise<BatchTail> {
   const { host, args, db, retryable } = invocation
   const ns = `${db}.${args.collectionName(db)}`
-  const statements = documentsArgument(invocation, runner.argument)
-  checkBatchSize(statements.length)
+  const statements = statementsOf(invocation, runner.kind)
   const ordered = args.bool('ordered') ?? true
   const entered = host.role.enter(ns, invocation)
   const target = { ns, access: entered instanceof Promise ? await entered : entered }

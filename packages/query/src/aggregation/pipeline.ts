@@ -35,7 +35,12 @@ const defaultMemoryLimitBytes = 100 * 1024 * 1024
  * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, and what stages throw
  */
 export function compilePipeline(stages: readonly Uint8Array[], context: EvaluationContext, options: PipelineOptions = {}): Pipeline {
-  const stageContext: StageContext = { evaluation: context, memoryLimitBytes: options.memoryLimitBytes ?? defaultMemoryLimitBytes }
+  const memoryLimitBytes = options.memoryLimitBytes ?? defaultMemoryLimitBytes
+  const stageContext: StageContext = {
+    evaluation: context,
+    memoryLimitBytes,
+    compilePipeline: (inner) => compilePipeline(inner, context, { memoryLimitBytes }),
+  }
   const leading = leadingMatches(stages)
   const steps = expandStages(options.leadingFilterApplied ? stages.slice(leading.length) : stages)
   if (options.leadingFilterApplied) compileAll(expandStages(stages.slice(0, leading.length)), stageContext)

@@ -91,6 +91,7 @@ function mentions(node: FilterNode, test: (path: string) => boolean, prefix = ''
     case 'always':
       return false
     case 'expr':
+    case 'jsonSchema':
       return true
     case 'elemMatchObject':
       return mentions(node.child, test, `${prefix}${node.path}.`)
@@ -131,6 +132,7 @@ class FieldBuilder {
       case 'always':
         return node.value ? unconstrained : nothing
       case 'expr':
+      case 'jsonSchema':
         return unbounded
       case 'elemMatchObject': {
         if (!key.startsWith(`${node.path}.`)) return touches(node.path, key) ? unbounded : unconstrained
@@ -172,7 +174,8 @@ class FieldBuilder {
 
   #not(child: FilterNode, key: string): FieldBounds {
     if (child.kind === 'exists' && child.path === key && !this.#rules.hashed) return missingKey
-    if (!mentions(child, (path) => touches(path, key))) return child.kind === 'expr' ? unbounded : unconstrained
+    if (!mentions(child, (path) => touches(path, key)))
+      return child.kind === 'expr' || child.kind === 'jsonSchema' ? unbounded : unconstrained
     if (this.#rules.hashed || this.#multikey) return unbounded
     const positive = this.of(child, key)
     if (!positive.invertible || mentions(child, (path) => path !== key)) return unbounded

@@ -83,6 +83,11 @@ export interface ExprNode {
   readonly kind: 'expr'
   readonly expression: RawValue
 }
+/** A predicate on the whole document. */
+export interface JsonSchemaNode {
+  readonly kind: 'jsonSchema'
+  readonly schema: RawValue
+}
 export interface AlwaysNode {
   readonly kind: 'always'
   readonly value: boolean
@@ -101,7 +106,7 @@ export type PathNode =
   | ElemMatchObjectNode
   | ElemMatchValueNode
 
-export type FilterNode = AndNode | OrNode | NorNode | NotNode | PathNode | ExprNode | AlwaysNode
+export type FilterNode = AndNode | OrNode | NorNode | NotNode | PathNode | ExprNode | JsonSchemaNode | AlwaysNode
 
 /** One child stands for itself. */
 export function andOf(children: readonly FilterNode[]): FilterNode {
@@ -120,6 +125,7 @@ export function* pathNodes(node: FilterNode): Generator<PathNode> {
       yield* pathNodes(node.child)
       return
     case 'expr':
+    case 'jsonSchema':
     case 'always':
       return
     default:

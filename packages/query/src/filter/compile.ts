@@ -1,5 +1,5 @@
 /** Parsed filters to closures over raw documents. */
-import { BsonType, type RawValue } from '@shardlab/bson'
+import { BsonType, RawValue, readInt32 } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import type { EvaluationContext } from '../context.js'
 import { fieldPath } from '../path/field-path.js'
@@ -7,6 +7,7 @@ import { anyElement, anyValue, anyValueBelow, positionInOutermostArray, type Val
 import type { FilterNode } from './ast.js'
 import { compileFieldTable, maxTableEntries, type FieldEntry } from './field-table.js'
 import type { DocumentTest, FilterCompiler } from './operator.js'
+import { compileJsonSchema } from './json-schema.js'
 import { compileLeaf, isPathNode } from './operators/table.js'
 import { parseFilter } from './parse.js'
 
@@ -84,6 +85,10 @@ function compileDocument(node: FilterNode, compiler: FilterCompiler, context: Ev
       const expression = compileExpression(node.expression, context)
       return (bytes, start) => expression.evaluateOn(start === 0 ? bytes : bytes.subarray(start))?.isTruthy() ?? false
     }
+    case 'jsonSchema': {
+      const test = compileJsonSchema(node.schema, context.strings)
+      return (bytes, start) => test(new RawValue(BsonType.object, bytes, start, start + readInt32(bytes, start)))
+    }
     default: {
       const { parts } = fieldPath(node.path)
       const { test, leafArrays } = compileLeaf(node, compiler)
@@ -147,6 +152,10 @@ function compileValue(node: FilterNode, compiler: FilterCompiler): ValueTest {
     }
     case 'always':
       return () => node.value
+    case 'jsonSchema': {
+      const test = compileJsonSchema(node.schema, compiler.strings)
+      return (type, bytes, start, end) => type === BsonType.object && test(new RawValue(type, bytes, start, end))
+    }
     case 'expr':
       return () => false
     default:
@@ -171,6 +180,7 @@ function matchedPosition(node: FilterNode, document: Uint8Array, compiler: Filte
     case 'nor':
     case 'not':
     case 'expr':
+    case 'jsonSchema':
     case 'always':
       return -1
     default: {

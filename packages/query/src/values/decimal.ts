@@ -115,3 +115,33 @@ export function truncateDecimal(value: RawValue): bigint | null {
   if (a.exponent >= 0) return a.exponent > 40 && a.coefficient !== 0n ? null : a.coefficient * 10n ** BigInt(a.exponent)
   return -a.exponent > 6200 ? 0n : a.coefficient / 10n ** BigInt(-a.exponent)
 }
+
+export type RoundingMode = 'ceil' | 'floor' | 'truncate' | 'half-even'
+
+/** Rounded to so many places after the point; a negative number of places rounds tens, hundreds … */
+export function roundDecimal(value: RawValue, places: number, mode: RoundingMode): RawValue {
+  const a = parse(value)
+  if (a.special !== null) return special(a.special)
+  const drop = -places - a.exponent
+  if (drop <= 0) return build(a.coefficient, a.exponent)
+  return build(divideRounded(a.coefficient, 10n ** BigInt(Math.min(drop, 6200)), mode), -places)
+}
+
+/** The quotient of integers, rounded; the divisor is positive. */
+export function divideRounded(value: bigint, by: bigint, mode: RoundingMode): bigint {
+  const quotient = value / by
+  const rest = value % by
+  if (rest === 0n) return quotient
+  const away = value < 0n ? quotient - 1n : quotient + 1n
+  if (mode === 'ceil') return value < 0n ? quotient : away
+  if (mode === 'floor') return value < 0n ? away : quotient
+  if (mode === 'truncate') return quotient
+  const twice = (rest < 0n ? -rest : rest) * 2n
+  return twice > by || (twice === by && quotient % 2n !== 0n) ? away : quotient
+}
+
+/** Any number as a decimal: doubles with 15 significant digits, integers exactly. */
+export function toDecimal(value: RawValue): RawValue {
+  const a = parse(value)
+  return a.special !== null ? special(a.special) : build(a.coefficient, a.exponent)
+}

@@ -12,7 +12,7 @@ export interface GatewayOptions {
   readonly maxConnections?: number
   /** Bytes of a client's input that wait while its command runs, before its socket is not read any more. Default 256 KiB. */
   readonly maxQueuedInputBytes?: number
-  /** How long `close` waits for running commands and for clients to hang up, in milliseconds. Default 5,000. */
+  /** How long `close` waits for running commands and for clients to hang up, in milliseconds. Default 500. */
   readonly closeTimeoutMs?: number
 }
 
@@ -58,7 +58,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.log = options.log
     this.#maxConnections = options.maxConnections ?? 10_000
     this.maxQueuedInputBytes = options.maxQueuedInputBytes ?? 262_144
-    this.#closeTimeoutMs = options.closeTimeoutMs ?? 5000
+    this.#closeTimeoutMs = options.closeTimeoutMs ?? 500
     // Half-open: commands that came before the client's end are still executed and answered.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       if (this.#connections.size >= this.#maxConnections) {

@@ -15,6 +15,7 @@ import {
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import type { ActorHost } from './actor-host.js'
+import { whenAborted } from './when-aborted.js'
 
 const passed = Promise.resolve()
 
@@ -96,11 +97,11 @@ export class CellContext implements ActorContext {
       }
       const alarm = this.#host.clock.alarm(durationMs, () => {
         sleeps.delete(alarm)
-        signal?.removeEventListener('abort', onAbort)
+        unlisten?.()
         resolve()
       })
       sleeps.add(alarm)
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const unlisten = signal === undefined ? undefined : whenAborted(signal, onAbort)
     })
   }
 

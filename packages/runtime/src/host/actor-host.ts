@@ -167,16 +167,18 @@ export class ActorHost {
     cell.gateway = null
   }
 
-  /** Asks the member to end in order: clients first, then the actor. It still serves its peers afterwards. */
+  /** Asks the member to end in order. Nothing new is taken from clients; it still serves its peers afterwards. */
   async stop(cell: ActorCell): Promise<void> {
     if (cell.state !== 'running') return
     cell.state = 'stopping'
-    await cell.gateway?.close()
+    const closed = cell.gateway?.close()
     try {
+      // Meanwhile, not afterwards: a client that waits for something to change is answered by the actor's end.
       await cell.actor?.stop?.()
     } catch (error) {
       this.crash(cell, error)
     }
+    await closed
   }
 
   /** @throws Error when the member is not running here. */

@@ -17,6 +17,7 @@ import type { HostClock } from './clock.js'
 import type { HostLimits } from './limits.js'
 import { Peer } from './peer.js'
 import { mostPendingRequests, PendingRequests, type PendingRequest } from './pending-requests.js'
+import { whenAborted } from './when-aborted.js'
 
 export interface PostOfficeOptions {
   readonly directory: AddressDirectory
@@ -174,8 +175,7 @@ export class PostOffice {
     }
     if (signal !== undefined) {
       const onAbort = () => this.#pending.fail(id, 'cancelled', `the request to ${to} was cancelled`)
-      signal.addEventListener('abort', onAbort, { once: true })
-      pending.unlisten = () => signal.removeEventListener('abort', onAbort)
+      pending.unlisten = whenAborted(signal, onAbort)
     }
   }
 

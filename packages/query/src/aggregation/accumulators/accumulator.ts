@@ -13,7 +13,8 @@ export interface Accumulator {
 }
 
 export interface AccumulatorOperator extends OperatorRow {
-  create(strings: StringComparator | undefined): Accumulator
-  /** Refuses arguments before they are compiled ($count takes none). */
+  /** @param argument as it was given; for a merging $group the place of the partial results */
+  create(strings: StringComparator | undefined, argument?: RawValue): Accumulator
+  /** Checks the argument and gives the expression to evaluate for each document; not called for a merging $group. */
   readonly replaceArgument?: (argument: RawValue) => RawValue
 }

@@ -42,6 +42,18 @@ class Total {
     }
   }
 
+  /** As {@link value}; int32 values whose sum is none stay int32 values, in case that other shards bring it back into range. */
+  partial(): RawValue {
+    const value = this.value()
+    if (this.#type !== BsonType.int32 || value.type !== BsonType.int64) return value
+    return documentValue(new DocumentWriter().value('int32s', value).finish())
+  }
+
+  merge(partial: RawValue): void {
+    if (partial.type === BsonType.object) this.#integers += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
+    else this.add(partial)
+  }
+
   /** Neumaier's variant of Kahan's summation. */
   #addDouble(value: number): void {
     const sum = this.#doubles + value
@@ -81,8 +93,8 @@ function sum(): Accumulator {
     add(value) {
       if (value?.isNumber()) total.add(value)
     },
-    merge: (partial) => total.add(partial),
-    partial: () => total.value(),
+    merge: (partial) => total.merge(partial),
+    partial: () => total.partial(),
     result: () => total.value(),
   }
 }

@@ -77,6 +77,55 @@ export function namedArguments(
   return fields
 }
 
+export interface NamedArguments {
+  readonly fields: readonly string[]
+  /** What to complain about when the field is not given. */
+  readonly required: Readonly<Record<string, readonly [code: number, message: string]>>
+  notObject(type: string): CommandError
+  unknown(field: string): CommandError
+}
+
+/**
+ * An operator with an object of operands, all evaluated before it computes, in the order of `fields`.
+ * @param evaluate also learns which of the fields were given
+ */
+export function namedOperator(
+  name: string,
+  named: NamedArguments,
+  evaluate: (values: readonly (RawValue | undefined)[], given: readonly boolean[]) => RawValue | undefined,
+): ExpressionOperator {
+  return {
+    name,
+    manualPage: `aggregation/${name.slice(1)}`,
+    status: 'complete',
+    compile(argument, compiler) {
+      const operands = namedOperands(named, argument, compiler)
+      const given = operands.map((operand) => operand !== null)
+      return computed(
+        operands.filter((operand) => operand !== null),
+        (frame) =>
+          evaluate(
+            operands.map((operand) => operand?.evaluate(frame)),
+            given,
+          ),
+      )
+    },
+  }
+}
+
+/** The compiled operands of an object of operands, null for one that is not given. */
+export function namedOperands(named: NamedArguments, argument: RawValue, compiler: ExpressionCompiler): (Expression | null)[] {
+  if (argument.type !== BsonType.object) throw named.notObject(typeName(argument.type))
+  const given = new Map<string, Expression>()
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+    const field = it.name()
+    if (!named.fields.includes(field)) throw named.unknown(field)
+    given.set(field, compiler.compile(it.value()))
+  }
+  for (const [field, error] of Object.entries(named.required)) if (!given.has(field)) throw new CommandError(...error)
+  return named.fields.map((field) => given.get(field) ?? null)
+}
+
 /** Missing, null and undefined: what most operators answer with null. */
 export function isNullish(value: RawValue | undefined): boolean {
   return value === undefined || value.isNullish()

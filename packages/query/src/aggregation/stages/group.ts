@@ -19,9 +19,10 @@ import type { Accumulator, AccumulatorOperator } from '../accumulators/accumulat
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
 
-interface GroupField {
+export interface GroupField {
   readonly name: string
   readonly operator: AccumulatorOperator
+  readonly argument: RawValue
   readonly expression: DocumentExpression
 }
 
@@ -37,7 +38,8 @@ interface Specification {
   readonly willBeMerged: boolean
 }
 
-function parseField(name: string, value: RawValue, context: StageContext): GroupField {
+/** `name: {$accumulator: argument}`. */
+export function parseField(name: string, value: RawValue, context: StageContext, doingMerge: boolean): GroupField {
   if (name.includes('.')) throw new CommandError(40235, `The field name '${name}' cannot contain '.'`)
   if (name.startsWith('$')) throw new CommandError(40236, `The field name '${name}' cannot be an operator name`)
   if (value.type !== BsonType.object) throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
@@ -49,7 +51,8 @@ function parseField(name: string, value: RawValue, context: StageContext): Group
   if (!accumulator.startsWith('$')) throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
   const operator = accumulatorOperators.get(accumulator)
   if (operator === undefined) throw new CommandError(15952, `unknown group operator '${accumulator}'`)
-  return { name, operator, expression: compileExpression(operator.replaceArgument?.(argument) ?? argument, context.evaluation) }
+  const evaluated = doingMerge ? argument : (operator.replaceArgument?.(argument) ?? argument)
+  return { name, operator, argument, expression: compileExpression(evaluated, context.evaluation) }
 }
 
 function parse(argument: RawValue, context: StageContext): Specification {
@@ -66,17 +69,9 @@ function parse(argument: RawValue, context: StageContext): Specification {
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
     if (name === '_id' || Object.hasOwn(flags, name)) continue
-    fields.push(parseField(name, mergeable(it.value(), flags.$doingMerge), context))
+    fields.push(parseField(name, it.value(), context, flags.$doingMerge))
   }
   return { id, fields, doingMerge: flags.$doingMerge, willBeMerged: flags.$willBeMerged }
-}
-
-/** A merging `$count` takes the counts of the shards, so its argument is a field like any other's. */
-function mergeable(value: RawValue, doingMerge: boolean): RawValue {
-  if (!doingMerge || value.type !== BsonType.object || firstFieldName(value.slice()) !== '$count') return value
-  const counts = findField(value.bytes, '$count', value.start)!
-  const document = new DocumentWriter().startDocument('v').value('$sum', counts).end().finish()
-  return findField(document, 'v')!
 }
 
 function compileGroup(argument: RawValue, context: StageContext): CompiledStage {
@@ -100,7 +95,7 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
                 'QueryExceededMemoryLimitNoDiskUseAllowed',
                 "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.",
               )
-            group = { id: key, accumulators: fields.map(({ operator }) => operator.create(strings)) }
+            group = { id: key, accumulators: fields.map(({ operator, argument }) => operator.create(strings, argument)) }
             groups.set(text, group)
           }
           for (let i = 0; i < fields.length; i++) {

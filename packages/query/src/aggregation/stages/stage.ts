@@ -20,6 +20,8 @@ export interface StageContext {
   readonly evaluation: EvaluationContext
   /** Bytes that a blocking stage may hold; beyond: QueryExceededMemoryLimitNoDiskUseAllowed (292). */
   readonly memoryLimitBytes: number
+  /** Another pipeline over the same kind of input ($facet). */
+  compilePipeline(stages: readonly Uint8Array[]): { open(): StageRun & { readonly output: Uint8Array[] } }
 }
 
 export interface StageOperator extends OperatorRow {

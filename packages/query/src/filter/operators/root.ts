@@ -1,7 +1,8 @@
-/** $comment, $expr, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
-import { CommandError } from '@shardlab/bson'
+/** $comment, $expr, $jsonSchema, $where, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
+import { BsonType, CommandError } from '@shardlab/bson'
 import { exactInteger } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
+import { compileJsonSchema } from '../json-schema.js'
 import type { PathOperator, RootOperator } from '../operator.js'
 
 function always(name: string, value: boolean): RootOperator {
@@ -27,6 +28,26 @@ export const otherRootOperators: readonly RootOperator[] = [
     parse(argument, _parser, isTopLevel) {
       if (!isTopLevel) throw new CommandError('BadValue', '$expr can only be applied to the top-level document')
       return { kind: 'expr', expression: argument }
+    },
+  },
+  {
+    name: '$jsonSchema',
+    manualPage: 'query/jsonSchema',
+    status: 'partial',
+    note: 'no encryption keywords',
+    parse(argument) {
+      if (argument.type !== BsonType.object) throw new CommandError('TypeMismatch', '$jsonSchema must be an object')
+      compileJsonSchema(argument)
+      return { kind: 'jsonSchema', schema: argument }
+    },
+  },
+  {
+    name: '$where',
+    manualPage: 'query/where',
+    status: 'partial',
+    note: 'refused, as by a server without JavaScript',
+    parse() {
+      throw new CommandError('BadValue', 'no globalScriptEngine in $where parsing')
     },
   },
   always('$alwaysTrue', true),

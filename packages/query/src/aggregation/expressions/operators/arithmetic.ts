@@ -1,4 +1,4 @@
-/** $add, $subtract, $multiply, $divide, $mod, $abs, $ceil, $floor, $trunc. */
+/** $add, $subtract, $multiply, $divide, $mod, $abs. */
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
 import { addNumbers, fitsInt64, multiplyNumbers, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
@@ -105,15 +105,6 @@ function abs(value: RawValue | undefined): RawValue {
   return toNumber(value) < 0 ? negate(value) : value
 }
 
-function rounding(name: string, round: (value: number) => number): ExpressionOperator {
-  return unary(name, (value) => {
-    if (value === undefined || value.isNullish()) return nullValue
-    if (!value.isNumber())
-      throw new CommandError(name === '$trunc' ? 51081 : 28765, `${name} only supports numeric types, not ${typeOf(value)}`)
-    return value.type === BsonType.double ? doubleValue(round(value.asNumber())) : value
-  })
-}
-
 export const arithmeticExpressions: readonly ExpressionOperator[] = [
   operator('$add', 0, Infinity, add),
   operator('$subtract', 2, 2, subtract),
@@ -121,7 +112,4 @@ export const arithmeticExpressions: readonly ExpressionOperator[] = [
   operator('$divide', 2, 2, divide),
   operator('$mod', 2, 2, mod),
   unary('$abs', abs),
-  { ...rounding('$ceil', Math.ceil), status: 'partial', note: 'decimal128 values are passed through' },
-  { ...rounding('$floor', Math.floor), status: 'partial', note: 'decimal128 values are passed through' },
-  { ...rounding('$trunc', Math.trunc), status: 'partial', note: 'no decimal places; decimal128 values are passed through' },
 ]

@@ -1,16 +1,5 @@
-/** $concat, $toString, $toDouble, $toLower, $toUpper, $strLenCP, $strLenBytes. */
-import {
-  asBuffer,
-  BsonType,
-  CommandError,
-  doubleValue,
-  fromRawValue,
-  int32Value,
-  nullValue,
-  stringValue,
-  type RawValue,
-} from '@shardlab/bson'
-import { toNumber } from '../../../values/arithmetic.js'
+/** $concat, $toLower, $toUpper, $strLenCP, $strLenBytes. */
+import { asBuffer, BsonType, CommandError, fromRawValue, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
 import { formatValue } from '../../../values/format.js'
 import { operator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
@@ -58,14 +47,6 @@ function isoDate(value: RawValue): string {
   return Number.isNaN(date.getTime()) ? formatValue(value) : date.toISOString()
 }
 
-function toStringValue(value: RawValue | undefined): RawValue {
-  if (value === undefined || value.isNullish()) return nullValue
-  const text = textOf(value)
-  if (text === null)
-    throw new CommandError('ConversionFailure', `Unsupported conversion from ${typeOf(value)} to string in $convert with no onError value`)
-  return stringValue(text)
-}
-
 /** Case conversion knows ASCII letters only, as the server's. */
 function asciiCase(name: string, pattern: RegExp, convert: (letter: string) => string): ExpressionOperator {
   return unary(name, (value) => {
@@ -83,25 +64,8 @@ function stringLength(name: string, code: number, length: (text: string) => numb
   })
 }
 
-function toDouble(value: RawValue | undefined): RawValue {
-  if (value === undefined || value.isNullish()) return nullValue
-  if (value.isNumber()) return doubleValue(toNumber(value))
-  if (value.type === BsonType.bool) return doubleValue(value.asBool() ? 1 : 0)
-  if (value.type === BsonType.date) return doubleValue(Number(value.asBigInt()))
-  const number = value.type === BsonType.string && value.asString().trim() !== '' ? Number(value.asString()) : Number.NaN
-  if (value.type === BsonType.string && !Number.isNaN(number)) return doubleValue(number)
-  if (value.type === BsonType.string)
-    throw new CommandError(
-      'ConversionFailure',
-      `Failed to parse number '${value.asString()}' in $convert with no onError value: Did not consume whole string.`,
-    )
-  throw new CommandError('ConversionFailure', `Unsupported conversion from ${typeOf(value)} to double in $convert with no onError value`)
-}
-
 export const stringExpressions: readonly ExpressionOperator[] = [
   operator('$concat', 0, Infinity, concat),
-  unary('$toString', toStringValue),
-  unary('$toDouble', toDouble),
   asciiCase('$toLower', /[A-Z]/g, (letter) => letter.toLowerCase()),
   asciiCase('$toUpper', /[a-z]/g, (letter) => letter.toUpperCase()),
   stringLength('$strLenCP', 34471, (text) => Array.from(text).length),

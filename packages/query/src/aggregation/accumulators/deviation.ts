@@ -1,0 +1,45 @@
+/** $stdDevPop, $stdDevSamp: one pass by Welford, merged by Chan. What is no number does not count. */
+import { DocumentWriter, documentValue, doubleValue, findField, nullValue, type RawValue } from '@shardlab/bson'
+import { toNumber } from '../../values/arithmetic.js'
+import type { Accumulator, AccumulatorOperator } from './accumulator.js'
+
+function deviation(isSample: boolean): () => Accumulator {
+  return () => {
+    let count = 0
+    let mean = 0
+    let squares = 0
+    return {
+      add(value) {
+        if (!value?.isNumber()) return
+        const number = toNumber(value)
+        const delta = number - mean
+        count++
+        mean += delta / count
+        squares += delta * (number - mean)
+      },
+      merge(partial) {
+        const part = (name: string) => findField(partial.bytes, name, partial.start)!.asNumber()
+        const [otherSquares, otherMean, otherCount] = [part('m2'), part('mean'), part('count')]
+        if (otherCount === 0) return
+        const delta = otherMean - mean
+        const total = count + otherCount
+        // Weighing keeps a merge into nothing exact.
+        mean = count === 0 ? otherMean : (count * mean + otherCount * otherMean) / total
+        squares += otherSquares + delta * delta * ((count * otherCount) / total)
+        count = total
+      },
+      partial: () => documentValue(new DocumentWriter().double('m2', squares).double('mean', mean).int64('count', count).finish()),
+      result(): RawValue {
+        const by = isSample ? count - 1 : count
+        return by <= 0 ? nullValue : doubleValue(Math.sqrt(squares / by))
+      },
+    }
+  }
+}
+
+const note = 'computed in double precision, of decimal128 values too'
+
+export const deviationAccumulators: readonly AccumulatorOperator[] = [
+  { name: '$stdDevPop', manualPage: 'aggregation/stdDevPop', status: 'partial', note, create: deviation(false) },
+  { name: '$stdDevSamp', manualPage: 'aggregation/stdDevSamp', status: 'partial', note, create: deviation(true) },
+]

@@ -1,0 +1,178 @@
+/** $pow, $sqrt, $exp, $ln, $log, $log10, $ceil, $floor, $round, $trunc and trigonometry. */
+import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
+import { exactInteger, fitsInt64, toNumber } from '../../../values/arithmetic.js'
+import { divideRounded, roundDecimal, toDecimal, type RoundingMode } from '../../../values/decimal.js'
+import { formatValue } from '../../../values/format.js'
+import { operator, typeOf, unary } from '../arguments.js'
+import type { ExpressionOperator } from '../expression.js'
+
+const decimalNote = 'decimal128 operands are computed as doubles'
+
+/** A double, or a decimal for a decimal operand. */
+function numeric(value: number, ...operands: readonly RawValue[]): RawValue {
+  const result = doubleValue(value)
+  return operands.some((operand) => operand.type === BsonType.decimal128) ? toDecimal(result) : result
+}
+
+/** A function of one number; null for nothing. */
+function mathOperator(name: string, compute: (value: number, given: RawValue) => number): ExpressionOperator {
+  const row = unary(name, (value) => {
+    if (value === undefined || value.isNullish()) return nullValue
+    if (!value.isNumber()) throw new CommandError(28765, `${name} only supports numeric types, not ${typeOf(value)}`)
+    return numeric(compute(toNumber(value), value), value)
+  })
+  return { ...row, status: 'partial', note: decimalNote }
+}
+
+/** Refuses values outside of an interval; NaN passes. */
+function bounded(
+  name: string,
+  interval: string,
+  isInside: (value: number) => boolean,
+  compute: (value: number) => number,
+): ExpressionOperator {
+  return mathOperator(name, (value, given) => {
+    if (!Number.isNaN(value) && !isInside(value))
+      throw new CommandError(50989, `cannot apply ${name} to ${formatValue(given)}, value must be in ${interval}`)
+    return compute(value)
+  })
+}
+
+function positive(name: string, code: number, compute: (value: number) => number): ExpressionOperator {
+  return mathOperator(name, (value, given) => {
+    if (value <= 0) throw new CommandError(code, `${name}'s argument must be a positive number, but is ${formatValue(given)}`)
+    return compute(value)
+  })
+}
+
+function log([value, base]: readonly (RawValue | undefined)[]): RawValue {
+  if (value === undefined || base === undefined || value.isNullish() || base.isNullish()) return nullValue
+  if (!value.isNumber()) throw new CommandError(28756, `$log's argument must be numeric, not ${typeOf(value)}`)
+  if (!base.isNumber()) throw new CommandError(28757, `$log's base must be numeric, not ${typeOf(base)}`)
+  const [of, by] = [toNumber(value), toNumber(base)]
+  if (of <= 0) throw new CommandError(28758, `$log's argument must be a positive number, but is ${formatValue(value)}`)
+  if (by <= 0 || by === 1)
+    throw new CommandError(28759, `$log's base must be a positive number not equal to 1, but is ${formatValue(base)}`)
+  return numeric(Math.log(of) / Math.log(by), value, base)
+}
+
+const isIntegerType = (value: RawValue) => value.type === BsonType.int32 || value.type === BsonType.int64
+
+function pow([base, exponent]: readonly (RawValue | undefined)[]): RawValue {
+  if (base === undefined || exponent === undefined || base.isNullish() || exponent.isNullish()) return nullValue
+  if (!base.isNumber()) throw new CommandError(28762, `$pow's base must be numeric, not ${typeOf(base)}`)
+  if (!exponent.isNumber()) throw new CommandError(28763, `$pow's exponent must be numeric, not ${typeOf(exponent)}`)
+  if (toNumber(base) === 0 && toNumber(exponent) < 0) throw new CommandError(28764, '$pow cannot take a base of 0 and a negative exponent')
+  if (isIntegerType(base) && isIntegerType(exponent)) {
+    const exact = integerPower(base.asBigInt(), exponent.asBigInt())
+    if (exact !== null) {
+      const isLong = base.type === BsonType.int64 || exponent.type === BsonType.int64 || BigInt.asIntN(32, exact) !== exact
+      return isLong ? int64Value(exact) : int32Value(Number(exact))
+    }
+  }
+  return numeric(toNumber(base) ** toNumber(exponent), base, exponent)
+}
+
+/** Null when it is no integer within int64. */
+function integerPower(base: bigint, exponent: bigint): bigint | null {
+  if (base === 1n || base === -1n) return exponent % 2n === 0n ? 1n : base
+  if (exponent < 0n) return null
+  if (base === 0n) return exponent === 0n ? 1n : 0n
+  if (exponent > 63n) return null
+  const power = base ** exponent
+  return fitsInt64(power) ? power : null
+}
+
+function wholeNumber(name: string, mode: RoundingMode, compute: (value: number) => number): ExpressionOperator {
+  return unary(name, (value) => {
+    if (value === undefined || value.isNullish()) return nullValue
+    if (!value.isNumber()) throw new CommandError(28765, `${name} only supports numeric types, not ${typeOf(value)}`)
+    if (value.type === BsonType.double) return doubleValue(compute(value.asNumber()))
+    return value.type === BsonType.decimal128 ? roundDecimal(value, 0, mode) : value
+  })
+}
+
+function toPlaces(name: string, mode: RoundingMode): ExpressionOperator {
+  return operator(name, 1, 2, (operands) => {
+    const [value, precision] = operands
+    if (value === undefined || value.isNullish()) return nullValue
+    if (operands.length > 1 && (precision === undefined || precision.isNullish())) return nullValue
+    if (!value.isNumber()) throw new CommandError(51081, `${name} only supports numeric types, not ${typeOf(value)}`)
+    const places = precision === undefined ? 0 : placesOf(name, precision)
+    if (value.type === BsonType.decimal128) return roundDecimal(value, places, mode)
+    if (value.type === BsonType.double) {
+      const number = value.asNumber()
+      return Number.isFinite(number) ? doubleValue(roundDouble(number, places, mode)) : value
+    }
+    if (places >= 0) return value
+    const unit = 10n ** BigInt(-places)
+    const rounded = divideRounded(value.asBigInt(), unit, mode) * unit
+    if (!fitsInt64(rounded))
+      throw new CommandError(
+        51080,
+        `invalid conversion from Decimal128 result in ${name} resulting from arguments: [${operands.map(formatValue).join(', ')}]`,
+      )
+    return value.type === BsonType.int32 && BigInt.asIntN(32, rounded) === rounded ? int32Value(Number(rounded)) : int64Value(rounded)
+  })
+}
+
+function placesOf(name: string, precision: RawValue): number {
+  const places = exactInteger(precision)
+  if (places === null) throw new CommandError(51082, `precision argument to  ${name} must be a integral value`)
+  if (places < -20n || places > 100n)
+    throw new CommandError(51083, `cannot apply ${name} with precision value ${places} value must be in [-20, 100]`)
+  return Number(places)
+}
+
+/** Works on the shortest decimal text of the double. */
+function roundDouble(value: number, places: number, mode: RoundingMode): number {
+  const [digits, exponent] = value.toExponential().split('e')
+  const fraction = digits!.split('.')[1] ?? ''
+  const coefficient = BigInt(digits!.replace('.', ''))
+  const drop = fraction.length - Number(exponent) - places
+  if (drop <= 0) return value
+  const rounded = Number(`${divideRounded(coefficient, 10n ** BigInt(Math.min(drop, 400)), mode)}e${-places}`)
+  return rounded === 0 && value < 0 ? -0 : rounded
+}
+
+const inUnit = (value: number) => value >= -1 && value <= 1
+
+export const numberExpressions: readonly ExpressionOperator[] = [
+  { ...operator('$pow', 2, 2, pow), status: 'partial', note: decimalNote },
+  mathOperator('$sqrt', (value) => {
+    if (value < 0) throw new CommandError(28714, "$sqrt's argument must be greater than or equal to 0")
+    return Math.sqrt(value)
+  }),
+  mathOperator('$exp', Math.exp),
+  positive('$ln', 28766, Math.log),
+  positive('$log10', 28761, Math.log10),
+  { ...operator('$log', 2, 2, log), status: 'partial', note: decimalNote },
+  wholeNumber('$ceil', 'ceil', Math.ceil),
+  wholeNumber('$floor', 'floor', Math.floor),
+  toPlaces('$round', 'half-even'),
+  toPlaces('$trunc', 'truncate'),
+  bounded('$sin', '(-inf,inf)', Number.isFinite, Math.sin),
+  bounded('$cos', '(-inf,inf)', Number.isFinite, Math.cos),
+  bounded('$tan', '(-inf,inf)', Number.isFinite, Math.tan),
+  bounded('$asin', '[-1,1]', inUnit, Math.asin),
+  bounded('$acos', '[-1,1]', inUnit, Math.acos),
+  mathOperator('$atan', Math.atan),
+  {
+    ...operator('$atan2', 2, 2, ([y, x]) => {
+      if (y === undefined || x === undefined || y.isNullish() || x.isNullish()) return nullValue
+      for (const value of [y, x])
+        if (!value.isNumber()) throw new CommandError(51044, `$atan2 only supports numeric types, not ${typeOf(y)} and ${typeOf(x)}`)
+      return numeric(Math.atan2(toNumber(y), toNumber(x)), y, x)
+    }),
+    status: 'partial',
+    note: decimalNote,
+  },
+  mathOperator('$sinh', Math.sinh),
+  mathOperator('$cosh', Math.cosh),
+  mathOperator('$tanh', Math.tanh),
+  mathOperator('$asinh', Math.asinh),
+  bounded('$acosh', '[1,inf]', (value) => value >= 1, Math.acosh),
+  bounded('$atanh', '[-1,1]', inUnit, Math.atanh),
+  mathOperator('$degreesToRadians', (value) => value * (Math.PI / 180)),
+  mathOperator('$radiansToDegrees', (value) => value * (180 / Math.PI)),
+]

@@ -1,0 +1,50 @@
+/** Stopping a cluster takes no longer because clients are connected and wait for news of the topology. */
+import t from 'tap'
+import { MongoClient } from 'mongodb'
+import { ShardedCluster } from 'shardlab'
+import { RawClient } from '../support/raw-client.js'
+
+/** Its `close` tries to tell the cluster, which is gone by then: not for long. */
+const connect = (uri: string) => MongoClient.connect(uri, { retryReads: false, retryWrites: false, serverSelectionTimeoutMS: 500 })
+
+/** Resolves when the monitors of that many clients wait in the mongos for a change. */
+async function untilAwaited(cluster: ShardedCluster, clients: number): Promise<void> {
+  for (;;) {
+    const { inFlight } = await cluster.describe('mongos01')
+    if ((inFlight as number) >= clients) return
+    await new Promise(setImmediate)
+  }
+}
+
+for (const runtime of ['threads', 'inline'] as const) {
+  t.test(`${runtime}: drivers whose monitors wait for a change`, async (t) => {
+    const warnings: string[] = []
+    const onWarning = (warning: Error) => void warnings.push(warning.name)
+    process.on('warning', onWarning)
+    const cluster = await ShardedCluster.start({ shards: 2, runtime })
+    const clients = await Promise.all(Array.from({ length: 12 }, () => connect(cluster.uri)))
+    const direct = await connect(cluster.shards[0]!.uri)
+    t.teardown(() => Promise.all([...clients, direct].map((client) => client.close())))
+    await direct.db('app').collection('things').findOne()
+    await untilAwaited(cluster, clients.length)
+    const beginMs = performance.now()
+    await cluster.stop()
+    t.ok(performance.now() - beginMs < 1000, `stopped after ${Math.round(performance.now() - beginMs)} ms`)
+    process.off('warning', onWarning)
+    t.same(warnings, [], 'any number of them may wait')
+  })
+}
+
+t.test('an operation that looks for a crashed shard', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
+  const client = await RawClient.connect(cluster.mongos[0]!)
+  t.teardown(() => client.close())
+  await client.command({ insert: 'things', documents: [{ _id: 1 }], $db: 'app' })
+  await cluster.crash('shard01')
+  const looking = client.command({ find: 'things', $db: 'app' })
+  await untilAwaited(cluster, 1)
+  const beginMs = performance.now()
+  await cluster.stop()
+  t.ok(performance.now() - beginMs < 1000, `stopped after ${Math.round(performance.now() - beginMs)} ms`)
+  t.match(await looking, { ok: 0, code: 11600, codeName: 'InterruptedAtShutdown' })
+})

@@ -1,0 +1,68 @@
+/** Commands that say something impossible change nothing, and get the server's error. */
+import t from 'tap'
+import { type Document } from '@shardlab/bson'
+import { ShardedCluster } from 'shardlab'
+import { RawClient } from '../support/raw-client.js'
+
+t.test('through a mongos', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline' })
+  const crashed: string[] = []
+  cluster.on('member', ({ member, state }) => void (state === 'crashed' && crashed.push(member)))
+  const client = await RawClient.connect(cluster.mongos[0]!)
+  t.teardown(async () => {
+    client.close()
+    await cluster.stop()
+  })
+  const run = (command: Document, db = 'app') => client.command({ ...command, $db: db })
+  await run({ shardCollection: 'app.things', key: { _id: 'hashed' } }, 'admin')
+  await run({ insert: 'things', documents: [{ _id: 1 }, { _id: 2 }] })
+
+  const refused: [Document, number, string | RegExp][] = [
+    [
+      { delete: 'things', deletes: [{ q: 1, limit: 1 }] },
+      14,
+      "BSON field 'delete.deletes.q' is the wrong type 'int', expected type 'object'",
+    ],
+    [{ delete: 'things', deletes: [{ q: {} }] }, 40414, "BSON field 'delete.deletes.limit' is missing but a required field"],
+    [{ delete: 'things', deletes: [{ q: {}, limit: 2 }] }, 9, 'The limit field in delete objects must be 0 or 1. Got 2'],
+    [{ update: 'things', updates: [{ q: 1, u: { a: 1 } }] }, 14, /update\.updates\.q/],
+    [{ update: 'things', updates: [{ q: {}, u: 1, multi: true }] }, 9, 'Update argument must be either an object or an array'],
+    [
+      {
+        update: 'things',
+        updates: [
+          { q: {}, u: { $set: { a: 1 } }, multi: true },
+          { q: {}, u: {}, foo: 1 },
+        ],
+      },
+      40415,
+      /foo/,
+    ],
+    [{ aggregate: 1, pipeline: [], cursor: {} }, 73, '{aggregate: 1} is not valid for an empty pipeline.'],
+    [
+      { aggregate: 1, pipeline: [{ $group: { _id: 1 } }], cursor: {} },
+      73,
+      "{aggregate: 1} is not valid for '$group'; a collection is required.",
+    ],
+    [{ create: 'a$b' }, 73, 'Invalid collection name: a$b'],
+    [{ create: 'system.things' }, 73, 'Invalid system namespace: app.system.things'],
+    [{ create: 'x'.repeat(252) }, 73, /^Fully qualified namespace is too long\. Namespace: app\.x+ Max: 255$/],
+  ]
+  for (const [command, code, errmsg] of refused) t.match(await run(command), { ok: 0, code, errmsg }, JSON.stringify(command).slice(0, 80))
+  t.match(await run({ insert: '$cmd', documents: [{}] }), { n: 0, writeErrors: [{ code: 73 }] })
+  t.match(await run({ find: 'things', sort: { _id: 1 } }), { cursor: { firstBatch: [{ _id: 1 }, { _id: 2 }] } })
+
+  t.test('what clients spoil in the catalog counts as not there', async (t) => {
+    await run({ insert: 'databases', documents: [{ _id: 5 }, { _id: 'spoilt' }] }, 'config')
+    await run({ insert: 'collections', documents: [{ _id: 'app.spoilt' }] }, 'config')
+    await run({ insert: 'shards', documents: [{ _id: 5 }] }, 'config')
+    await run({ insert: 'chunks', documents: [{ _id: 5 }] }, 'config')
+    for (const db of ['spoilt', 'app', 'new']) t.match(await run({ insert: 'spoilt', documents: [{ _id: 1 }] }, db), { ok: 1, n: 1 })
+    t.equal(((await run({ listShards: 1 }, 'admin'))['shards'] as Document[]).length, 2)
+    for (const name of ['settings', 'chunks', 'databases', 'mongos']) await run({ drop: name }, 'config')
+    t.match(await run({ balancerStop: 1 }, 'admin'), { ok: 1 })
+    t.match(await run({ insert: 'things', documents: [{ _id: 1 }] }, 'newer'), { ok: 1, n: 1 })
+    t.match(await run({ shardCollection: 'newer.sharded', key: { a: 1 } }, 'admin'), { ok: 1 })
+  })
+  t.same(crashed, [])
+})
