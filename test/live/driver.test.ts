@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb'
 import { ShardedCluster, type RoutedEvent } from 'shardlab'
 import { up } from '../support/up.js'
 
-t.test('100,000 documents over three shards', async (t) => {
+t.test('100,000 documents over three shards', { timeout: 110_000 }, async (t) => {
   const running = await up('--port', '0')
   const client = await MongoClient.connect(running.ready.uri)
   t.teardown(async () => {
