@@ -1,8 +1,7 @@
 /** What hello and its older forms answer. Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { RequestFailedError } from '@shardlab/actor'
-import { sessionTimeoutMinutes, writeAgreedCompression } from '@shardlab/node'
-import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize } from '@shardlab/wire'
+import { writeAgreedCompression, writeHelloLimits } from '@shardlab/node'
 import type { MongosInvocation } from './invocation.js'
 
 /** Changes only when the process ends, and then nobody asks. */
@@ -23,15 +22,7 @@ export async function writeHello(invocation: MongosInvocation, primaryField: 'is
   if (maxWireVersion >= modernWireVersion)
     writer.startDocument('topologyVersion').objectId('processId', host.processId).int64('counter', topologyCounter).end()
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-  writer
-    .int32('maxBsonObjectSize', maxBsonObjectSize)
-    .int32('maxMessageSizeBytes', maxMessageSizeBytes)
-    .int32('maxWriteBatchSize', maxWriteBatchSize)
-    .date('localTime', context.now())
-    .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
-    .int32('connectionId', connectionId)
-    .int32('maxWireVersion', maxWireVersion)
-    .int32('minWireVersion', 0)
+  writeHelloLimits(writer, context.now(), connectionId).int32('maxWireVersion', maxWireVersion).int32('minWireVersion', 0)
   return writeAgreedCompression(writer, args.value('compression'))
 }
 

@@ -30,6 +30,17 @@ async function awaitNoChange({ context, stopping }: NodeInvocation['host'], wait
   }
 }
 
+/** Appends the limits, time and connection that every kind of hello tells. */
+export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connectionId: number): DocumentWriter {
+  return writer
+    .int32('maxBsonObjectSize', maxBsonObjectSize)
+    .int32('maxMessageSizeBytes', maxMessageSizeBytes)
+    .int32('maxWriteBatchSize', maxWriteBatchSize)
+    .date('localTime', nowMs)
+    .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
+    .int32('connectionId', connectionId)
+}
+
 /** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
 export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
   if (offered?.type !== BsonType.array) return writer
@@ -77,13 +88,7 @@ export const hello: CommandRow<NodeInvocation> = {
     opTime('majorityOpTime')
     writer.date('majorityWriteDate', seconds * 1000).end()
     if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-    writer
-      .int32('maxBsonObjectSize', maxBsonObjectSize)
-      .int32('maxMessageSizeBytes', maxMessageSizeBytes)
-      .int32('maxWriteBatchSize', maxWriteBatchSize)
-      .date('localTime', context.now())
-      .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
-      .int32('connectionId', connectionId)
+    writeHelloLimits(writer, context.now(), connectionId)
       .int32('minWireVersion', 0)
       .int32('maxWireVersion', host.options.maxWireVersion)
       .bool('readOnly', false)

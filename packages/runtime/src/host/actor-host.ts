@@ -135,7 +135,6 @@ export class ActorHost {
     if (openGateway === null || listen === null) return
     const gateway = await openGateway({
       ...listen,
-      serverName: cell.address,
       target: gatewayTarget(this, cell),
       log: (level, message, fields) => this.log(cell, level, message, fields),
     })

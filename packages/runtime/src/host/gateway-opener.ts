@@ -20,7 +20,6 @@ export interface GatewayRequest {
   readonly host: string
   readonly port: number
   readonly target: GatewayCallee
-  readonly serverName: string
   readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
 }
 
