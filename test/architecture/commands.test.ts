@@ -1,7 +1,7 @@
 import t from 'tap'
 import { loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
 import { findRoot, readRepository, Repository } from './model/repository.js'
-import { commandsPage, findStalePages, generatePages } from './pages.js'
+import { commandsSection, findStalePages, generatePages } from './pages.js'
 import { findCommandsOutsideTables } from './rules/command-rows.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
@@ -60,8 +60,8 @@ t.test('every command has one file and one row', async (t) => {
   expectNoFindings(t, findCommandsOutsideTables(await loadCommandModules(readRepository(), findRoot())), 'commands and tables agree')
 })
 
-t.test('canary: the commands page', (t) => {
-  const page = commandsPage([
+t.test('canary: the commands of the page', (t) => {
+  const section = commandsSection([
     modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read' })], {}),
     modulesOf(
       'node',
@@ -69,14 +69,13 @@ t.test('canary: the commands page', (t) => {
       {},
     ),
   ])
-  t.equal(page?.path, 'docs/reference/compatibility.md')
-  t.strictSame(page?.text.split('\n').slice(-4), [
+  t.strictSame(section?.slice(-4), [
     '| --- | --- | --- | --- | --- | --- | --- |',
     '| `drop` | Does what drop does. | any mongod | local | none, admin database only | full | reference/command/drop |',
     '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | full; partial: no a\\|b. | reference/command/find |',
     '',
   ])
-  t.equal(commandsPage([modulesOf('mongos', [], {})]), null)
+  t.equal(commandsSection([modulesOf('mongos', [], {})]), null)
   t.end()
 })
 

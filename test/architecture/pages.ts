@@ -1,5 +1,7 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
+import { deviationSection, deviationsPath } from './deviations.js'
 import type { Finding, Repository } from './model/repository.js'
+import { operatorFamilies, operatorSection } from './operators.js'
 
 /** A file of docs/reference/ as it has to be. */
 export interface Page {
@@ -19,12 +21,24 @@ const memberNames: Readonly<Record<string, string>> = {
 
 /** All generated pages. A page about something that does not exist yet is not generated. */
 export async function generatePages(repository: Repository, root: string): Promise<Page[]> {
-  const page = commandsPage(await loadCommandModules(repository, root))
-  return page === null ? [] : [page]
+  const commands = commandsSection(await loadCommandModules(repository, root))
+  if (commands === null) return []
+  const lines = [
+    notice,
+    '',
+    '# Compatibility',
+    '',
+    'What Shardlab understands, and how much of it. `shardlab up --strict` refuses what is only partly supported.',
+    '',
+    ...commands,
+    ...operatorFamilies().flatMap(operatorSection),
+    ...deviationSection(repository.files.get(deviationsPath)?.text ?? ''),
+  ]
+  return [{ path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') }]
 }
 
-/** The compatibility page: every command, who serves it, and how much of it. */
-export function commandsPage(modules: readonly CommandModules[]): Page | null {
+/** Every command, who serves it, and how much of it; null when there is none. */
+export function commandsSection(modules: readonly CommandModules[]): string[] | null {
   const servedBy = new Map<string, { row: Row; folder: string }[]>()
   for (const { folder, entry } of modules) {
     for (const row of exportedRows(entry.exports)) servedBy.set(row.name, [...(servedBy.get(row.name) ?? []), { row, folder }])
@@ -32,10 +46,8 @@ export function commandsPage(modules: readonly CommandModules[]): Page | null {
   if (servedBy.size === 0) return null
   const names = [...servedBy.keys()].sort((a, b) => a.localeCompare(b, 'en'))
   const lines = names.map((name) => commandLine(name, servedBy.get(name)!))
-  const text = [
-    notice,
-    '',
-    '# Compatibility',
+  return [
+    '## Commands',
     '',
     `${names.length} commands. What is not listed answers CommandNotFound (59), as the server does. "Partial" says what is missing.`,
     '',
@@ -43,8 +55,7 @@ export function commandsPage(modules: readonly CommandModules[]): Page | null {
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...lines,
     '',
-  ].join('\n')
-  return { path: `${referenceFolder}/compatibility.md`, text }
+  ]
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
@@ -62,7 +73,7 @@ function commandLine(name: string, places: readonly { row: Row; folder: string }
   return `| ${[command, row.summary, members, routing, access, status, row.manual].map(cell).join(' | ')} |`
 }
 
-/** docs/reference holds the generated pages as they are now, and nothing else but its README. */
+/** docs/reference holds the generated pages as they are now, and nothing else but its README and the deviations. */
 export function findStalePages(repository: Repository, pages: readonly Page[]): Finding[] {
   const regenerate = 'run npm run generate'
   const findings: Finding[] = []
@@ -71,7 +82,7 @@ export function findStalePages(repository: Repository, pages: readonly Page[]): 
     if (present !== text) findings.push({ path, line: 0, message: `${present === undefined ? 'is missing' : 'is stale'}: ${regenerate}` })
   }
   for (const path of repository.files.keys()) {
-    if (!path.startsWith(`${referenceFolder}/`) || path === `${referenceFolder}/README.md`) continue
+    if (!path.startsWith(`${referenceFolder}/`) || path === `${referenceFolder}/README.md` || path === deviationsPath) continue
     if (!pages.some((page) => page.path === path))
       findings.push({ path, line: 0, message: 'is not a generated page: docs/reference holds nothing else' })
   }

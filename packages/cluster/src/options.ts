@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly findReplicaSetHostTimeoutMs?: number
   /** hello announces the version's real wire versions, with which old profiles no longer talk to today's drivers. Default false. */
   readonly nativeWire?: boolean
+  /** Commands, stages and operators that are only partly supported are refused with CommandNotSupported 115. Default false. */
+  readonly strict?: boolean
   /** Largest disk of a shard or config server: bytes, or a text like `1GB`. Default 2GB. */
   readonly diskSize?: number | string
 }
@@ -50,6 +52,7 @@ export interface ResolvedOptions {
   readonly balancerRoundIntervalMs: number
   readonly findReplicaSetHostTimeoutMs: number
   readonly nativeWire: boolean
+  readonly strict: boolean
   readonly diskSizeBytes: number
 }
 
@@ -72,6 +75,7 @@ const known: Record<keyof ClusterOptions, true> = {
   serverTimings: true,
   findReplicaSetHostTimeoutMs: true,
   nativeWire: true,
+  strict: true,
   diskSize: true,
 }
 
@@ -117,6 +121,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     ),
     findReplicaSetHostTimeoutMs: integer('findReplicaSetHostTimeoutMs', options.findReplicaSetHostTimeoutMs, 15_000, 0, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
+    strict: options.strict ?? false,
     diskSizeBytes,
   }
 }

@@ -26,10 +26,11 @@ export function describeTopology(options: ResolvedOptions): Topology {
   const native = behavioursOf(options.emulate).nativeWireVersion
   const maxWireVersion = options.nativeWire ? native : Math.max(native, oldestWireVersionOfDrivers)
   const anyPort = { host: options.host, port: 0 }
-  const storageNode: ShardOptions & ConfigServerOptions = { emulate: options.emulate, maxWireVersion }
+  const storageNode: ShardOptions & ConfigServerOptions = { emulate: options.emulate, maxWireVersion, strict: options.strict }
   const router: MongosOptions = {
     emulate: options.emulate,
     nativeWire: options.nativeWire,
+    strict: options.strict,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
   }
   const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs }

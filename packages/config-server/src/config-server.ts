@@ -15,6 +15,8 @@ import { ShardingCatalog } from './catalog/sharding-catalog.js'
 export interface ConfigServerOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
+  /** Refuse what is only partly supported. Default false. */
+  readonly strict?: boolean
 }
 
 export function createConfigServer(context: ActorContext, options: ConfigServerOptions): Actor {
@@ -32,7 +34,7 @@ class ConfigServer implements Actor {
 
   constructor(context: ActorContext, options: ConfigServerOptions) {
     this.#context = context
-    this.#node = new StorageNode(context, { behaviours: behavioursOf(options.emulate), maxWireVersion: options.maxWireVersion }, () => ({
+    this.#node = new StorageNode(context, { behaviours: behavioursOf(options.emulate), maxWireVersion: options.maxWireVersion, strict: options.strict ?? false }, () => ({
       name: 'config-server',
       setName: context.address,
       rows: [],

@@ -43,6 +43,8 @@ export interface MongosOptions {
   readonly findReplicaSetHostTimeoutMs: number
   /** Announce the emulated version's own wire versions even where today's drivers refuse them. */
   readonly nativeWire: boolean
+  /** Refuse what is only partly supported. Default false. */
+  readonly strict?: boolean
   /** `set/host:port` of the config server, for getShardMap; absent: left out of it. */
   readonly configHost?: string
   /** How often the router tells the config server that it lives; default 30 s. */

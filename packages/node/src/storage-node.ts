@@ -7,6 +7,7 @@ import {
   CommandArguments,
   CommandTable,
   cursorId,
+  refusePartial,
   createObjectIdFactory,
   DiskFullError,
   StepFailedError,
@@ -38,6 +39,8 @@ export interface StorageNodeOptions {
   readonly behaviours: Behaviours
   /** Highest wire version that hello announces. */
   readonly maxWireVersion: number
+  /** Refuse what is only partly supported. Default false. */
+  readonly strict?: boolean
   /** See {@link NodeLogOptions}; default 64 MB. */
   readonly checkpointAfterBytes?: number
 }
@@ -184,6 +187,7 @@ export class StorageNode implements CommonHost {
       if (client?.legacy === true && !this.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
       const row = this.table.find(name)
       if (row === undefined) throw new CommandError('CommandNotFound', `no such command: '${name}'`)
+      if (this.options.strict === true) refusePartial(row)
       if (row.adminOnly === true && db !== 'admin')
         throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)
       const args = CommandArguments.parse(

@@ -23,6 +23,8 @@ import { shardRows } from './shard-rows.js'
 export interface ShardOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
+  /** Refuse what is only partly supported. Default false. */
+  readonly strict?: boolean
 }
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
@@ -40,7 +42,7 @@ class Shard implements Actor {
     const state = new PlacementState(context)
     const critical = new CriticalSections()
     const versions = new VersionCheck(context.address, state, critical)
-    this.#node = new StorageNode(context, { behaviours, maxWireVersion: options.maxWireVersion }, () => ({
+    this.#node = new StorageNode(context, { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false }, () => ({
       name: 'shard',
       setName: context.address,
       rows: shardRows,

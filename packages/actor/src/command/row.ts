@@ -1,4 +1,4 @@
-import type { DocumentWriter } from '@shardlab/bson'
+import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { FieldSpecs } from './arguments.js'
 
 /** Where a router sends a command. */
@@ -44,6 +44,12 @@ export interface CommandRow<Invocation> {
    * @throws CommandError for everything a client did wrong.
    */
   run(invocation: Invocation): Promise<DocumentWriter> | DocumentWriter
+}
+
+/** What a strict member says to a command that is not wholly supported. @throws CommandError 115 CommandNotSupported */
+export function refusePartial(row: Pick<CommandRow<never>, 'name' | 'status' | 'missing'>): void {
+  if (row.status === 'partial')
+    throw new CommandError('CommandNotSupported', `${row.name} is only partly supported and refused in strict mode: ${row.missing}`)
 }
 
 /** A command table: every name and alias to its row. */

@@ -3,6 +3,7 @@ import {
   checkDatabaseName,
   CommandArguments,
   compareTimestamps,
+  refusePartial,
   writeTimes,
   type ClientCommand,
   type ClientReply,
@@ -48,6 +49,7 @@ function prepare(host: Mongos, { body, sequences, connectionId, legacy, remote }
   if (legacy && !host.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
   const row = commandTable.find(name)
   if (row === undefined) throw new CommandError('CommandNotFound', `no such command: '${name}'`)
+  if (host.options.strict === true) refusePartial(row)
   if (host.stopping.signal.aborted) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
   const db = databaseOf(body)
   const args = CommandArguments.parse(body, row.fields ?? null, sequences.length === 0 ? [] : sequences.map(([id]) => id))

@@ -14,5 +14,6 @@ export function clusterOptions(options: UpOptions): ClusterOptions {
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
     nativeWire: options.nativeWire ?? false,
     serverTimings: options.serverTimings ?? false,
+    strict: options.strict ?? false,
   }
 }

@@ -1,0 +1,43 @@
+import * as query from '@shardlab/query'
+
+/** What the page reads of a row of the operator tables of @shardlab/query. */
+export interface OperatorEntry {
+  readonly name: string
+  readonly manualPage: string
+  readonly status: 'complete' | 'partial'
+  readonly note?: string
+}
+
+export interface OperatorFamily {
+  readonly title: string
+  readonly rows: Iterable<OperatorEntry>
+}
+
+/** The families in the order of the page. */
+export function operatorFamilies(): OperatorFamily[] {
+  return [
+    { title: 'Aggregation stages', rows: query.stageOperators.values() },
+    { title: 'Query operators', rows: [...query.rootOperators.values(), ...query.pathOperators.values()] },
+    { title: 'Update operators', rows: query.updateModifiers.values() },
+    { title: 'Aggregation expressions', rows: query.expressionOperators.values() },
+    { title: 'Accumulators', rows: query.accumulatorOperators.values() },
+  ]
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+/** One section for a family: the names of what is complete, and a table of what is not. */
+export function operatorSection({ title, rows }: OperatorFamily): string[] {
+  const sorted = [...rows].sort((a, b) => a.name.localeCompare(b.name, 'en'))
+  const partial = sorted.filter((row) => row.status === 'partial')
+  const complete = sorted.filter((row) => row.status === 'complete').map((row) => `\`${row.name}\``)
+  const lines = [`## ${title}`, '', `${sorted.length}, of which ${complete.length} complete: ${complete.join(', ')}.`, '']
+  if (partial.length === 0) return lines
+  return [
+    ...lines,
+    '| partly supported | what is missing | manual |',
+    '| --- | --- | --- |',
+    ...partial.map((row) => `| \`${row.name}\` | ${cell(row.note ?? '')} | reference/operator/${row.manualPage} |`),
+    '',
+  ]
+}
