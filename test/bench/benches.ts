@@ -12,4 +12,5 @@ export interface Bench {
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   start: () => import('./start.js'),
+  storage: () => import('./storage.js'),
 }

@@ -55,6 +55,8 @@ export async function run(
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  // A program that ends without reading its input closes the pipe early.
+  child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout, stderr }

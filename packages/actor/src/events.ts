@@ -42,7 +42,7 @@ export interface LimitEvent {
 export interface CatalogEvent {
   readonly type: 'catalog'
   readonly atMs: number
-  readonly change: 'database-created' | 'database-dropped' | 'collection-sharded' | 'collection-dropped'
+  readonly change: 'database-created' | 'database-dropped' | 'collection-sharded' | 'collection-dropped' | 'collection-renamed'
   readonly ns: string
 }
 

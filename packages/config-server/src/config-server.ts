@@ -34,14 +34,18 @@ class ConfigServer implements Actor {
 
   constructor(context: ActorContext, options: ConfigServerOptions) {
     this.#context = context
-    this.#node = new StorageNode(context, { behaviours: behavioursOf(options.emulate), maxWireVersion: options.maxWireVersion, strict: options.strict ?? false }, () => ({
-      name: 'config-server',
-      setName: context.address,
-      rows: [],
-      enter: () => everything,
-      checkReplacement: () => {},
-      checkImplicitCreate: () => {},
-    }))
+    this.#node = new StorageNode(
+      context,
+      { behaviours: behavioursOf(options.emulate), maxWireVersion: options.maxWireVersion, strict: options.strict ?? false },
+      () => ({
+        name: 'config-server',
+        setName: context.address,
+        rows: [],
+        enter: () => everything,
+        checkReplacement: () => {},
+        checkImplicitCreate: () => {},
+      }),
+    )
     this.#catalog = new ShardingCatalog(this.#node)
   }
 
@@ -50,8 +54,8 @@ class ConfigServer implements Actor {
     if (this.#catalog.isInitialised) this.#initialised.resolve()
   }
 
-  wake(timer: string): void {
-    this.#node.wake(timer)
+  async wake(timer: string): Promise<void> {
+    await this.#node.wake(timer)
   }
 
   stop(): void {
@@ -84,6 +88,10 @@ class ConfigServer implements Actor {
         return this.#catalog.commitCreateCollection(request as RequestOf<'config.commit-create-collection'>)
       case 'config.commit-drop-collection':
         return this.#catalog.commitDropCollection((request as RequestOf<'config.commit-drop-collection'>).ns)
+      case 'config.commit-rename-collection':
+        return this.#catalog.commitRenameCollection(request as RequestOf<'config.commit-rename-collection'>)
+      case 'config.commit-drop-collections':
+        return this.#catalog.commitDropCollections((request as RequestOf<'config.commit-drop-collections'>).db)
       case 'config.commit-drop-database':
         return this.#catalog.commitDropDatabase((request as RequestOf<'config.commit-drop-database'>).db)
       case 'config.log-change':

@@ -1,7 +1,7 @@
 import { decode, encode, findField, Timestamp, type Document } from '@shardlab/bson'
 import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
 import t from 'tap'
-import { clusterId, ConfigUnderTest } from './support/config.js'
+import { clusterId, ConfigUnderTest, uuid } from './support/config.js'
 
 t.test('initialise: once, and again without harm', async (t) => {
   const config = await new ConfigUnderTest().initialised()
@@ -316,4 +316,49 @@ t.test('the catalog survives a restart', async (t) => {
 t.test('what it does not serve', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await t.rejects(config.send('balancer.status', {}), /does not serve balancer\.status/)
+})
+
+t.test('commit-rename-collection', async (t) => {
+  const config = await new ConfigUnderTest().initialised()
+  await config.createDatabase('db')
+  const other = Buffer.alloc(16, 9)
+  await config.createCollection('db.c', [0])
+  await config.createCollection('db.d', [], ['shard01'], other)
+  const rename = async (ns: string, to: string, id: Uint8Array = uuid) => {
+    const { error } = await config.send('config.commit-rename-collection', { ns, to, uuid: id })
+    return error === null ? null : decode(error)
+  }
+  const [before] = await config.all('collections')
+  t.match(await rename('db.c', 'db.e', Buffer.alloc(16, 3)), { code: 26 }, 'another collection has the name by now')
+  t.equal(await rename('db.c', 'db.d'), null)
+  const [after, ...none] = await config.all('collections')
+  t.same(none, [], 'what had the name is gone')
+  t.match(after, { _id: 'db.d', uuid: before!['uuid'], key: { a: 1 } })
+  t.not(String(after!['lastmodEpoch']), String(before!['lastmodEpoch']), 'a new generation')
+  t.ok(after!['timestamp'].greaterThan(before!['timestamp']))
+  t.equal((await config.all('chunks')).length, 2, 'the chunks of what had the name are gone')
+  const { collection, chunks, full } = await config.send('config.get-collection', {
+    ns: 'db.d',
+    since: [String(before!['lastmodEpoch']), before!['timestamp'].t, before!['timestamp'].i, 1, 1],
+  })
+  t.same([collection !== null, chunks.length, full], [true, 2, true], 'who knew the old one gets it all')
+  t.equal((await config.send('config.get-collection', { ns: 'db.c', since: null })).collection, null)
+  t.equal(await rename('db.c', 'db.d'), null, 'again: it has the name')
+  t.match((await config.restarted().all('collections'))[0], { _id: 'db.d' })
+})
+
+t.test('commit-drop-collections leaves the database and its neighbours', async (t) => {
+  const config = await new ConfigUnderTest().initialised()
+  for (const db of ['db', 'dbx']) {
+    await config.createDatabase(db)
+    await config.createCollection(`${db}.c`, [0], undefined, Buffer.from(db.padEnd(16, '.')))
+  }
+  t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null })
+  t.same(
+    (await config.all('collections')).map((each) => each['_id']),
+    ['dbx.c'],
+  )
+  t.equal((await config.all('chunks')).length, 2)
+  t.equal((await config.all('databases')).length, 2)
+  t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null }, 'again')
 })

@@ -20,12 +20,22 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { SessionCatalog, type CommonHost } from '@shardlab/node'
+import {
+  ConnectionTable,
+  LogBuffer,
+  noteDisconnected,
+  OperationRegistry,
+  ParameterSet,
+  SessionCatalog,
+  type CommandDescription,
+  type CommonHost,
+  type SessionKey,
+} from '@shardlab/node'
 import type { EvaluationContext } from '@shardlab/query'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogCache } from './catalog/catalog-cache.js'
 import { ShardRegistry } from './catalog/shard-registry.js'
-import { ConnectionTable } from './command/connection-table.js'
+import { commandTable } from './command-table.js'
 import { dispatch } from './command/dispatcher.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
 import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
@@ -50,6 +60,9 @@ export class Mongos implements Actor, CommonHost {
   readonly shards: ShardRegistry
   readonly cursors: ClusterCursorManager
   readonly connections = new ConnectionTable()
+  readonly operations = new OperationRegistry()
+  readonly logBuffer: LogBuffer
+  readonly parameters: ParameterSet
   readonly statistics = new Statistics()
   readonly newObjectId: () => Uint8Array
   /** Process id part of hello's topologyVersion. */
@@ -59,7 +72,6 @@ export class Mongos implements Actor, CommonHost {
   /** What `$rand` draws. */
   readonly #fraction: () => number
   #clusterId: Uint8Array | null = null
-  #operationCount = 0
   #inFlight = 0
   #idle: Deferred<void> | null = null
 
@@ -70,7 +82,10 @@ export class Mongos implements Actor, CommonHost {
     this.behaviours = behavioursOf(options.emulate)
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
-    this.sessions = new SessionCatalog(undefined, (key) => this.cursors.killOfSession(key))
+    this.parameters = new ParameterSet(this)
+    const logSamples = context.random.fork('log-samples')
+    this.logBuffer = new LogBuffer(() => logSamples.fraction())
+    this.sessions = new SessionCatalog(undefined, (key) => this.cursors.killOfSessions((session) => session === key))
     this.remote = new Remote(context, this.clock, {
       findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
       limits: this.limits,
@@ -104,7 +119,7 @@ export class Mongos implements Actor, CommonHost {
       case 'client.command':
         return (await this.#clientCommand(request as RequestOf<'client.command'>)) as ReplyOf<K>
       case 'client.disconnected':
-        this.connections.close((request as RequestOf<'client.disconnected'>).connectionId)
+        noteDisconnected(this, (request as RequestOf<'client.disconnected'>).connectionId)
         return {} as ReplyOf<K>
       default:
         throw new UnservedMessageError(this.context.address, kind)
@@ -115,7 +130,7 @@ export class Mongos implements Actor, CommonHost {
     if (timer === pingTimer) await this.#ping()
     else if (timer === housekeepingTimer) {
       const now = this.context.now()
-      this.cursors.expire(now)
+      this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
       this.sessions.expire(now)
       this.context.setTimer(housekeepingTimer, housekeepingIntervalMs)
     }
@@ -125,6 +140,7 @@ export class Mongos implements Actor, CommonHost {
     this.context.clearTimer(pingTimer)
     this.context.clearTimer(housekeepingTimer)
     this.stopping.abort()
+    this.operations.stop()
     if (this.#inFlight === 0) return
     this.#idle = createDeferred()
     await this.#idle.promise
@@ -140,13 +156,18 @@ export class Mongos implements Actor, CommonHost {
     }
   }
 
-  nextOperationId(): number {
-    return ++this.#operationCount
+  get commandRows(): readonly CommandDescription[] {
+    return commandTable.rows
+  }
+
+  killCursorsOfSessions(fits: (session: SessionKey) => boolean): void {
+    this.cursors.killOfSessions(fits)
   }
 
   /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
-    return { nowMs: this.context.now(), random: this.#fraction, newObjectId: this.newObjectId }
+    const { queryLanguage: languageVersion, undefinedMatchesNull } = this.behaviours
+    return { nowMs: this.context.now(), random: this.#fraction, newObjectId: this.newObjectId, languageVersion, undefinedMatchesNull }
   }
 
   /** `host:port` of a member, as far as it is known. */

@@ -34,12 +34,12 @@ t.test('ids are random and positive', async (t) => {
 t.test('cursors belong to a namespace and a session', async (t) => {
   const cluster = withOpenCursors()
   const id = await open(cluster, { lsid })
-  t.match(await cluster.run({ getMore: id, collection: 'other', lsid }), { code: 13 })
-  t.match(await cluster.run({ getMore: id, collection: 'c' }), { code: 50737 })
-  t.match(await cluster.run({ getMore: id, collection: 'c', lsid: otherLsid }), { code: 50738 })
-  t.match(await cluster.run({ getMore: id, collection: 'c', lsid }), { ok: 1 })
+  t.match(await cluster.run({ getMore: id, collection: 'other', batchSize: 1, lsid }), { code: 13 })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1 }), { code: 50800 })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, lsid: otherLsid }), { code: 50801 })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, lsid }), { ok: 1 })
   t.same(cluster.commandsTo('shard01').findLast(({ name }) => name === 'find')!.body['lsid'], lsid)
-  t.match(await cluster.run({ getMore: await open(cluster), collection: 'c', lsid }), { code: 50736 })
+  t.match(await cluster.run({ getMore: await open(cluster), collection: 'c', batchSize: 1, lsid }), { code: 50799 })
   t.match(await cluster.run({ getMore: 5, collection: 'c' }), { code: 14 })
 })
 
@@ -63,7 +63,7 @@ t.test('ending a session closes its cursors', async (t) => {
   const cluster = withOpenCursors()
   const id = await open(cluster, { lsid })
   await cluster.run({ endSessions: [lsid] })
-  t.match(await cluster.run({ getMore: id, collection: 'c', lsid }), { code: 43 })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, lsid }), { code: 43 })
 })
 
 t.test('idle cursors are closed after ten minutes, unless they asked not to be', async (t) => {
@@ -76,8 +76,8 @@ t.test('idle cursors are closed after ten minutes, unless they asked not to be',
   t.match(await cluster.run({ getMore: idle, collection: 'c', batchSize: 1 }), { ok: 1 })
   cluster.world.nowMs += 11 * 60_000
   await cluster.world.fire(cluster.mongos, 'housekeeping')
-  t.match(await cluster.run({ getMore: idle, collection: 'c' }), { code: 43 })
-  t.match(await cluster.run({ getMore: kept, collection: 'c' }), { ok: 1 })
+  t.match(await cluster.run({ getMore: idle, collection: 'c', batchSize: 1 }), { code: 43 })
+  t.match(await cluster.run({ getMore: kept, collection: 'c', batchSize: 1 }), { ok: 1 })
 })
 
 t.test('the table has an end, and reaching it is an event', async (t) => {
@@ -101,9 +101,9 @@ t.test('two getMores at once: the second is refused; a kill takes effect after t
   })
   const first = cluster.start({ getMore: id, collection: 'c', batchSize: 5 })
   await cluster.world.drain()
-  t.match(await cluster.run({ getMore: id, collection: 'c' }), { code: 143, codeName: 'CursorInUse' })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1 }), { code: 143, codeName: 'CursorInUse' })
   t.match(await cluster.run({ killCursors: 'c', cursors: [id] }), { cursorsKilled: [id] })
   release()
   t.equal((await cluster.world.settle(first)).length > 0, true)
-  t.match(await cluster.run({ getMore: id, collection: 'c' }), { code: 43 })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1 }), { code: 43 })
 })

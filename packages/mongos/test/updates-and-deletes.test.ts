@@ -160,18 +160,30 @@ t.test('a filter that is none fails its statement', async (t) => {
   )
 })
 
-t.test('errors and concern errors of several shards come together', async (t) => {
+t.test('errors of several shards come together', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) =>
     shard === 'shard01'
       ? errorReply(new CommandError('BadValue', 'one'))
       : shard === 'shard02'
         ? errorReply(new CommandError('BadValue', 'two'))
-        : { ...updated(1), writeConcernError: { code: 64, errmsg: 'late' } },
+        : { ...updated(1), writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'late' } },
   )
-  t.match(await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }), {
-    n: 1,
-    writeErrors: [{ index: 0, code: 65, errmsg: 'multiple errors for op : one :: and :: two' }],
-    writeConcernError: { code: 64, errmsg: 'late' },
+  const reply = await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] })
+  t.match(reply, { n: 1, writeErrors: [{ index: 0, code: 65, errmsg: 'multiple errors for op : one :: and :: two' }] })
+  t.notOk('writeConcernError' in reply, 'of a batch that failed nothing is said about its concern')
+})
+
+t.test('concern errors of several shards come together', async (t) => {
+  const cluster = threeShards()
+  const update = { update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }
+  const late = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'late' }
+  cluster.script((shard) => (shard === 'shard02' ? { ...updated(1), writeConcernError: late } : updated(1)))
+  t.same((await cluster.run(update))['writeConcernError'], { ...late, errmsg: 'late at shard02' })
+  cluster.script((shard) => (shard === 'shard02' ? updated(1) : { ...updated(1), writeConcernError: late }))
+  t.same((await cluster.run(update))['writeConcernError'], {
+    code: 64,
+    codeName: 'WriteConcernTimeout',
+    errmsg: 'multiple errors reported : WriteConcernTimeout: late at shard01 :: and :: WriteConcernTimeout: late at shard03',
   })
 })

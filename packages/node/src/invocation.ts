@@ -1,5 +1,6 @@
 import type { CommandArguments, NodeCommand } from '@shardlab/actor'
 import type { CommonInvocation } from './common/common-invocation.js'
+import type { Concerns } from './crud/concerns.js'
 import type { StorageNode } from './storage-node.js'
 import type { SessionId } from './sessions/session-catalog.js'
 
@@ -18,8 +19,10 @@ export interface NodeInvocation extends CommonInvocation {
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
   /** What a router sent along; null when a client asked directly. */
   readonly routed: NodeCommand | null
-  readonly session: SessionId | null
   readonly retryable: RetryableWrite | null
+  readonly concerns: Concerns
+  /** The view that the client named, when the command runs on what is below it: its cursor bears this name. */
+  readonly cursorNs?: string
 }
 
 /** Documents of an argument that may come in the body or as a document sequence. */

@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { OwnershipFilter } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
 import type { NodeInvocation } from './invocation.js'
 
 /** Which documents of a collection a command may see and change. */
@@ -28,4 +29,11 @@ export interface NodeRole {
   checkReplacement(access: Access, before: Uint8Array, after: Uint8Array, invocation: NodeInvocation): void
   /** May a client's write create this collection? */
   checkImplicitCreate(ns: string, invocation: NodeInvocation): void
+  /**
+   * Names of the visible indexes that routing and migrations of this collection rely on: the last of them can neither be dropped nor
+   * hidden. Absent: there are none.
+   */
+  shardKeyIndexes?(access: Access, collection: Collection): readonly string[]
+  /** What work that no command asked for may touch: what this member owns. Absent: everything. @throws CommandError when that is not known */
+  enterInBackground?(ns: string): Promise<Access> | Access
 }

@@ -123,9 +123,9 @@ t.test('what a client asks at first, with the types of the server', async (t) =>
   t.match(decode(await client({ connectionStatus: 1, $db: 'admin' })), { authInfo: { authenticatedUsers: [], authenticatedUserRoles: [] } })
   t.equal(decode(await client({ getLog: 'nonsense', $db: 'admin' }))['code'], 96)
   t.match(decode(await client({ getLog: '*', $db: 'admin' })), { names: ['global', 'startupWarnings'] })
-  t.equal(node.node.connectionCount, 1)
+  t.equal(node.node.connections.current, 1)
   await node.node.serve('client.disconnected', { connectionId: 7 })
-  t.equal(node.node.connectionCount, 0)
+  t.equal(node.node.connections.current, 0)
 })
 
 t.test('serverStatus counts', async (t) => {

@@ -50,7 +50,6 @@ t.test('arguments that are refused', async (t) => {
     [{ find: 'c', limit: -1 }, 51024, 'negative limit'],
     [{ find: 'c', skip: -1 }, 51024, 'negative skip'],
     [{ find: 'c', batchSize: -1 }, 51024, 'negative batchSize'],
-    [{ find: 'c', collation: { locale: 'de' } }, 72, 'what is not built is no silent ok'],
     [{ insert: 'c' }, 40414, 'missing argument'],
     [{ insert: 'c', documents: [] }, 16, 'empty batch'],
     [{ insert: 'c', documents: [1] }, 14, 'no document'],
@@ -66,7 +65,6 @@ t.test('arguments that are refused', async (t) => {
     [{ listIndexes: 'c' }, 26, 'no collection'],
     [{ createIndexes: 'c', indexes: [] }, 2, 'no index'],
     [{ listDatabases: 1 }, 13, 'only on admin'],
-    [{ create: 'c', capped: true, size: 100 }, 72, 'what is not built is no silent ok'],
     [{ insert: 'c', documents: [{}], txnNumber: Long.fromNumber(1) }, 72, 'a transaction number without a session'],
     [{ find: 'c', lsid: { id: 5 } }, 14, 'a session that is none'],
     [{ find: 'c', lsid: {} }, 40414, 'a session without id'],
@@ -232,7 +230,7 @@ t.test('too large', async (t) => {
   const half = 'x'.repeat(9 * 1024 * 1024)
   t.match(await node.ok({ insert: 'c', documents: [{ _id: 1, a: half, b: half }] }), { n: 0, writeErrors: [{ code: 2 }] })
   await node.ok({ insert: 'c', documents: [{ _id: 2, a: half }] })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { b: half } } }] }), { n: 0, writeErrors: [{ code: 17419 }] })
+  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { b: half } } }] }), { n: 0, writeErrors: [{ code: 10334 }] })
   t.equal((await node.ok({ count: 'c', query: { b: { $exists: true } } }))['n'], 0)
 })
 

@@ -32,15 +32,43 @@ t.test('batches of find and getMore', async (t) => {
   const second = cursorOf(await node.ok({ getMore: small.id, collection: 'c', batchSize: 50 }))
   t.same([second.nextBatch.length, second.id.equals(small.id)], [50, true])
   const third = cursorOf(await node.ok({ getMore: small.id, collection: 'c' }))
-  t.equal(third.nextBatch.length, 100, "the cursor's own size")
-  t.equal(third.id.toNumber(), 0, 'nothing is left: no empty batch is needed')
+  t.equal(third.nextBatch.length, 100, 'a getMore without a size has none, whatever the find had')
+  t.equal(third.id.toNumber(), 0)
+})
+
+t.test('a batch that ends exactly with the last document leaves the cursor open unless the plan knows its end', async (t) => {
+  const node = await filled(4)
+  for (const command of [
+    { find: 'c', batchSize: 4 },
+    { find: 'c', filter: { _id: { $gte: 0 } }, batchSize: 4 },
+    { find: 'c', sort: { x: 1 }, limit: 4, batchSize: 4 },
+    { aggregate: 'c', pipeline: [{ $match: {} }], cursor: { batchSize: 4 } },
+  ]) {
+    const first = cursorOf(await node.ok(command))
+    t.equal(first.firstBatch.length, 4)
+    t.not(first.id.toNumber(), 0, `${JSON.stringify(command)} reads on to find out`)
+    const last = cursorOf(await node.ok({ getMore: first.id, collection: 'c', batchSize: 4 }))
+    t.same([last.nextBatch.length, last.id.toNumber()], [0, 0])
+  }
+  for (const command of [
+    { find: 'c', limit: 4, batchSize: 4 },
+    { find: 'c', limit: 2, skip: 1, batchSize: 2 },
+    { find: 'c', filter: { _id: 1 }, batchSize: 1 },
+    { find: 'c', sort: { _id: -1 }, limit: 3, batchSize: 3 },
+  ]) {
+    t.equal(cursorOf(await node.ok(command)).id.toNumber(), 0, `${JSON.stringify(command)} knows`)
+  }
+  const two = cursorOf(await node.ok({ find: 'c', limit: 3, batchSize: 2 }))
+  const one = cursorOf(await node.ok({ getMore: two.id, collection: 'c', batchSize: 1 }))
+  t.same([one.nextBatch.length, one.id.toNumber()], [1, 0], 'a limit is known in getMore, too')
+  t.equal(node.node.cursors.size, 0)
 })
 
 t.test('cursors that end at once', async (t) => {
   const node = await filled(5)
   for (const command of [
     { find: 'c' },
-    { find: 'c', batchSize: 5 },
+    { find: 'c', batchSize: 6 },
     { find: 'c', limit: 3 },
     { find: 'c', batchSize: 2, singleBatch: true },
     { find: 'c', limit: 1, batchSize: 1 },
@@ -60,9 +88,9 @@ t.test('skip and limit over batches', async (t) => {
   const node = await filled(20)
   const first = cursorOf(await node.ok({ find: 'c', sort: { _id: -1 }, skip: 5, limit: 7, batchSize: 3 }))
   t.same(ids(first.firstBatch), [14, 13, 12])
-  const second = cursorOf(await node.ok({ getMore: first.id, collection: 'c' }))
+  const second = cursorOf(await node.ok({ getMore: first.id, collection: 'c', batchSize: 3 }))
   t.same(ids(second.nextBatch), [11, 10, 9])
-  t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch), [8])
+  t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c', batchSize: 3 })).nextBatch), [8])
 })
 
 t.test('an open cursor sees its snapshot while writes go on', async (t) => {
@@ -125,8 +153,10 @@ t.test('a cursor belongs to its namespace and its session', async (t) => {
   const node = await filled(5)
   const { id } = cursorOf(await node.ok({ find: 'c', batchSize: 1, lsid: session(1) }))
   t.equal((await node.run({ getMore: id, collection: 'other', lsid: session(1) }))['code'], 13)
-  t.equal((await node.run({ getMore: id, collection: 'c' }))['code'], 50738)
+  t.equal((await node.run({ getMore: id, collection: 'c' }))['code'], 50737)
   t.equal((await node.run({ getMore: id, collection: 'c', lsid: session(2) }))['code'], 50738)
+  const free = cursorOf(await node.ok({ find: 'c', batchSize: 1 })).id
+  t.equal((await node.run({ getMore: free, collection: 'c', lsid: session(1) }))['code'], 50736)
   t.equal((await node.run({ getMore: id, collection: 'c', lsid: session(1) }))['ok'], 1, 'the refused ones did it no harm')
 })
 
@@ -172,7 +202,7 @@ t.test('a cursor does not survive an error', async (t) => {
 t.test('the cursor table has a limit', async (t) => {
   const { CursorManager } = await import('../src/index.js')
   const table = new CursorManager(() => 1n, { cursorsMax: 1 })
-  const options = { ns: 'a.b', source: { next: () => null }, session: null, noTimeout: false, batchSize: 0 }
+  const options = { ns: 'a.b', source: { next: () => null }, session: null, noTimeout: false }
   table.open(options, 0)
   t.throws(() => table.open(options, 0), { code: 365 })
 })

@@ -109,10 +109,10 @@ t.test('sessions', async (t) => {
   node.context.nowMs += 29 * 60_000
   await node.ok({ refreshSessions: [lsid] })
   node.context.nowMs += 29 * 60_000
-  node.node.wake('housekeeping')
+  void node.node.wake('housekeeping')
   t.equal(node.node.sessions.size, 1, 'refreshed')
   node.context.nowMs += 2 * 60_000
-  node.node.wake('housekeeping')
+  void node.node.wake('housekeeping')
   t.equal(node.node.sessions.size, 0, 'idle for 30 minutes')
   const started = await node.ok({ startSession: 1 })
   t.equal(started['timeoutMinutes'], 30)

@@ -325,7 +325,11 @@ t.test('dates', (t) =>
       [{ $dateFromParts: { month: 1 } }, 40516],
       [{ $dateFromParts: { year: 0 } }, 40523],
       [{ $dateAdd: { startDate: noon, unit: 'day' } }, 5166402],
-      [{ $dateAdd: { startDate: noon, unit: 'eon', amount: 1 } }, 9, 'unknown time unit value: eon'],
+      [
+        { $dateAdd: { startDate: noon, unit: 'eon', amount: 1 } },
+        9,
+        "$dateAdd parameter 'unit' value parsing failed :: caused by :: unknown time unit value: eon",
+      ],
       [{ $dateTrunc: { date: noon, unit: 'day', binSize: 0 } }, 5439018],
     ],
   ),

@@ -146,6 +146,7 @@ const table: [filter: Document, document: Document, expected: boolean][] = [
   [{ $alwaysFalse: 1 }, {}, false],
   [{ $alwaysTrue: 1 }, {}, true],
   [{ $expr: { $gt: ['$a', '$b'] } }, { a: 'x', b: 5 }, true],
+  [{ $and: [{ a: 1 }, { $or: [{ $expr: { $eq: ['$b', 2] } }] }] }, { a: 1, b: 2 }, true],
   [{ $expr: { $eq: ['$a', null] } }, {}, false],
   [{ $expr: { $lt: ['$a', null] } }, {}, true],
   [{ a: { $bitsAllSet: 6 } }, { a: 7 }, true],

@@ -68,11 +68,12 @@ t.test('errors of projections', (t) => {
     [{ a: 1, 'a.b': 1 }, 31249, 'Path collision at a.b remaining portion b'],
     [{ 'a.b': 1, a: 1 }, 31250, 'Path collision at a'],
     [{ a: {} }, 51270],
-    [{ a: 0, b: '$c' }, 31252],
-    [{ a: { $slice: 'x' } }, 31273],
+    [{ a: 0, b: '$c' }, 31310],
+    [{ a: 0, b: { $add: [1, 2] } }, 31252],
+    [{ a: { $slice: 'x' } }, 28667],
     [{ 'a.b': { $elemMatch: { c: 1 } } }, 31275],
     [{ 'a.$': 1 }, 51050],
-    [{ a: { $nope: 1 } }, 168],
+    [{ a: { $nope: 1 } }, 31325],
     [{ 'a.': 1 }, 40353],
   ]
   for (const [projection, code, message] of table) {

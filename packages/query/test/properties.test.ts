@@ -14,6 +14,7 @@ import {
 import { document, filter, path } from './support/arbitrary.js'
 import { context } from './support/helpers.js'
 import { referenceMatches } from './support/reference.js'
+import { runs } from './support/runs.js'
 
 const pattern = fc
   .uniqueArray(
@@ -53,7 +54,7 @@ t.test('property: filters match what a slow evaluator matches', (t) => {
         given,
       )
     }),
-    { numRuns: 4000 },
+    { numRuns: runs(2000) },
   )
   t.pass()
   t.end()
@@ -91,9 +92,9 @@ t.test('property: bounds never exclude a matching document with a single-valued 
         )
       }
     }),
-    { numRuns: 6000 },
+    { numRuns: runs(2000) },
   )
-  t.ok(matched > 200, `${matched} matches`)
+  t.ok(matched > 50, `${matched} matches`)
   t.end()
 })
 
@@ -109,7 +110,7 @@ t.test('property: exact bounds decide on a single-valued key', (t) => {
       if (!onlyKeyFields || !bounds.fields.every((field) => field.exact)) return
       check(compiled.matches(bytes) === contains(bounds, shardKey(bytes, keyPattern)!), specification, given)
     }),
-    { numRuns: 4000 },
+    { numRuns: runs(2000) },
   )
   t.pass()
   t.end()
@@ -129,7 +130,7 @@ t.test('property: bounds over a multikey index reach every matching document', (
         { given, key },
       )
     }),
-    { numRuns: 6000 },
+    { numRuns: runs(2000) },
   )
   t.pass()
   t.end()

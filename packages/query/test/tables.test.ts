@@ -1,8 +1,24 @@
 import t from 'tap'
-import { accumulatorOperators, expressionOperators, pathOperators, rootOperators, stageOperators, updateModifiers } from '../src/index.js'
+import {
+  accumulatorOperators,
+  expressionOperators,
+  pathOperators,
+  rootOperators,
+  stageOperators,
+  updateModifiers,
+  windowFunctions,
+} from '../src/index.js'
 
 t.test('every operator has a row that says where it is described and how far it goes', (t) => {
-  for (const table of [pathOperators, rootOperators, expressionOperators, accumulatorOperators, stageOperators, updateModifiers]) {
+  for (const table of [
+    pathOperators,
+    rootOperators,
+    expressionOperators,
+    accumulatorOperators,
+    windowFunctions,
+    stageOperators,
+    updateModifiers,
+  ]) {
     for (const [name, row] of table) {
       t.equal(row.name, name)
       t.match(name, /^\$[a-zA-Z0-9]+$/)

@@ -14,6 +14,8 @@ import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase, S
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { createShardedCollection, type CreateCollectionParts } from './coordinators/create-collection.js'
 import { dropCollection, dropDatabase } from './coordinators/drop-collection.js'
+import { adoptRename, renameCollection, renameParticipant } from './coordinators/rename-collection.js'
+import { protectedIndexes } from './coordinators/shard-key-index.js'
 import { CriticalSections } from './metadata/critical-sections.js'
 import { PlacementState } from './metadata/placement-state.js'
 import { checkShardKeyUnchanged } from './metadata/shard-key-updates.js'
@@ -39,7 +41,7 @@ class Shard implements Actor {
   constructor(context: ActorContext, options: ShardOptions) {
     this.#context = context
     const behaviours = behavioursOf(options.emulate)
-    const state = new PlacementState(context)
+    const state = new PlacementState(context, (ns, placement) => adoptRename(this.#node, ns, placement))
     const critical = new CriticalSections()
     const versions = new VersionCheck(context.address, state, critical)
     this.#node = new StorageNode(context, { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false }, () => ({
@@ -49,6 +51,9 @@ class Shard implements Actor {
       enter: (ns, invocation) => versions.enter(ns, invocation),
       checkReplacement: (access, before, after, invocation) =>
         checkShardKeyUnchanged(behaviours, context.address, access, before, after, invocation),
+      enterInBackground: (ns) => versions.enter(ns, { routed: { shardVersion: 'IGNORED', databaseVersion: null } }),
+      shardKeyIndexes: ({ ownership }, collection) =>
+        ownership === null || !behaviours.shardKeyIndexIsProtected ? [] : protectedIndexes(collection, ownership.placement.shardKey),
       checkImplicitCreate(ns, { routed }) {
         if (routed !== null && typeof routed.shardVersion !== 'string') {
           throw new CommandError('CannotImplicitlyCreateCollection', "request doesn't allow collection to be created implicitly", {
@@ -64,8 +69,8 @@ class Shard implements Actor {
     this.#node.start()
   }
 
-  wake(timer: string): void {
-    this.#node.wake(timer)
+  async wake(timer: string): Promise<void> {
+    await this.#node.wake(timer)
   }
 
   stop(): void {
@@ -89,11 +94,15 @@ class Shard implements Actor {
       case 'shard.create-local-collection':
         return answering({}, () => this.#createLocalCollection(request as RequestOf<'shard.create-local-collection'>))
       case 'shard.drop-collection':
-        return answering({ existed: false, indexCount: 0 }, () =>
+        return answering({ existed: false, indexCount: null }, () =>
           dropCollection(this.#parts, request as RequestOf<'shard.drop-collection'>),
         )
       case 'shard.drop-local-collection':
         return this.#dropLocalCollection((request as RequestOf<'shard.drop-local-collection'>).ns)
+      case 'shard.rename-collection':
+        return answering({}, () => renameCollection(this.#parts, request as RequestOf<'shard.rename-collection'>))
+      case 'shard.rename-local-collection':
+        return this.#renameLocalCollection(request as RequestOf<'shard.rename-local-collection'>)
       case 'shard.drop-database':
         return answering({}, () => dropDatabase(this.#parts, request as RequestOf<'shard.drop-database'>))
       case 'shard.drop-local-database':
@@ -157,6 +166,14 @@ class Shard implements Actor {
     this.#parts.state.forgetCollection(ns)
     await this.#node.flush()
     return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
+  }
+
+  async #renameLocalCollection(request: RequestOf<'shard.rename-local-collection'>): Promise<ReplyOf<'shard.rename-local-collection'>> {
+    renameParticipant(this.#node, request)
+    this.#parts.state.forgetCollection(request.ns)
+    this.#parts.state.forgetCollection(request.to)
+    await this.#node.flush()
+    return {}
   }
 
   async #dropLocalDatabase(db: string): Promise<ReplyOf<'shard.drop-local-database'>> {

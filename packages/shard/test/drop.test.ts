@@ -33,7 +33,7 @@ t.test('an unsharded collection, and one that is not there', async (t) => {
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.same(await drop(shards, 'db.c'), { existed: true, indexCount: 1, error: null })
   t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
-  t.same(await drop(shards, 'db.c'), { existed: false, indexCount: 0, error: null })
+  t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null })
 })
 
 t.test('only by the primary shard, with its version', async (t) => {
@@ -55,6 +55,51 @@ t.test('interrupted after the commit: the drop is done again', async (t) => {
   context.failing.clear()
   t.match(await drop(shards, 'db.c'), { error: null })
   t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
+})
+
+t.test('D403 a shard that is down: the drop is done as far as it goes, and a repetition finishes it, after a restart too', async (t) => {
+  for (const restart of [false, true]) {
+    const shards = new Shards()
+    await shards.shardCollection('db.c', { key: { a: 'hashed' } })
+    await shards.routed(
+      'shard02',
+      { insert: 'c', documents: [{ _id: 1, a: 1 }] },
+      { shardVersion: shards.config.version('db.c', 'shard02') },
+    )
+    shards.down.add('shard02')
+    t.match(await drop(shards, 'db.c'), { error: { code: 133 } })
+    t.equal(shards.config.collections.size, 0, 'no router finds it')
+    t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
+    if (restart) shards.restart('shard01')
+    t.match(await drop(shards, 'db.c'), { error: { code: 133 } }, 'still down')
+    shards.down.clear()
+    t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
+    t.match(await drop(shards, 'db.c'), { existed: true, error: null })
+    t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
+    t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null }, 'nothing is left to do')
+  }
+})
+
+t.test('a database, with a shard that is down', async (t) => {
+  const shards = new Shards()
+  await shards.shardCollection('db.c', { key: { a: 'hashed' } })
+  await shards.routed('shard02', { insert: 'c', documents: [{ _id: 1, a: 1 }] }, { shardVersion: shards.config.version('db.c', 'shard02') })
+  const { version } = shards.config.databases.get('db')!
+  const dropDatabase = () => shards.send('shard01', 'shard.drop-database', { db: 'db', databaseVersion: version })
+  shards.down.add('shard02')
+  t.match(decode((await dropDatabase()).error!), { code: 133 })
+  t.same([shards.config.collections.size, shards.config.databases.has('db')], [0, true], 'the database goes last')
+  shards.down.clear()
+  t.same(await dropDatabase(), { error: null })
+  t.equal(shards.config.databases.has('db'), false)
+  t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
+})
+
+t.test('a view', async (t) => {
+  const shards = new Shards()
+  t.match(await shards.direct('shard01', { create: 'v', viewOn: 'c', pipeline: [] }), { ok: 1 })
+  t.same(await drop(shards, 'db.v'), { existed: true, indexCount: null, error: null })
+  t.same(await drop(shards, 'db.v'), { existed: false, indexCount: null, error: null })
 })
 
 t.test('a database', async (t) => {

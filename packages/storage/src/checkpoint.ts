@@ -4,10 +4,11 @@
  */
 import { DocumentWriter, documentAt, documentsOf, elementsOf, findField, readInt32 } from '@shardlab/bson'
 import type { MultikeyPaths } from './index-keys.js'
-import { MemoryCollection, type RestoredIndex } from './memory-collection.js'
+import { MemoryCollection } from './memory-collection.js'
+import type { RestoredIndex } from './memory-index.js'
 import type { StoredRecord } from './record-table.js'
 
-const formatVersion = 1
+const formatVersion = 2
 const recordIdBytes = 6
 
 export function writeCheckpoint(collections: readonly MemoryCollection[]): Uint8Array {
@@ -63,6 +64,8 @@ function headerOf(collections: readonly MemoryCollection[]): Uint8Array {
         ;[...components].forEach((component, l) => writer.int32(String(l), component))
         writer.end()
       })
+      writer.end().startArray('arrayPaths')
+      ;[...index.arrayPaths].forEach((path, k) => writer.string(String(k), path))
       writer.end().end()
     })
     writer.end().end()
@@ -74,7 +77,11 @@ function readIndex(about: Uint8Array): RestoredIndex {
   const paths: MultikeyPaths = elementsOf(findField(about, 'multikeyPaths')!).map(
     (components) => new Set(elementsOf(components).map((value) => value.asNumber())),
   )
-  return { spec: findField(about, 'spec')!.slice(), multikeyPaths: paths }
+  return {
+    spec: findField(about, 'spec')!.slice(),
+    multikeyPaths: paths,
+    arrayPaths: elementsOf(findField(about, 'arrayPaths')!).map((path) => path.asString()),
+  }
 }
 
 function* recordsAt(bytes: Buffer, start: number, count: number): Generator<StoredRecord, void, void> {

@@ -25,7 +25,7 @@ export function applyCommand(collections: Collections, entry: LogEntry): void {
       for (const ns of [...collections.keys()]) if (ns.startsWith(`${db}.`)) collections.delete(ns)
       return
     case 'createIndexes':
-      return createIndex(find(collections, named(entry, db, 'createIndexes')), entry.object)
+      return createIndex(find(collections, named(entry, db, 'createIndexes')), entry)
     case 'dropIndexes':
       return find(collections, named(entry, db, 'dropIndexes')).dropIndex(findField(entry.object, 'index')!.asString())
     case 'renameCollection':
@@ -52,13 +52,15 @@ function create(collections: Collections, ns: string, entry: LogEntry): void {
   if (collections.has(ns)) throw new CommandError('NamespaceExists', `Collection ${ns} already exists.`)
   const uuid = entry.uuid ?? uuidOf(findField(entry.object, 'uuid'))
   if (uuid === null) throw new Error(`a collection without a uuid was created: ${ns}`)
-  collections.set(ns, MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex'])))
+  collections.set(ns, MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex']), entry.wallMs))
 }
 
 /** `{ createIndexes: name, v, key, name, … }`: one index. One that exists is left as it is. */
-function createIndex(collection: MemoryCollection, command: Uint8Array): void {
-  const spec = prepareIndex(collection, without(command, ['createIndexes']))
-  if (spec !== null) collection.addIndex(spec)
+function createIndex(collection: MemoryCollection, { object, wallMs }: LogEntry): void {
+  // The entry says all: an index without a collation in it has none, whatever the collection's.
+  const known = { ns: collection.ns, indexes: () => collection.indexes() }
+  const spec = prepareIndex(known, without(object, ['createIndexes']))
+  if (spec !== null) collection.addIndex(spec, wallMs)
 }
 
 /** `{ renameCollection: from, to, dropTarget? }` with full names. */
@@ -93,9 +95,10 @@ function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
   }
   if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
   const spec = merged(index.spec, without(change, ['name', 'keyPattern']))
-  // A visible index lists without the option.
-  const hidden = parseIndexSpec(spec).hidden
-  collection.changeIndex(index.name, hidden ? spec : without(spec, ['hidden']))
+  // What is switched off is not listed.
+  const { hidden, prepareUnique } = parseIndexSpec(spec)
+  const off = [...(hidden ? [] : ['hidden']), ...(prepareUnique ? [] : ['prepareUnique'])]
+  collection.changeIndex(index.name, without(spec, off))
 }
 
 function uuidOf(value: RawValue | undefined): Uint8Array | null {

@@ -1,11 +1,13 @@
-/** Plans as pull iterators: source, filter, ownership, sort, skip, limit, projection. Nothing here waits. */
-import type { IndexScan, QueryPlan } from './plan.js'
+/** Plans as pull iterators. Nothing here waits. */
+import { stagesOf, type QueryPlan } from './plan.js'
 import type { StoredRecord } from './record-table.js'
-import { Sorter, sortMemoryLimitBytes } from './sorter.js'
-import type { Collection } from './types.js'
+import { sortMemoryLimitBytes } from './sorter.js'
+import { buildStages } from './stages/build-stages.js'
+import { CountStage, ShardFilterStage } from './stages/flow-stages.js'
+import { advanced, allStages, needTime, type Stage } from './stages/stage.js'
 
 export interface ExecuteOptions {
-  /** Rows that it refuses do not exist for this query; the ownership filter of a shard. */
+  /** Rows that it refuses do not exist for this query. See `QueryRequest.shardFilter` for one that plans know of. */
   readonly rowFilter?: (document: Uint8Array) => boolean
   /** May the sort go beyond its memory? There is no disk to use, so then nothing limits it. Default false. */
   readonly allowDiskUse?: boolean
@@ -13,14 +15,14 @@ export interface ExecuteOptions {
   readonly sortMemoryBytes?: number
 }
 
-/** What explain and the profiler tell. */
+/** What the profiler and the log tell of one run. */
 export interface ExecutionStats {
-  keysExamined: number
-  docsExamined: number
-  /** Rows that the row filter refused: explain's `chunkSkips`. */
-  rowsFiltered: number
-  returned: number
-  hasSortStage: boolean
+  readonly keysExamined: number
+  readonly docsExamined: number
+  /** Rows that the shard filter or the row filter refused. */
+  readonly rowsFiltered: number
+  readonly returned: number
+  readonly hasSortStage: boolean
 }
 
 export interface PlanExecutor {
@@ -29,7 +31,9 @@ export interface PlanExecutor {
    * @throws CommandError QueryExceededMemoryLimitNoDiskUseAllowed, and what the projection throws
    */
   next(): StoredRecord | null
-  readonly stats: Readonly<ExecutionStats>
+  readonly stats: ExecutionStats
+  /** The stages at work, for explain. */
+  readonly root: Stage
 }
 
 /** The collection of the plan must not be written while rows are pulled: plan over a snapshot for a cursor that lives on. */
@@ -37,139 +41,61 @@ export function executePlan(plan: QueryPlan, options: ExecuteOptions = {}): Plan
   return new Executor(plan, options)
 }
 
-type Source = () => StoredRecord | null
+/** Runs a plan of `planCount` to its end. @returns the number that it counted */
+export function runCount(plan: QueryPlan, options: ExecuteOptions = {}): number {
+  const executor = executePlan(plan, options)
+  while (executor.next() !== null) continue
+  return executor.root instanceof CountStage ? executor.root.counted : 0
+}
 
 class Executor implements PlanExecutor {
-  readonly stats: ExecutionStats = { keysExamined: 0, docsExamined: 0, rowsFiltered: 0, returned: 0, hasSortStage: false }
-  readonly #plan: QueryPlan
-  readonly #options: ExecuteOptions
-  readonly #pull: Source
-  #sorted: StoredRecord[] | null = null
-  #sortedAt = 0
-  #toSkip: number
-  #left: number
+  readonly root: Stage
+  #isDone = false
 
   constructor(plan: QueryPlan, options: ExecuteOptions) {
-    this.#plan = plan
-    this.#options = options
-    this.#pull = sourceOf(plan, this.stats)
-    this.#toSkip = plan.skip
-    this.#left = plan.limit === 0 ? Infinity : plan.limit
-    this.stats.hasSortStage = plan.sort !== null
+    this.root = buildStages(plan, plan.root, {
+      sortMemoryBytes: options.sortMemoryBytes ?? sortMemoryLimitBytes,
+      allowDiskUse: options.allowDiskUse ?? false,
+      rowFilter: options.rowFilter ?? null,
+    })
+    countUses(plan)
   }
 
   next(): StoredRecord | null {
-    if (this.#left === 0) return null
-    for (;;) {
-      const record = this.#plan.sort === null ? this.#matching() : this.#nextSorted()
-      if (record === null) {
-        this.#left = 0
-        return null
-      }
-      if (this.#toSkip > 0) {
-        this.#toSkip--
-        continue
-      }
-      this.#left--
-      this.stats.returned++
-      const { projection } = this.#plan
-      return projection === null ? record : { recordId: record.recordId, document: projection.apply(record.document) }
-    }
-  }
-
-  #matching(): StoredRecord | null {
-    const { filter } = this.#plan
-    const { rowFilter } = this.#options
-    for (let record = this.#pull(); record !== null; record = this.#pull()) {
-      if (!filter.matches(record.document)) continue
-      if (rowFilter === undefined || rowFilter(record.document)) return record
-      this.stats.rowsFiltered++
-    }
+    if (this.#isDone) return null
+    const { root } = this
+    let state = root.work()
+    while (state === needTime) state = root.work()
+    if (state === advanced) return root.row
+    this.#isDone = true
     return null
   }
 
-  #nextSorted(): StoredRecord | null {
-    this.#sorted ??= this.#sortAll()
-    return this.#sorted[this.#sortedAt++] ?? null
-  }
-
-  #sortAll(): StoredRecord[] {
-    const { sort, skip, limit } = this.#plan
-    const limitBytes = this.#options.allowDiskUse === true ? Infinity : (this.#options.sortMemoryBytes ?? sortMemoryLimitBytes)
-    const sorter = new Sorter(sort!, limit === 0 ? 0 : skip + limit, limitBytes)
-    for (let record = this.#matching(); record !== null; record = this.#matching()) sorter.add(record)
-    return sorter.finish()
+  get stats(): ExecutionStats {
+    let keysExamined = 0
+    let docsExamined = 0
+    let rowsFiltered = 0
+    let hasSortStage = false
+    for (const stage of allStages(this.root)) {
+      keysExamined += stage.keysExamined
+      docsExamined += stage.docsExamined
+      if (stage instanceof ShardFilterStage) rowsFiltered += stage.chunkSkips
+      if (stage.plan.stage === 'SORT') hasSortStage = true
+    }
+    return { keysExamined, docsExamined, rowsFiltered, returned: this.root.rows, hasSortStage }
   }
 }
 
-function sourceOf({ source, collection }: QueryPlan, stats: ExecutionStats): Source {
-  switch (source.stage) {
-    case 'EOF':
-      return () => null
-    case 'IDHACK': {
-      let record: StoredRecord | null | undefined
-      return () => {
-        if (record !== undefined) return null
-        record = collection.findById(source.id) ?? null
-        if (record !== null) {
-          stats.keysExamined = 1
-          stats.docsExamined = 1
-        }
-        return record
-      }
-    }
-    case 'COLLSCAN': {
-      const scan = collection.scan({ reverse: source.reverse })
-      return () => {
-        const record = scan.next()
-        if (record !== null) stats.docsExamined++
-        return record
-      }
-    }
-    case 'IXSCAN':
-      return fetching(collection, [source.scan], source.scan.index.multikey, stats)
-    case 'OR':
-      return fetching(collection, source.scans, true, stats)
+/** $indexStats counts an operation once for each index, however often its plan scans it. */
+function countUses({ root, collection }: QueryPlan): void {
+  if (root.stage === 'IDHACK') {
+    collection.indexes()[0]!.usage.ops++
+    return
   }
-}
-
-/** Scans one after the other and fetches what they point to, each record once when they may repeat. */
-function fetching(collection: Collection, scans: readonly IndexScan[], mayRepeat: boolean, stats: ExecutionStats): Source {
-  const recordIds = recordIdsOf(scans, stats)
-  const seen = mayRepeat ? new Set<number>() : null
-  return () => {
-    for (let recordId = recordIds(); recordId >= 0; recordId = recordIds()) {
-      if (seen !== null) {
-        if (seen.has(recordId)) continue
-        seen.add(recordId)
-      }
-      stats.docsExamined++
-      return collection.get(recordId)!
-    }
-    return null
+  const used = new Set<{ ops: number }>()
+  for (const stage of stagesOf(root)) {
+    if ('scan' in stage) used.add(stage.scan.entry.index.usage)
+    else if (stage.stage === 'IDHACK') used.add(collection.indexes()[0]!.usage)
   }
-}
-
-/** The record ids under all ranges of the scans, in order; -1 at the end. */
-function recordIdsOf(scans: readonly IndexScan[], stats: ExecutionStats): () => number {
-  const pending = scans.flatMap(({ index, ranges, reverse }) =>
-    (reverse ? ranges.toReversed() : ranges).map((range) => ({ index, range, reverse })),
-  )
-  let next = 0
-  let cursor = cursorAt(next++)
-  return () => {
-    while (cursor !== null) {
-      const recordId = cursor.next()
-      if (recordId >= 0) {
-        stats.keysExamined++
-        return recordId
-      }
-      cursor = cursorAt(next++)
-    }
-    return -1
-  }
-  function cursorAt(position: number): ReturnType<IndexScan['index']['scanKeys']> | null {
-    const step = pending[position]
-    return step === undefined ? null : step.index.scanKeys(step.range.from, step.range.to, step.reverse)
-  }
+  for (const usage of used) usage.ops++
 }

@@ -14,6 +14,8 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { formatValue, type KeyPattern } from '@shardlab/query'
+import { labelled } from './collation/labelled.js'
+import type { StringLabels } from './collation/string-labels.js'
 
 /** The values of one key, in the order of the pattern; `undefined` stands for a missing field. */
 export type KeyTuple = (RawValue | undefined)[]
@@ -27,6 +29,15 @@ export interface DocumentKeys {
   readonly keys: readonly string[]
   /** Null when no path of the document holds an array: the usual case. */
   readonly arrays: MultikeyPaths | null
+  /** For a wildcard index: the paths that hold arrays. */
+  readonly arrayPaths?: ReadonlySet<string>
+}
+
+/** What makes keys of documents: one for each kind of index. */
+export interface IndexKeyMaker {
+  encode(tuple: KeyTuple): string
+  generate(document: Uint8Array): DocumentKeys
+  tuplesOf(document: Uint8Array): KeyTuple[]
 }
 
 const noKeys: DocumentKeys = { keys: [], arrays: null }
@@ -52,15 +63,18 @@ interface Selected {
   readonly at: number
 }
 
-export class KeyGenerator {
+export class KeyGenerator implements IndexKeyMaker {
   readonly #fields: readonly Field[]
   readonly #descending: readonly boolean[] | undefined
   readonly #sparse: boolean
   readonly #hashed: boolean
+  /** For an index with a collation: keys hold labels in the place of strings. */
+  readonly #labels: StringLabels | null
   /** Component at which the last `#extract` stopped. */
   #stoppedAt = 0
 
-  constructor(pattern: KeyPattern, sparse: boolean) {
+  constructor(pattern: KeyPattern, sparse: boolean, labels: StringLabels | null = null) {
+    this.#labels = labels
     this.#fields = pattern.map(({ path, direction }) => ({ path, parts: path.split('.'), hashed: direction === 'hashed' }))
     this.#descending = pattern.some(({ direction }) => direction === -1) ? pattern.map(({ direction }) => direction === -1) : undefined
     this.#sparse = sparse
@@ -69,7 +83,9 @@ export class KeyGenerator {
 
   /** The string of a tuple of this index. */
   encode(tuple: KeyTuple): string {
-    return this.#descending === undefined ? encodeKeyString(tuple) : encodeKeyString(tuple, this.#descending)
+    const labels = this.#labels
+    const values = labels === null ? tuple : tuple.map((value) => (value === undefined ? undefined : labelled(value, labels)))
+    return this.#descending === undefined ? encodeKeyString(values) : encodeKeyString(values, this.#descending)
   }
 
   /**
@@ -114,7 +130,8 @@ export class KeyGenerator {
         throw new CommandError(16766, `Error: hashed indexes do not currently support array values. Found array at path: ${prefix || path}`)
       }
       if (value === undefined) missing++
-      return hashed ? hashedKeyValue(value) : value
+      if (!hashed) return value
+      return hashedKeyValue(value === undefined || this.#labels === null ? value : labelled(value, this.#labels))
     })
     return this.#sparse && missing === this.#fields.length ? null : tuple
   }

@@ -4,6 +4,7 @@
  */
 import { BsonType, DocumentWriter, FieldIterator, compareDocuments, findField, readInt32, type RawValue } from '@shardlab/bson'
 import type { KeyPattern } from '@shardlab/query'
+import { normalizedProjection, wildcardPathsOf, type WildcardPaths } from './wildcard/wildcard-spec.js'
 
 /** What an index is, read from its specification. */
 export interface IndexSpec {
@@ -14,9 +15,15 @@ export interface IndexSpec {
   readonly pattern: KeyPattern
   readonly unique: boolean
   readonly sparse: boolean
+  /** Is to become unique by collMod: refuses new duplicates. */
+  readonly prepareUnique: boolean
   /** Kept up to date, invisible to the planner. */
   readonly hidden: boolean
   readonly partialFilter: Uint8Array | null
+  /** With all its fields; null for the simple one. */
+  readonly collation: Uint8Array | null
+  /** Null when the index is no wildcard index. */
+  readonly wildcard: WildcardPaths | null
 }
 
 /** `a_1_b_-1`: the name drivers give to an index without one. */
@@ -36,9 +43,20 @@ export function isIdKey(key: Uint8Array): boolean {
   return !it.next()
 }
 
-/** The specification of `_id_`. */
-export function idIndexSpec(): Uint8Array {
-  return new DocumentWriter(64).int32('v', 2).startDocument('key').int32('_id', 1).end().string('name', '_id_').finish()
+/** The specification of the index on `_id` of a collection with these options: its collation, and its name when it is clustered. */
+export function idIndexSpec(options: Uint8Array): Uint8Array {
+  const collation = findField(options, 'collation')
+  const clusteredIndex = findField(options, 'clusteredIndex')
+  const name = clusteredIndex === undefined ? undefined : findField(clusteredIndex.bytes, 'name', clusteredIndex.start)?.asString()
+  const writer = new DocumentWriter(64)
+    .int32('v', 2)
+    .startDocument('key')
+    .int32('_id', 1)
+    .end()
+    .string('name', name ?? '_id_')
+  if (clusteredIndex !== undefined) writer.bool('unique', true).bool('clustered', true)
+  if (collation !== undefined) writer.value('collation', collation)
+  return writer.finish()
 }
 
 /** Reads a specification that `validateIndexSpec` returned. */
@@ -51,8 +69,11 @@ export function parseIndexSpec(document: Uint8Array): IndexSpec {
     pattern: patternOf(key),
     unique: isIdKey(key) || isSet(document, 'unique'),
     sparse: isSet(document, 'sparse'),
+    prepareUnique: isSet(document, 'prepareUnique'),
     hidden: isSet(document, 'hidden'),
     partialFilter: findField(document, 'partialFilterExpression')?.slice() ?? null,
+    collation: findField(document, 'collation')?.slice() ?? null,
+    wildcard: wildcardPathsOf(document),
   }
 }
 
@@ -72,14 +93,35 @@ export type IndexComparison = 'different' | 'equivalent' | 'identical'
 /** Compares two stored specifications; names do not count. */
 export function compareIndexSpecs(a: IndexSpec, b: IndexSpec): IndexComparison {
   if (compareDocuments(a.key, b.key) !== 0 || a.unique !== b.unique || a.sparse !== b.sparse) return 'different'
-  if ((a.partialFilter === null) !== (b.partialFilter === null)) return 'different'
-  if (a.partialFilter !== null && compareDocuments(a.partialFilter, b.partialFilter!) !== 0) return 'different'
+  if (!sameOption(a.partialFilter, b.partialFilter) || !sameOption(a.collation, b.collation)) return 'different'
+  if (!sameOption(projectionOf(a), projectionOf(b))) return 'different'
   return compareDocuments(furtherOptions(a.document), furtherOptions(b.document)) === 0 ? 'identical' : 'equivalent'
+}
+
+function sameOption(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : compareDocuments(a, b) === 0
+}
+
+function projectionOf({ document }: IndexSpec): Uint8Array | null {
+  const projection = findField(document, 'wildcardProjection')
+  return projection === undefined ? null : normalizedProjection(projection.slice())
 }
 
 /** Options that do not tell indexes apart, yet must agree, sorted by name. `hidden` is none: collMod changes it. */
 function furtherOptions(document: Uint8Array): Uint8Array {
-  const passedOver = ['v', 'key', 'name', 'unique', 'sparse', 'partialFilterExpression', 'hidden', 'background', 'dropDups']
+  const passedOver = [
+    'v',
+    'key',
+    'name',
+    'unique',
+    'sparse',
+    'partialFilterExpression',
+    'collation',
+    'wildcardProjection',
+    'hidden',
+    'background',
+    'dropDups',
+  ]
   const fields: [string, RawValue][] = []
   for (const it = new FieldIterator(document); it.next();) if (!passedOver.includes(it.name())) fields.push([it.name(), it.value()])
   fields.sort(([a], [b]) => (a < b ? -1 : 1))

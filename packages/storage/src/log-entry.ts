@@ -13,6 +13,14 @@ export interface LogSession {
   readonly lsid: Uint8Array
   readonly txnNumber: bigint
   readonly stmtIds: readonly number[]
+  /** Of a findAndModify: the document that it answered with, for when it is repeated; absent: it answered without one. */
+  readonly image?: RetryImage
+}
+
+/** The document before or after the change. Server: `needsRetryImage` of an oplog entry, config.image_collection. */
+export interface RetryImage {
+  readonly kind: 'preImage' | 'postImage'
+  readonly document: Uint8Array
 }
 
 export interface LogEntry {
@@ -52,6 +60,12 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
       for (let i = 0; i < stmtIds.length; i++) writer.int32(String(i), stmtIds[i]!)
       writer.end()
     }
+    const { image } = entry.session
+    if (image !== undefined) {
+      writer.string('needsRetryImage', image.kind)
+      // The document after the change is the entry's own object.
+      if (image.kind === 'preImage') writer.document('preImage', image.document)
+    }
   }
   writer.timestamp('ts', entry.ts[0], entry.ts[1]).date('wall', entry.wallMs)
   return writer.finish()
@@ -71,12 +85,12 @@ export function decodeLogEntry(bytes: Uint8Array): LogEntry {
     uuid: ui === undefined ? null : ui.bytes.subarray(ui.start + 5, ui.end),
     object,
     id: (idSource === undefined ? undefined : findField(idSource, '_id')) ?? null,
-    session: decodeSession(bytes),
+    session: decodeSession(bytes, object),
     wallMs: Number(required(bytes, 'wall').asBigInt()),
   }
 }
 
-function decodeSession(bytes: Uint8Array): LogSession | null {
+function decodeSession(bytes: Uint8Array, object: Uint8Array): LogSession | null {
   const lsid = findField(bytes, 'lsid')
   if (lsid === undefined) return null
   const stmtId = required(bytes, 'stmtId')
@@ -84,7 +98,14 @@ function decodeSession(bytes: Uint8Array): LogSession | null {
     lsid: lsid.slice(),
     txnNumber: required(bytes, 'txnNumber').asBigInt(),
     stmtIds: stmtId.type === BsonType.array ? elementsOf(stmtId).map((value) => value.asNumber()) : [stmtId.asNumber()],
+    ...decodeImage(bytes, object),
   }
+}
+
+function decodeImage(bytes: Uint8Array, object: Uint8Array): { image?: RetryImage } {
+  const kind = findField(bytes, 'needsRetryImage')?.asString() as RetryImage['kind'] | undefined
+  if (kind === undefined) return {}
+  return { image: { kind, document: kind === 'postImage' ? object : required(bytes, 'preImage').slice() } }
 }
 
 function required(bytes: Uint8Array, name: string): RawValue {

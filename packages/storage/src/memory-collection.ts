@@ -1,25 +1,24 @@
 /** One collection in memory: records, the `_id` map and the indexes, kept in step by the three changes below. */
 import { CommandError, encodeKeyString, findField, type RawValue } from '@shardlab/bson'
 import { Arena } from './arena.js'
-import type { DocumentKeys, MultikeyPaths } from './index-keys.js'
+import { cappedLimitsOf, overflowOf } from './capped.js'
+import { idOf } from './document-id.js'
+import type { DocumentKeys } from './index-keys.js'
 import { idIndexSpec } from './index-spec.js'
-import { MemoryIndex } from './memory-index.js'
+import { MemoryIndex, type RestoredIndex } from './memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from './record-table.js'
-import type { ApplyResult, Collection } from './types.js'
+import type { ApplyResult, CappedLimits, Collection } from './types.js'
 
 /** Dead bytes in slabs below which a collection is never rewritten. */
 const tolerableGarbageBytes = 8 * 1024 * 1024
 
-/** What a collection brings back from a checkpoint beside its documents. */
-export interface RestoredIndex {
-  readonly spec: Uint8Array
-  readonly multikeyPaths: MultikeyPaths
-}
+const none: readonly StoredRecord[] = []
 
 export class MemoryCollection implements Collection {
   #ns: string
   readonly uuid: Uint8Array
   #options: Uint8Array
+  #capped: CappedLimits | null
   #dataSizeBytes = 0
   #nextRecordId = 1
   #records: RecordTable
@@ -30,6 +29,7 @@ export class MemoryCollection implements Collection {
   #lookupsWithoutMap = 0
   #arena = new Arena()
   readonly #frozen: boolean
+  readonly #collated: boolean
   /** The snapshot of this very state, until the next change. */
   #snapshot: MemoryCollection | null = null
 
@@ -37,19 +37,21 @@ export class MemoryCollection implements Collection {
     this.#ns = ns
     this.uuid = uuid
     this.#options = options
+    this.#capped = cappedLimitsOf(options)
     this.#records = records
     this.#indexes = indexes
     this.#frozen = frozen
+    this.#collated = findField(options, 'collation') !== undefined
   }
 
   /** An empty collection with its `_id_` index. */
-  static create(ns: string, uuid: Uint8Array, options: Uint8Array): MemoryCollection {
+  static create(ns: string, uuid: Uint8Array, options: Uint8Array, createdMs = 0): MemoryCollection {
     const collection = new MemoryCollection(
       ns,
       uuid.slice(),
       options.slice(),
       new RecordTable(),
-      [MemoryIndex.create(idIndexSpec())],
+      [MemoryIndex.create(idIndexSpec(options), createdMs)],
       false,
     )
     collection.#byId = new Map()
@@ -61,6 +63,15 @@ export class MemoryCollection implements Collection {
   }
   get options(): Uint8Array {
     return this.#options
+  }
+  get capped(): CappedLimits | null {
+    return this.#capped
+  }
+  get clustered(): boolean {
+    return findField(this.#options, 'clusteredIndex') !== undefined
+  }
+  get defaultCollation(): Uint8Array | null {
+    return findField(this.#options, 'collation')?.slice() ?? null
   }
   get count(): number {
     return this.#records.count
@@ -82,15 +93,19 @@ export class MemoryCollection implements Collection {
   }
 
   findById(id: RawValue): StoredRecord | undefined {
-    return this.#findByKey(encodeKeyString([id]))
+    return this.#findByKey(this.#keyOf(id))
   }
 
   get(recordId: number): StoredRecord | undefined {
     return this.#records.get(recordId)
   }
 
-  scan(options: { reverse?: boolean } = {}): RecordScan {
-    return this.#records.scan(options.reverse ?? false)
+  scan(options: { reverse?: boolean; after?: number } = {}): RecordScan {
+    return this.#records.scan(options.reverse ?? false, options.after)
+  }
+
+  cappedOverflow(): readonly StoredRecord[] {
+    return this.#capped === null ? none : overflowOf(this.#records, this.#dataSizeBytes, this.#capped)
   }
 
   snapshot(): MemoryCollection {
@@ -107,7 +122,7 @@ export class MemoryCollection implements Collection {
   /** @throws CommandError DuplicateKey, or what an index refuses the document with; nothing has changed then. */
   insert(document: Uint8Array): ApplyResult {
     this.#beforeChange()
-    const key = encodeKeyString([idOf(document)])
+    const key = this.#keyOf(idOf(document))
     const recordId = this.#nextRecordId
     const generated = this.#generateKeys(document, key, recordId)
     const record = this.#store(recordId, document)
@@ -121,10 +136,10 @@ export class MemoryCollection implements Collection {
   /** Replaces the document with this `_id`. @throws as {@link insert} */
   update(id: RawValue, document: Uint8Array): ApplyResult {
     this.#beforeChange()
-    const key = encodeKeyString([id])
+    const key = this.#keyOf(id)
     const previous = this.#mustFind(key)
     const { recordId } = previous
-    if (encodeKeyString([idOf(document)]) !== key) throw new Error(`an update of ${this.#ns} changes _id`)
+    if (this.#keyOf(idOf(document)) !== key) throw new Error(`an update of ${this.#ns} changes _id`)
     const after = this.#generateKeys(document, key, recordId)
     for (let i = 1; i < after.length; i++) this.#indexes[i]!.replace(this.#indexes[i]!.generate(previous.document), after[i]!, recordId)
     const record = this.#store(recordId, document)
@@ -137,7 +152,7 @@ export class MemoryCollection implements Collection {
   /** Removes the document with this `_id`. */
   delete(id: RawValue): ApplyResult {
     this.#beforeChange()
-    const key = encodeKeyString([id])
+    const key = this.#keyOf(id)
     const { recordId, document } = this.#mustFind(key)
     this.#idIndex.remove({ keys: [key], arrays: null }, recordId)
     for (let i = 1; i < this.#indexes.length; i++) this.#indexes[i]!.remove(this.#indexes[i]!.generate(document), recordId)
@@ -149,9 +164,9 @@ export class MemoryCollection implements Collection {
   }
 
   /** Builds an index over what is there. @throws CommandError as the documents are refused with */
-  addIndex(specDocument: Uint8Array): MemoryIndex {
+  addIndex(specDocument: Uint8Array, createdMs = 0): MemoryIndex {
     this.#beforeChange()
-    const index = MemoryIndex.create(specDocument)
+    const index = MemoryIndex.create(specDocument, createdMs)
     index.build(this.#ns, this.#records.scan())
     this.#indexes = [...this.#indexes, index]
     return index
@@ -182,6 +197,7 @@ export class MemoryCollection implements Collection {
   changeOptions(options: Uint8Array): void {
     this.#beforeChange()
     this.#options = options.slice()
+    this.#capped = cappedLimitsOf(this.#options)
   }
 
   /** Fills an empty collection from a checkpoint; records come in order of ids. */
@@ -192,13 +208,18 @@ export class MemoryCollection implements Collection {
       this.#dataSizeBytes += document.length
     }
     this.#nextRecordId = nextRecordId
-    this.#indexes = indexes.map(({ spec, multikeyPaths }) => {
+    this.#indexes = indexes.map(({ spec, multikeyPaths, arrayPaths }) => {
       const index = MemoryIndex.create(spec)
       index.build(this.#ns, this.#records.scan())
-      index.restoreMultikeyPaths(multikeyPaths)
+      index.restoreMultikeyPaths(multikeyPaths, arrayPaths)
       return index
     })
     this.#buildMap()
+  }
+
+  /** The key of an `_id`, under the collection's collation. */
+  #keyOf(id: RawValue): string {
+    return this.#collated ? this.#idIndex.encode([id]) : encodeKeyString([id])
   }
 
   get #idIndex(): MemoryIndex {
@@ -246,7 +267,7 @@ export class MemoryCollection implements Collection {
   #buildMap(): void {
     const map = new Map<string, StoredRecord>()
     const scan = this.#records.scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) map.set(encodeKeyString([idOf(record.document)]), record)
+    for (let record = scan.next(); record !== null; record = scan.next()) map.set(this.#keyOf(idOf(record.document)), record)
     this.#byId = map
   }
 
@@ -268,14 +289,7 @@ export class MemoryCollection implements Collection {
     const scan = this.#records.clone().scan()
     for (let record = scan.next(); record !== null; record = scan.next()) {
       const moved = this.#store(record.recordId, record.document)
-      this.#byId?.set(encodeKeyString([idOf(moved.document)]), moved)
+      this.#byId?.set(this.#keyOf(idOf(moved.document)), moved)
     }
   }
-}
-
-/** The document's `_id`. @throws Error when it has none: whoever writes the log adds it first. */
-function idOf(document: Uint8Array): RawValue {
-  const id = findField(document, '_id')
-  if (id === undefined) throw new Error('a document without _id came to storage')
-  return id
 }

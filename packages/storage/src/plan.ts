@@ -1,129 +1,117 @@
-/** How a query will be answered, and how explain shows it. */
-import { DocumentWriter, findField, type RawValue } from '@shardlab/bson'
-import { formatValue, type Filter, type Interval, type KeyBounds, type SortPattern } from '@shardlab/query'
-import type { ScanRange } from './index-ranges.js'
+/**
+ * How a query will be answered: a tree of stages with the server's names. Server: query/query_solution.h, exec/.
+ * Manual page: reference/explain-results.
+ */
+import type { RawValue } from '@shardlab/bson'
+import type { Filter, KeyBounds, KeyPattern, SortPattern } from '@shardlab/query'
+import type { MultikeyPaths } from './index-keys.js'
+import type { Stage } from './stages/stage.js'
 import type { Collection, Index } from './types.js'
 
-/** A scan of one index over its ranges. */
-export interface IndexScan {
+/** An index as one query sees it: a wildcard index stands for one path of the query. */
+export interface IndexEntry {
   readonly index: Index
+  /** The fields of the keys; `$_path` and the path for a wildcard index. */
+  readonly pattern: KeyPattern
+  readonly keyPattern: Uint8Array
+  readonly multikeyPaths: MultikeyPaths
+  readonly multikey: boolean
+  /** Null when the index is no wildcard index. */
+  readonly wildcardPath: string | null
+}
+
+/** A scan of one index. */
+export interface IndexScan {
+  readonly entry: IndexEntry
+  /** Over labels when the index has a collation. */
   readonly bounds: KeyBounds
-  readonly ranges: readonly ScanRange[]
   readonly reverse: boolean
+  /** Instead of the bounds: keys from the first on and below the second, as the options `min` and `max` say. */
+  readonly between: { readonly min: readonly RawValue[]; readonly max: readonly RawValue[] } | null
+}
+
+/** May the scan meet a record more than once? */
+export function mayRepeat({ entry, bounds }: IndexScan): boolean {
+  return entry.multikey || (entry.wildcardPath !== null && bounds.fields[0]!.intervals.length > 1)
 }
 
 /** What makes rows out of documents; a compiled projection. */
 export interface RowProjection {
+  /** The specification, as it came; without it no index can cover the projection. */
+  readonly document?: Uint8Array
   apply(document: Uint8Array): Uint8Array
 }
 
-/** Where the documents come from. */
-export type PlanSource =
+/** Which documents of a sharded collection the shard owns. */
+export interface ShardFilter {
+  /** Paths of the shard key: where an index has them all, orphans are found without their documents. */
+  readonly paths: readonly string[]
+  owns(document: Uint8Array): boolean
+}
+
+export type ProjectionStage = 'PROJECTION_SIMPLE' | 'PROJECTION_COVERED' | 'PROJECTION_DEFAULT'
+
+export type PlanStage =
   | { readonly stage: 'EOF' }
-  | { readonly stage: 'COLLSCAN'; readonly reverse: boolean }
+  | { readonly stage: 'COLLSCAN'; readonly filter: Filter | null; readonly reverse: boolean; readonly after: number | null }
   | { readonly stage: 'IDHACK'; readonly id: RawValue }
-  | { readonly stage: 'IXSCAN'; readonly scan: IndexScan }
-  | { readonly stage: 'OR'; readonly scans: readonly IndexScan[] }
+  | { readonly stage: 'IXSCAN'; readonly scan: IndexScan; readonly filter: Filter | null }
+  | { readonly stage: 'FETCH'; readonly filter: Filter | null; readonly input: PlanStage }
+  | { readonly stage: 'OR'; readonly inputs: readonly PlanStage[] }
+  | { readonly stage: 'SORT_MERGE'; readonly sort: SortPattern; readonly dedup: boolean; readonly inputs: readonly PlanStage[] }
+  | { readonly stage: 'SHARDING_FILTER'; readonly shardFilter: ShardFilter; readonly input: PlanStage }
+  | { readonly stage: 'SORT'; readonly sort: SortPattern; readonly limit: number; readonly simple: boolean; readonly input: PlanStage }
+  | { readonly stage: 'SKIP'; readonly amount: number; readonly input: PlanStage }
+  | { readonly stage: 'LIMIT'; readonly amount: number; readonly input: PlanStage }
+  | { readonly stage: ProjectionStage; readonly projection: RowProjection; readonly input: PlanStage }
+  | { readonly stage: 'RETURN_KEY'; readonly input: PlanStage }
+  | { readonly stage: 'COUNT'; readonly skip: number; readonly limit: number; readonly input: PlanStage }
+  | { readonly stage: 'COUNT_SCAN'; readonly scan: IndexScan }
+  | { readonly stage: 'RECORD_STORE_FAST_COUNT'; readonly skip: number; readonly limit: number }
+  | { readonly stage: 'DISTINCT_SCAN'; readonly scan: IndexScan; readonly fieldCount: number; readonly shardFilter: ShardFilter | null }
 
 /** One query on one collection, ready to be executed once or more. */
 export interface QueryPlan {
   readonly collection: Collection
   readonly filter: Filter
-  readonly source: PlanSource
-  /** To be sorted by after the filter; null when the source is in order, or no order is wanted. */
-  readonly sort: SortPattern | null
-  readonly skip: number
-  /** 0 = none. */
-  readonly limit: number
-  readonly projection: RowProjection | null
+  readonly root: PlanStage
+  /** The query's collation. */
+  readonly strings: Filter['strings']
+  /** The other candidates, as explain's `rejectedPlans` tells of them. */
+  readonly rejected: readonly PlanStage[]
+  /** How the candidates did while they were tried, the winner first; none when there was one candidate. For `allPlansExecution`. */
+  readonly trials: readonly PlanTrial[]
 }
 
-/**
- * The plan as a tree of stages, as explain's `winningPlan` on a mongod. `filter` is the query as it is to be shown
- * at the stage that filters; default: not shown.
- */
-export function describePlan(
-  plan: QueryPlan,
-  options: { filter?: Uint8Array; sort?: Uint8Array; rowFilterStage?: string } = {},
-): Uint8Array {
-  const { source } = plan
-  let stage: Uint8Array
-  switch (source.stage) {
-    case 'EOF':
-      return new DocumentWriter(32).string('stage', 'EOF').finish()
-    case 'COLLSCAN':
-      stage = withFilter(new DocumentWriter().string('stage', 'COLLSCAN'), options.filter)
-        .string('direction', source.reverse ? 'backward' : 'forward')
-        .finish()
-      break
-    case 'IDHACK':
-      stage = new DocumentWriter(32).string('stage', 'IDHACK').finish()
-      break
+/** What one candidate did before the best was chosen. */
+export interface PlanTrial {
+  /** Its stages, with what they counted. */
+  readonly root: Stage
+  readonly score: number
+}
+
+/** The inputs of a stage; none for those that read. */
+export function inputsOf(stage: PlanStage): readonly PlanStage[] {
+  if ('inputs' in stage) return stage.inputs
+  return 'input' in stage ? [stage.input] : []
+}
+
+/** The stage and all below it, from the top. */
+export function* stagesOf(stage: PlanStage): Generator<PlanStage, void, void> {
+  yield stage
+  for (const input of inputsOf(stage)) yield* stagesOf(input)
+}
+
+/** Does the tree have documents, or only index keys? Server: `QuerySolutionNode::fetched`. */
+export function isFetched(stage: PlanStage): boolean {
+  switch (stage.stage) {
     case 'IXSCAN':
-      stage = withFilter(new DocumentWriter().string('stage', 'FETCH'), options.filter)
-        .document('inputStage', describeScan(source.scan))
-        .finish()
-      break
-    case 'OR': {
-      const or = new DocumentWriter().string('stage', 'OR').documents('inputStages', source.scans.map(describeScan)).finish()
-      stage = withFilter(new DocumentWriter().string('stage', 'FETCH'), options.filter).document('inputStage', or).finish()
+    case 'COUNT_SCAN':
+    case 'DISTINCT_SCAN':
+      return false
+    default: {
+      const inputs = inputsOf(stage)
+      return stage.stage === 'FETCH' || inputs.every(isFetched)
     }
   }
-  const wrap = (name: string, more: (writer: DocumentWriter) => unknown = () => undefined): void => {
-    const writer = new DocumentWriter(stage.length + 128).string('stage', name)
-    more(writer)
-    stage = writer.document('inputStage', stage).finish()
-  }
-  if (options.rowFilterStage !== undefined) wrap(options.rowFilterStage)
-  if (plan.sort !== null) {
-    wrap('SORT', (writer) => {
-      if (options.sort !== undefined) writer.document('sortPattern', options.sort)
-      writer.int32('memLimit', 104_857_600)
-      if (plan.limit > 0) writer.int32('limitAmount', plan.limit + plan.skip)
-      writer.string('type', 'simple')
-    })
-  }
-  if (plan.skip > 0) wrap('SKIP', (writer) => writer.int32('skipAmount', plan.skip))
-  if (plan.limit > 0 && plan.sort === null) wrap('LIMIT', (writer) => writer.int32('limitAmount', plan.limit))
-  if (plan.projection !== null) wrap('PROJECTION_DEFAULT')
-  return stage
-}
-
-function withFilter(writer: DocumentWriter, filter: Uint8Array | undefined): DocumentWriter {
-  return filter === undefined || filter.length <= 5 ? writer : writer.document('filter', filter)
-}
-
-function describeScan({ index, bounds, reverse }: IndexScan): Uint8Array {
-  const writer = new DocumentWriter().string('stage', 'IXSCAN').document('keyPattern', index.key).string('indexName', index.name)
-  writer.bool('isMultiKey', index.multikey).startDocument('multiKeyPaths')
-  index.pattern.forEach(({ path }, i) => {
-    const parts = path.split('.')
-    writer.startArray(path)
-    ;[...index.multikeyPaths[i]!]
-      .sort((a, b) => a - b)
-      .forEach((component, j) => writer.string(String(j), parts.slice(0, component + 1).join('.')))
-    writer.end()
-  })
-  writer
-    .end()
-    .bool('isUnique', index.unique)
-    .bool('isSparse', index.sparse)
-    .bool('isPartial', index.partialFilter !== null)
-  writer.int32('indexVersion', findField(index.spec, 'v')!.asNumber())
-  writer.string('direction', reverse ? 'backward' : 'forward').startDocument('indexBounds')
-  index.pattern.forEach(({ path, direction }, i) => {
-    const descends = (direction === -1) !== reverse
-    const intervals = bounds.fields[i]!.intervals.map((interval) => intervalText(interval, descends))
-    writer.startArray(path)
-    ;(descends ? intervals.reverse() : intervals).forEach((text, j) => writer.string(String(j), text))
-    writer.end()
-  })
-  return writer.end().finish()
-}
-
-function intervalText({ low, lowInclusive, high, highInclusive }: Interval, descends: boolean): string {
-  const [first, firstInclusive, last, lastInclusive] = descends
-    ? [high, highInclusive, low, lowInclusive]
-    : [low, lowInclusive, high, highInclusive]
-  return `${firstInclusive ? '[' : '('}${formatValue(first)}, ${formatValue(last)}${lastInclusive ? ']' : ')'}`
 }

@@ -1,12 +1,26 @@
 /** What createIndexes has to do about one specification, given the indexes that exist. */
-import { CommandError } from '@shardlab/bson'
+import { CommandError, compareDocuments, DocumentWriter, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { compareIndexSpecs, isIdKey, parseIndexSpec } from './index-spec.js'
 import type { Index } from './types.js'
-import { validateIndexSpec } from './validate-index-spec.js'
+import { validateIndexSpec, type IndexRules } from './validate-index-spec.js'
 
 /** The server's limit, `_id_` included. */
 const maxIndexes = 64
+
+function withCollation(asked: Uint8Array, document: Uint8Array, inherited: Uint8Array | null): Uint8Array {
+  // One of version 1, and one that asks for the simple collation, has none.
+  if (inherited === null || findField(asked, 'collation') !== undefined || findField(document, 'v')!.asNumber() === 1) return document
+  return new DocumentWriter(document.length + inherited.length).fields(document).document('collation', inherited).finish()
+}
+
+function sameCollation(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : compareDocuments(a, b) === 0
+}
+
+function collationText(collation: Uint8Array | null): string {
+  return collation === null ? '{ locale: "simple" }' : formatDocument(collation)
+}
 
 /**
  * Validates one specification and compares it with what is there.
@@ -15,12 +29,26 @@ const maxIndexes = 64
  *   {@link validateIndexSpec} throws. Server: index_catalog_impl.cpp.
  */
 export function prepareIndex(
-  collection: { readonly ns: string; indexes(): readonly Pick<Index, 'spec'>[] },
+  collection: {
+    readonly ns: string
+    indexes(): readonly Pick<Index, 'spec'>[]
+    /** What an index without a collation of its own inherits; absent: nothing. */
+    readonly defaultCollation?: Uint8Array | null
+  },
   spec: Uint8Array,
+  rules: IndexRules = {},
 ): Uint8Array | null {
-  const document = validateIndexSpec(spec)
+  const inherited = collection.defaultCollation ?? null
+  const document = withCollation(spec, validateIndexSpec(spec, rules), inherited)
   const wanted = parseIndexSpec(document)
-  if (isIdKey(wanted.key)) return null
+  if (isIdKey(wanted.key)) {
+    if (collection.defaultCollation !== undefined && !sameCollation(wanted.collation, inherited))
+      throw new CommandError(
+        'BadValue',
+        `The _id index must have the same collation as the collection. Index collation: ${collationText(wanted.collation)}, collection collation: ${collationText(inherited)}`,
+      )
+    return null
+  }
   const existing = collection.indexes().map((index) => parseIndexSpec(index.spec))
   const both = (other: { readonly document: Uint8Array }): string =>
     `Requested index: ${formatDocument(document)}, existing index: ${formatDocument(other.document)}`

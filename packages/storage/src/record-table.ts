@@ -75,9 +75,10 @@ export class RecordTable {
     return copy
   }
 
-  /** Cursor over all records in order of ids, or against it. The table must not be written meanwhile. */
-  scan(reverse = false): RecordScan {
-    return new RecordScan(this.#pages, reverse)
+  /** Cursor over all records in order of ids, or against it; forward from the id behind `after`. The table must not be written meanwhile. */
+  scan(reverse = false, after = -1): RecordScan {
+    if (after < this.#firstPage * pageSize) return new RecordScan(this.#pages, reverse)
+    return new RecordScan(this.#pages, reverse, Math.floor(after / pageSize) - this.#firstPage, after & pageMask)
   }
 
   #writablePage(number: number): Page {
@@ -117,11 +118,17 @@ export class RecordScan {
   #page: number
   #slot: number
 
-  constructor(pages: readonly (Page | undefined)[], reverse: boolean) {
+  /** `page` and `slot`: the place before the first one to look at. */
+  constructor(
+    pages: readonly (Page | undefined)[],
+    reverse: boolean,
+    page = reverse ? pages.length - 1 : 0,
+    slot = reverse ? pageSize : -1,
+  ) {
     this.#pages = pages
     this.#reverse = reverse
-    this.#page = reverse ? pages.length - 1 : 0
-    this.#slot = reverse ? pageSize : -1
+    this.#page = page
+    this.#slot = slot
   }
 
   *[Symbol.iterator](): Generator<StoredRecord, void, void> {

@@ -1,49 +1,45 @@
 /** The blocking sort: everything that passed, or with a limit only as many as are wanted. Equal keys keep their order. */
 import { CommandError } from '@shardlab/bson'
-import { sortKeyOf, type SortPattern } from '@shardlab/query'
-import type { StoredRecord } from './record-table.js'
+import type { SortKey, SortOrder } from '@shardlab/query'
+import type { Row } from './stages/stage.js'
 
 /** The server's `internalQueryMaxBlockingSortMemoryUsageBytes`. */
 export const sortMemoryLimitBytes = 100 * 1024 * 1024
 
-interface Row {
-  readonly key: string
+interface SortedRow {
+  readonly key: SortKey
   readonly sequence: number
-  readonly record: StoredRecord
+  readonly row: Row
 }
 
 export class Sorter {
-  readonly #sort: SortPattern
+  readonly #order: SortOrder
   readonly #wanted: number
   readonly #limitBytes: number
-  #rows: Row[] = []
+  #rows: SortedRow[] = []
   #sequence = 0
   #heldBytes = 0
 
   /** `wanted` 0 = all. `limitBytes` counts documents held; Infinity when the disk may be used. */
-  constructor(sort: SortPattern, wanted: number, limitBytes: number) {
-    this.#sort = sort
+  constructor(order: SortOrder, wanted: number, limitBytes: number) {
+    this.#order = order
     this.#wanted = wanted
     this.#limitBytes = limitBytes
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes
-  }
-
   /** @throws CommandError QueryExceededMemoryLimitNoDiskUseAllowed */
-  add(record: StoredRecord): void {
-    const row: Row = { key: sortKeyOf(record.document, this.#sort), sequence: this.#sequence++, record }
+  add(row: Row): void {
+    const entry: SortedRow = { key: this.#order.keyOf(row.document), sequence: this.#sequence++, row }
     const rows = this.#rows
     if (this.#wanted > 0 && rows.length === this.#wanted) {
       const last = rows[0]!
-      if (row.key >= last.key) return
-      this.#heldBytes += record.document.length - last.record.document.length
-      rows[0] = row
+      if (this.#order.compare(entry.key, last.key) >= 0) return
+      this.#heldBytes += row.document.length - last.row.document.length
+      rows[0] = entry
       this.#siftDown(0)
     } else {
-      this.#heldBytes += record.document.length
-      rows.push(row)
+      this.#heldBytes += row.document.length
+      rows.push(entry)
       if (rows.length === this.#wanted) for (let i = (rows.length >> 1) - 1; i >= 0; i--) this.#siftDown(i)
     }
     if (this.#heldBytes > this.#limitBytes) {
@@ -55,10 +51,10 @@ export class Sorter {
   }
 
   /** All rows in order; the sorter is spent. */
-  finish(): StoredRecord[] {
-    const rows = this.#rows.sort((a, b) => (isAfter(a, b) ? 1 : -1))
+  finish(): Row[] {
+    const rows = this.#rows.sort((a, b) => (this.#isAfter(a, b) ? 1 : -1))
     this.#rows = []
-    return rows.map(({ record }) => record)
+    return rows.map(({ row }) => row)
   }
 
   /** The rows are a heap with the last of them on top once there are as many as wanted. */
@@ -69,15 +65,16 @@ export class Sorter {
     for (;;) {
       let child = 2 * at + 1
       if (child >= rows.length) break
-      if (child + 1 < rows.length && isAfter(rows[child + 1]!, rows[child]!)) child++
-      if (!isAfter(rows[child]!, row)) break
+      if (child + 1 < rows.length && this.#isAfter(rows[child + 1]!, rows[child]!)) child++
+      if (!this.#isAfter(rows[child]!, row)) break
       rows[at] = rows[child]!
       at = child
     }
     rows[at] = row
   }
-}
 
-function isAfter(a: Row, b: Row): boolean {
-  return a.key > b.key || (a.key === b.key && a.sequence > b.sequence)
+  #isAfter(a: SortedRow, b: SortedRow): boolean {
+    const order = this.#order.compare(a.key, b.key)
+    return order > 0 || (order === 0 && a.sequence > b.sequence)
+  }
 }

@@ -2,7 +2,9 @@
 import type { RawValue } from '@shardlab/bson'
 import type { FilterNode, KeyPattern } from '@shardlab/query'
 import type { IndexCursor } from './index-cursor.js'
-import type { MultikeyPaths } from './index-keys.js'
+import type { StringLabels } from './collation/string-labels.js'
+import type { KeyTuple, MultikeyPaths } from './index-keys.js'
+import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 import type { LogEntry } from './log-entry.js'
 import type { RecordScan, StoredRecord } from './record-table.js'
 
@@ -27,6 +29,13 @@ export interface KeyRange {
   readonly highInclusive?: boolean
 }
 
+/** How often plans used an index. Counted outside of the log: a restart begins anew. */
+export interface IndexUsage {
+  ops: number
+  /** Milliseconds since the epoch. */
+  readonly sinceMs: number
+}
+
 export interface Index {
   /** The stored specification: `{ v, key, name, … }`. */
   readonly spec: Uint8Array
@@ -45,16 +54,37 @@ export interface Index {
   readonly multikey: boolean
   /** For each field the path components that were arrays. */
   readonly multikeyPaths: MultikeyPaths
+  /** The index's collation with all its fields; null for the simple one. */
+  readonly collation: Uint8Array | null
+  /** What stands in keys for strings; null without a collation. */
+  readonly labels: StringLabels | null
+  /** Which paths a wildcard index holds; null for any other index. */
+  readonly wildcard: WildcardPaths | null
+  /** Of a wildcard index: the paths that ever held an array. */
+  readonly arrayPaths: ReadonlySet<string>
+  /** The `accesses` of $indexStats. */
+  readonly usage: IndexUsage
   /** Number of keys. */
   readonly entries: number
   /** Bytes of keys and record ids: an estimate of what the server would report. */
   readonly sizeBytes: number
   /** The document's keys; none when a partial or sparse index leaves it out. @throws CommandError as `KeyGenerator.generate` */
   keysOf(document: Uint8Array): readonly string[]
+  /** The values behind the keys, repeated ones included; `undefined` for a missing field. */
+  tuplesOf(document: Uint8Array): KeyTuple[]
+  /** The key of such values, without a record id. */
+  encode(tuple: KeyTuple): string
   /** Cursor over keys from `from` on and below `to`; absent bounds are open. */
   scanKeys(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor
   /** Cursor over a range, ascending or against the index's order. The index must not be written meanwhile. */
   seek(range: KeyRange, reverse?: boolean): IndexCursor
+}
+
+/** What a capped collection may hold. Manual page: core/capped-collections. */
+export interface CappedLimits {
+  readonly sizeBytes: number
+  /** Null: any number. */
+  readonly documents: number | null
 }
 
 export interface Collection {
@@ -65,13 +95,28 @@ export interface Collection {
   readonly count: number
   /** Sum of the documents' BSON sizes. */
   readonly dataSizeBytes: number
+  /** Null for a collection that is not capped. */
+  readonly capped: CappedLimits | null
+  /**
+   * The oldest records of a capped collection that have to go for it to keep its limits, oldest first; never its
+   * newest record. Whoever inserts asks after each document, and removes them by log entries of kind d.
+   */
+  cappedOverflow(): readonly StoredRecord[]
+  /** Is the option `clusteredIndex` set? Then the collection's own order is the one of `_id`. */
+  readonly clustered: boolean
+  /** The collation that was given at creation, with all its fields; null for the simple one. */
+  readonly defaultCollation: Uint8Array | null
   /** In order of creation, `_id_` first. */
   indexes(): readonly Index[]
   index(name: string): Index | undefined
   findById(id: RawValue): StoredRecord | undefined
   get(recordId: number): StoredRecord | undefined
-  /** Cursor over all documents in order of insertion, or against it. The collection must not be written meanwhile. */
-  scan(options?: { reverse?: boolean }): RecordScan
+  /**
+   * Cursor over all documents in order of insertion, or against it. The collection must not be written meanwhile.
+   * With `after` a forward scan starts behind that record id, whether the record is still there or not: a tailable
+   * cursor goes on where it stopped by `collection.scan({ after: lastRecordId })` on the live collection.
+   */
+  scan(options?: { reverse?: boolean; after?: number }): RecordScan
   /** The collection as it is now, for reading while writers go on. Costs no more than its number of indexes. */
   snapshot(): Collection
 }

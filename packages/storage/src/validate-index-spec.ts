@@ -3,9 +3,11 @@
  * Server: index_key_validate.cpp, index_catalog_impl.cpp. Manual page: reference/command/createIndexes.
  */
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
-import { formatDocument, formatValue } from '@shardlab/query'
+import { compileCollation, formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, isSet } from './index-spec.js'
 import { checkPartialFilter } from './partial-filter.js'
+import { checkWildcard } from './wildcard/check-wildcard.js'
+import { isWildcardName } from './wildcard/wildcard-spec.js'
 
 const allowedFields = new Set([
   'v',
@@ -42,16 +44,21 @@ const allowedFields = new Set([
 const allowedIdFields = new Set(['collation', 'name', 'v', 'key', 'ns', '_id'])
 const booleanFields = new Set(['background', 'unique', 'sparse', 'dropDups', 'prepareUnique', 'clustered'])
 /** Kinds of index that the server has and we do not. */
-const unsupportedPlugins = new Set([
-  'text',
-  '2d',
-  '2dsphere',
-  'wildcard',
-  'columnstore',
-  'geoHaystack',
-  '2dsphere_bucket',
-  'queryable_encrypted_range',
+const unsupportedPlugins: ReadonlyMap<string, string> = new Map([
+  ['text', "indexes of type 'text' are not supported here"],
+  ['2d', "indexes of type '2d' are not supported here"],
+  ['2dsphere', "indexes of type '2dsphere' are not supported here"],
+  ['2dsphere_bucket', "indexes of type '2dsphere_bucket' are not supported here"],
+  ['columnstore', 'Columnstore indexes can no longer be created'],
+  ['geoHaystack', 'GeoHaystack indexes cannot be created in version 5.0 and above'],
+  ['queryable_encrypted_range', 'EncryptedRange indexes cannot be created'],
 ])
+
+/** What an index may be in some server versions only. */
+export interface IndexRules {
+  /** May `partialFilterExpression` hold $or and $in, as since 6.0? Default true. */
+  readonly partialFilterOrAndIn?: boolean
+}
 
 /**
  * Checks one element of createIndexes and brings it into the form that is stored: `v`, `key` and `name` first,
@@ -59,7 +66,7 @@ const unsupportedPlugins = new Set([
  * @throws CommandError with the server's codes: CannotCreateIndex, BadValue, TypeMismatch, FailedToParse,
  *   InvalidIndexSpecificationOption, 16764, 31303.
  */
-export function validateIndexSpec(spec: Uint8Array): Uint8Array {
+export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uint8Array {
   const fail = (code: ConstructorParameters<typeof CommandError>[0], message: string): never => {
     throw new CommandError(code, `Error in specification ${formatDocument(spec)} :: caused by :: ${message}`)
   }
@@ -84,8 +91,20 @@ export function validateIndexSpec(spec: Uint8Array): Uint8Array {
   const partialFilter = findField(spec, 'partialFilterExpression')
   if (partialFilter !== undefined) {
     if (isSet(spec, 'sparse')) fail('CannotCreateIndex', 'cannot mix "partialFilterExpression" and "sparse" options')
-    checkPartialFilter(partialFilter.slice())
+    checkPartialFilter(partialFilter.slice(), rules.partialFilterOrAndIn ?? true, fail)
   }
+  checkWildcard(spec, key, fail)
+  if (isSet(spec, 'unique') && isSet(spec, 'prepareUnique'))
+    fail(
+      'CannotCreateIndex',
+      `Invalid index specification ${formatDocument(spec)}; cannot create an index with the 'unique' option and the 'prepareUnique' option`,
+    )
+  const collation = findField(spec, 'collation')
+  if (collation !== undefined && findField(spec, 'v')?.asNumber() === 1)
+    fail(
+      'CannotCreateIndex',
+      `Invalid index specification ${formatDocument(spec)}; cannot create an index with the 'collation' option and v=1`,
+    )
   const firstName = new FieldIterator(key)
   if (firstName.next() && firstName.name() === '_id' && !firstName.next() && firstFieldIsNumber(key)) checkIdSpec(spec, key)
   else if (name.asString() === '_id_') {
@@ -97,7 +116,7 @@ export function validateIndexSpec(spec: Uint8Array): Uint8Array {
   return storedForm(spec, key, isIdKey(key) ? '_id_' : name.asString())
 }
 
-type Fail = (code: ConstructorParameters<typeof CommandError>[0], message: string) => never
+export type Fail = (code: ConstructorParameters<typeof CommandError>[0], message: string) => never
 
 function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail): void {
   const mustBe = (type: number, description: string): void => {
@@ -124,10 +143,8 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail
       return mustBe(BsonType.object, 'an object')
     case 'collation': {
       mustBe(BsonType.object, 'an object')
-      const locale = findField(value.bytes, 'locale', value.start)
       if (value.end - value.start <= 5) fail('BadValue', "The field 'collation' cannot be an empty object.")
-      if (locale?.type !== BsonType.string || locale.asString() !== 'simple')
-        fail('CannotCreateIndex', 'indexes with a collation other than simple are not supported here')
+      compileCollation(value.slice())
       return
     }
     case 'weights':
@@ -137,7 +154,6 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail
       )
       return
     case 'wildcardProjection':
-      fail('BadValue', "The field 'wildcardProjection' is only allowed in an 'wildcard' index")
       return
     case 'clustered':
       fail('CannotCreateIndex', 'clustered indexes are not supported here')
@@ -162,10 +178,12 @@ function checkKeyPattern(key: Uint8Array, fail: Fail): void {
   for (const it = new FieldIterator(key); it.next();) {
     const value = it.value()
     if (value.type === BsonType.string && plugin === '') plugin = value.asString()
-    if (value.isNumber() && it.name().split('.').at(-1) === '$**') plugin ||= 'wildcard'
+    if (value.isNumber() && isWildcardName(it.name())) plugin ||= 'wildcard'
   }
-  if (unsupportedPlugins.has(plugin)) fail('CannotCreateIndex', `indexes of type '${plugin}' are not supported here`)
-  if (plugin !== '' && plugin !== 'hashed') fail('CannotCreateIndex', `Unknown index plugin '${plugin}'`)
+  const unsupported = unsupportedPlugins.get(plugin)
+  if (unsupported !== undefined) fail('CannotCreateIndex', unsupported)
+  if (plugin !== '' && plugin !== 'hashed' && plugin !== 'wildcard') fail('CannotCreateIndex', `Unknown index plugin '${plugin}'`)
+  if (plugin === 'wildcard' && names.size > 1) fail('CannotCreateIndex', 'wildcard indexes do not allow compounding')
   for (const it = new FieldIterator(key); it.next();) {
     const value = it.value()
     if (value.isNumber()) {
@@ -181,15 +199,18 @@ function checkKeyPattern(key: Uint8Array, fail: Fail): void {
       fail('CannotCreateIndex', 'Values in the index key pattern cannot be empty strings')
     } else if (value.asString() !== plugin) {
       fail('CannotCreateIndex', "Can't use more than one index plugin for a single index.")
+    } else if (plugin === 'wildcard') {
+      fail('CannotCreateIndex', "The key pattern value for an 'wildcard' index must be a non-zero number, not a string.")
     }
-    checkPath(it.name(), fail)
+    checkPath(it.name(), plugin === 'wildcard', fail)
   }
 }
 
-function checkPath(path: string, fail: Fail): void {
+function checkPath(path: string, isWildcard: boolean, fail: Fail): void {
   if (path === '') fail('CannotCreateIndex', 'Index keys cannot be an empty field.')
   if (path === '_fts') fail('CannotCreateIndex', "Index key contains an illegal field name: '_fts'")
-  path.split('.').forEach((part, i) => {
+  path.split('.').forEach((part, i, parts) => {
+    if (isWildcard && part === '$**' && i === parts.length - 1) return
     if (part === '') fail('CannotCreateIndex', 'Index keys cannot contain an empty field.')
     const mayBeReference = i > 0 && (part === '$db' || part === '$id' || part === '$ref')
     if (part.startsWith('$') && !mayBeReference)
@@ -241,6 +262,8 @@ function checkIdSpec(spec: Uint8Array, key: Uint8Array): void {
 
 function storedForm(spec: Uint8Array, key: Uint8Array, name: string): Uint8Array {
   const version = findField(spec, 'v')
+  const collation = findField(spec, 'collation')
+  const compiled = collation === undefined ? null : compileCollation(collation.slice())
   const writer = new DocumentWriter(spec.length + 32).int32('v', version === undefined ? 2 : version.asNumber())
   writer.document('key', key).string('name', name)
   for (const it = new FieldIterator(spec); it.next();) {
@@ -249,6 +272,7 @@ function storedForm(spec: Uint8Array, key: Uint8Array, name: string): Uint8Array
     if (field === 'expireAfterSeconds' && Number.isNaN(it.value().asNumber())) writer.int32(field, 0x7fff_ffff)
     else if (!['v', 'key', 'name', 'ns', '_id', 'collation'].includes(field)) writer.value(field, it.value())
   }
+  if (compiled !== null) writer.document('collation', compiled.document)
   return writer.finish()
 }
 

@@ -46,7 +46,21 @@ t.test('what is refused', async (t) => {
     [{ key: { a: '' }, name: 'x' }, 67, /cannot be empty strings$/],
     [{ key: { a: 'foo' }, name: 'x' }, 67, /Unknown index plugin 'foo'$/],
     [{ key: { a: 'text' }, name: 'x' }, 67, /indexes of type 'text' are not supported here$/],
-    [{ key: { '$**': 1 }, name: 'x' }, 67, /indexes of type 'wildcard' are not supported here$/],
+    [{ key: { '$**': 1, a: 1 }, name: 'x' }, 67, /wildcard indexes do not allow compounding$/],
+    [{ key: { '$**': 'wildcard' }, name: 'x' }, 67, /Unknown index plugin 'wildcard'|must be a non-zero number, not a string\.$/],
+    [{ key: { '$**': 1 }, name: 'x', unique: true }, 67, /Index type 'wildcard' does not support the 'unique' option$/],
+    [{ key: { '$**': 1 }, name: 'x', sparse: true }, 67, /does not support the 'sparse' option$/],
+    [{ key: { '$**': 1 }, name: 'x', expireAfterSeconds: 5 }, 67, /cannot make a TTL index :: caused by :: /],
+    [{ key: { a: 1 }, name: 'x', wildcardProjection: { a: 1 } }, 2, /is only allowed in an 'wildcard' index$/],
+    [{ key: { '$**': 1 }, name: 'x', wildcardProjection: {} }, 9, /can't be an empty object$/],
+    [{ key: { 'a.$**': 1 }, name: 'x', wildcardProjection: { a: 1 } }, 9, /is only allowed when 'key' is /],
+    [{ key: { '$**': 1 }, name: 'x', wildcardProjection: { a: 1, b: 0 } }, 7246211, /^Inclusion and exclusion statements cannot combine/],
+    [
+      { key: { '$**': 1 }, name: 'x', wildcardProjection: { a: 1, 'a.b': 1 } },
+      7246200,
+      /cannot overlap, however 'a' is overlapped with 'a\.b$/,
+    ],
+    [{ key: { a: 'geoHaystack' }, name: 'x' }, 67, /GeoHaystack indexes cannot be created in version 5\.0 and above$/],
     [
       { key: { a: 'hashed', b: 'hashed' }, name: 'x' },
       31303,
@@ -73,7 +87,11 @@ t.test('what is refused', async (t) => {
       67,
       /cannot mix "partialFilterExpression" and "sparse" options$/,
     ],
-    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } }, 67, /^unsupported expression in partial index/],
+    [
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } },
+      67,
+      /Expression not supported in partial index: \$not\n {4}a \$eq 1\n$/,
+    ],
     [{ key: { a: 1 }, name: 'x', partialFilterExpression: 5 }, 14, /must be an object, but got int$/],
     [
       { key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 5 },
@@ -89,7 +107,10 @@ t.test('what is refused', async (t) => {
       2,
       /^The index name '_id_' is reserved for the _id index, which must have key pattern \{_id: 1\}, found key: \{ a: 1 \}$/,
     ],
-    [{ key: { a: 1 }, name: 'x', collation: { locale: 'de' } }, 67, /not supported here$/],
+    [{ key: { a: 1 }, name: 'x', collation: {} }, 2, /The field 'collation' cannot be an empty object\.$/],
+    [{ key: { a: 1 }, name: 'x', collation: { locale: 'nowhere' } }, 2, /Field 'locale' is invalid/],
+    [{ key: { a: 1 }, name: 'x', v: 1, collation: { locale: 'de' } }, 67, /with the 'collation' option and v=1$/],
+    [{ key: { a: 1 }, name: 'x', unique: true, prepareUnique: true }, 67, /'unique' option and the 'prepareUnique' option$/],
   ]
   for (const [spec, code, message] of cases)
     t.match(
@@ -97,6 +118,15 @@ t.test('what is refused', async (t) => {
       { code, message },
       JSON.stringify(spec),
     )
+})
+
+t.test('older servers refuse $or and $in in partial filters', async (t) => {
+  const rules = { partialFilterOrAndIn: false }
+  for (const partialFilterExpression of [{ $or: [{ a: 1 }, { b: 1 }] }, { a: { $in: [1, 2] } }]) {
+    const spec = encode({ key: { a: 1 }, name: 'x', partialFilterExpression })
+    t.equal(errorOf(() => validateIndexSpec(spec, rules)).code, 67)
+    t.ok(validateIndexSpec(spec))
+  }
 })
 
 t.test('against the indexes that exist', async (t) => {

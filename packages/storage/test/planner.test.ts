@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { encode, type Document } from '@shardlab/bson'
 import { compileFilter, parseSort, sortKeyOf } from '@shardlab/query'
-import { executePlan, type Collection } from '../src/index.js'
+import { createMemoryEngine, executePlan, stagesOf, type Collection } from '../src/index.js'
 import { check } from './support/check.js'
 import { collectionOf, hundred, type IndexWish } from './support/collection.js'
 import { fields, filter, sort } from './support/documents.js'
+import { applyAll, createIndexOf, createOf, deleteOf, insertOf } from './support/log.js'
 import { context, errorOf, find, planOf, type PlainQuery } from './support/query.js'
 
 const wishes: readonly IndexWish[] = [
@@ -56,7 +57,7 @@ t.test('every plan gives what a scan, a filter and a sort give', async (t) => {
         const matcher = compileFilter(encode(wanted), context)
         const matching = [...collection.scan()].filter(({ document }) => matcher.matches(document))
         const plan = planOf(collection, wanted, { sort: order })
-        if (plan.source.stage === 'IXSCAN' || plan.source.stage === 'OR') indexed++
+        if (plan.root.stage !== 'COLLSCAN') indexed++
         const pattern = parseSort(encode(order))
         let keys: string[]
         try {
@@ -117,17 +118,17 @@ function same(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i])
 }
 
-/** Which index, or which other stage, and whether a sort follows. */
+/** Which indexes, or which other source of documents, and whether a sort follows. */
 function choice(collection: Collection, wanted: Document, query: PlainQuery = {}): string {
   const plan = planOf(collection, wanted, query)
-  const { source } = plan
-  const where =
-    source.stage === 'IXSCAN'
-      ? `${source.scan.index.name}${source.scan.reverse ? ' backward' : ''}`
-      : source.stage === 'OR'
-        ? `OR ${source.scans.map(({ index }) => index.name).join(' ')}`
-        : source.stage
-  return plan.sort === null ? where : `${where} SORT`
+  const stages = [...stagesOf(plan.root)]
+  const scans = stages.flatMap((stage) =>
+    'scan' in stage ? [`${stage.scan.entry.index.name}${stage.scan.reverse ? ' backward' : ''}`] : [],
+  )
+  const merging = stages.find(({ stage }) => stage === 'OR' || stage === 'SORT_MERGE')
+  const where = scans.length === 0 ? stages.at(-1)!.stage : scans.join(' ')
+  const name = merging === undefined ? where : `${merging.stage} ${where}`
+  return stages.some(({ stage }) => stage === 'SORT') ? `${name} SORT` : name
 }
 
 t.test('which index is chosen', async (t) => {
@@ -191,7 +192,7 @@ t.test('sparse, partial and hidden indexes are used only where they are complete
   ])
   const cases: [filter: Document, query: PlainQuery, choice: string][] = [
     [{ s: 1 }, {}, 's_1'],
-    [{ s: { $exists: true } }, {}, 'COLLSCAN'],
+    [{ s: { $exists: true } }, {}, 's_1'],
     [{ s: null }, {}, 'COLLSCAN'],
     [{ s: { $ne: 1 } }, {}, 'COLLSCAN'],
     [{}, { sort: { s: 1 } }, 'COLLSCAN SORT'],
@@ -212,7 +213,7 @@ t.test('sparse, partial and hidden indexes are used only where they are complete
         ],
       },
       {},
-      'a_1',
+      'OR a_1 a_1',
     ],
   ]
   for (const [wanted, query, expected] of cases) t.equal(choice(collection, wanted, query), expected, JSON.stringify([wanted, query]))
@@ -251,7 +252,7 @@ t.test('an array sorts by all its elements, whatever the query restricts', async
     ],
     [[{ a: 1 }], [{ b: 1, a: 1 }]],
   )
-  t.equal(choice(collection, { a: { $gt: 4 } }, { sort: { a: 1 } }), 'a_1 SORT')
+  t.equal(choice(collection, { a: { $gt: 4 } }, { sort: { a: 1 } }), 'a_1', 'all of the index, in its order')
   t.same(
     find(collection, { a: { $gt: 4 } }, { sort: { a: 1 } }).map(({ _id }) => _id),
     [0, 1, 2],
@@ -261,5 +262,39 @@ t.test('an array sorts by all its elements, whatever the query restricts', async
     find(collection, { b: 1 }, { sort: { a: -1 } }).map(({ _id }) => _id),
     [0, 2, 1],
   )
-  t.equal(choice(collection, { a: 6 }, { sort: { a: 1 } }), 'a_1 SORT', 'equality does not fix what an array sorts by')
+  t.same(
+    find(collection, { a: { $in: [5, 6, 9] } }, { sort: { a: 1 } }).map(({ _id }) => _id),
+    [0, 1],
+    'equality does not fix what an array sorts by',
+  )
+})
+
+t.test('D301 one index for each alternative, and for all of an AND', async (t) => {
+  const collection = collectionOf(hundred, [[{ a: 1 }], [{ c: 1 }], [{ b: 1 }]])
+  const shapes = ({ root, rejected }: ReturnType<typeof planOf>): string[] =>
+    [root, ...rejected].map((plan) => [...stagesOf(plan)].map(({ stage }) => stage).join(' '))
+  t.same(shapes(planOf(collection, { a: 5, c: 'x1' })), ['FETCH IXSCAN', 'FETCH IXSCAN'])
+  t.same(shapes(planOf(collection, { b: { $gt: 5 }, $or: [{ a: 5 }, { c: 'x1' }] })), ['OR FETCH IXSCAN FETCH IXSCAN', 'FETCH IXSCAN'])
+})
+
+t.test('D302 every query is tried anew', async (t) => {
+  const engine = createMemoryEngine()
+  applyAll(engine, [createOf('db.c'), createIndexOf('db.c', { a: 1 }), createIndexOf('db.c', { b: 1 })])
+  for (let i = 0; i < 50; i++) engine.apply(insertOf('db.c', { _id: i, a: i, b: 1 }))
+  const collection = engine.collection('db.c')!
+  const chosen = (): string => choice(collection, { a: 5, b: 1 })
+  t.equal(chosen(), 'a_1')
+  const plan = planOf(collection, { a: 5, b: 1 })
+  t.same(
+    plan.trials.map(({ root }) => [root.rows, root.works]),
+    [
+      [1, 2],
+      [0, 2],
+    ],
+    'the trial ends with the first plan that is done',
+  )
+  t.ok(plan.trials[0]!.score > plan.trials[1]!.score)
+  for (let i = 50; i < 200; i++) engine.apply(insertOf('db.c', { _id: i, a: 5, b: 2 }))
+  for (let i = 1; i < 50; i++) engine.apply(deleteOf('db.c', i === 5 ? 0 : i))
+  t.equal(chosen(), 'b_1')
 })

@@ -66,6 +66,16 @@ export const configExchanges = {
   ),
   /** Removes the catalog entries of a collection; nothing happens when they are gone already. */
   'config.commit-drop-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
+  /**
+   * Gives a sharded collection another name and a new generation, in the place of what has that name; zones go along. Nothing happens when
+   * the collection with this UUID has the name already.
+   */
+  'config.commit-rename-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, { error: ErrorField }>(
+    { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
+    { error: null },
+  ),
+  /** Removes the catalog entries of all collections of a database. */
+  'config.commit-drop-collections': exchange<{ db: string }, { error: ErrorField }>({ db: 'test' }, { error: null }),
   /** Removes a database and all its collections from the catalog. */
   'config.commit-drop-database': exchange<{ db: string }, { error: ErrorField }>({ db: 'test' }, { error: null }),
   /** Appends to config.changelog. */
@@ -99,15 +109,25 @@ export const shardExchanges = {
     { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },
     { error: ErrorField }
   >({ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] }, { error: null }),
-  /** The database's primary shard drops a collection everywhere: catalog first, then data. */
+  /** The database's primary shard drops a collection everywhere, catalog first, then data; or a view, whose `indexCount` is null. */
   'shard.drop-collection': exchange<
     { ns: string; databaseVersion: DatabaseVersionTuple },
-    { existed: boolean; indexCount: number; error: ErrorField }
+    { existed: boolean; indexCount: number | null; error: ErrorField }
   >({ ns: 'test.c', databaseVersion: ['00', 1, 1, 1] }, { existed: true, indexCount: 1, error: null }),
   /** Drops the local copy of a collection and what the shard knows of its placement. */
   'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
     { ns: 'test.c' },
     { existed: true, indexCount: 1 },
+  ),
+  /** The source's primary shard gives a collection another name everywhere. */
+  'shard.rename-collection': exchange<
+    { ns: string; to: string; dropTarget: boolean; databaseVersion: DatabaseVersionTuple },
+    { error: ErrorField }
+  >({ ns: 'test.c', to: 'test.d', dropTarget: false, databaseVersion: ['00', 1, 1, 1] }, { error: null }),
+  /** Gives the local copy with this UUID another name, in the place of what has it; drops what else has that name. */
+  'shard.rename-local-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, Empty>(
+    { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
+    {},
   ),
   /** The database's primary shard drops the whole database everywhere. */
   'shard.drop-database': exchange<{ db: string; databaseVersion: DatabaseVersionTuple }, { error: ErrorField }>(

@@ -59,6 +59,11 @@ const genericArguments: FieldSpecs = {
   serialization_context: 'any',
 }
 
+/** Does every command take an argument of this name? */
+export function isGenericArgument(name: string): boolean {
+  return Object.hasOwn(genericArguments, name)
+}
+
 /** The parsed arguments of one command. Values are views on its body. */
 export class CommandArguments {
   readonly command: string

@@ -39,6 +39,10 @@ export interface CommandRow<Invocation> {
   readonly fields?: FieldSpecs
   /** Whether a retryable write (`txnNumber`) may name it. */
   readonly retryable?: boolean
+  /** Name of the behaviour that says whether the emulated version has this command; absent: all of them have. */
+  readonly behaviour?: string
+  /** Is it in version 1 of the Stable API? Manual: reference/stable-api. */
+  readonly apiVersion1?: boolean
   /**
    * Answers with the reply's fields but `ok` and the times, which the dispatcher adds.
    * @throws CommandError for everything a client did wrong.
@@ -67,8 +71,9 @@ export class CommandTable<Invocation> {
     }
   }
 
-  /** Names are case-sensitive, as on the server. */
-  find(name: string): CommandRow<Invocation> | undefined {
-    return this.#byName.get(name)
+  /** Names are case-sensitive, as on the server. A command that the emulated version does not have is not found. */
+  find(name: string, behaviours: Readonly<Record<string, unknown>> = {}): CommandRow<Invocation> | undefined {
+    const row = this.#byName.get(name)
+    return row?.behaviour === undefined || behaviours[row.behaviour] === true ? row : undefined
   }
 }

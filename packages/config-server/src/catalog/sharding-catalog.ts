@@ -1,21 +1,18 @@
 /** The sharding catalog: what is placed where, and its changes. Server: sharding_catalog_manager*.cpp. */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, decode, DocumentWriter, emptyDocument, encode, errorDocument, findField } from '@shardlab/bson'
+import { CommandError, decode, DocumentWriter, encode, errorDocument, findField, ObjectId, Timestamp } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { generationOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
 import {
   changelogDocument,
   chunkDocument,
-  chunkSizeDocument,
   collectionDocument,
   databaseDocument,
-  featureCompatibilityDocument,
   mongosDocument,
-  shardDocument,
-  versionDocument,
   type NewCollection,
 } from './catalog-documents.js'
+import { createCatalog } from './create-catalog.js'
 
 /** Names that clients cannot make databases of. */
 const reservedDatabases = ['admin', 'config', 'local']
@@ -35,45 +32,8 @@ export class ShardingCatalog {
     this.#store = new CatalogStore(node)
   }
 
-  async initialise({ clusterId, shards, chunkSizeBytes }: RequestOf<'config.initialise'>): Promise<ReplyOf<'config.initialise'>> {
-    const capped = (sizeBytes: number) => new DocumentWriter(64).bool('capped', true).int64('size', sizeBytes).finish()
-    this.#store.ensure('config.version', emptyDocument, [])
-    this.#store.ensure('config.shards', emptyDocument, [{ key: { host: 1 }, unique: true }])
-    this.#store.ensure('config.databases', emptyDocument, [])
-    this.#store.ensure('config.collections', emptyDocument, [])
-    this.#store.ensure(
-      'config.chunks',
-      emptyDocument,
-      this.#behaviours.chunksAreKeyedByUuid
-        ? [
-            { key: { uuid: 1, min: 1 }, unique: true },
-            { key: { uuid: 1, shard: 1, min: 1 }, unique: true },
-            { key: { uuid: 1, lastmod: 1 }, unique: true },
-          ]
-        : [
-            { key: { ns: 1, min: 1 }, unique: true },
-            { key: { ns: 1, shard: 1, min: 1 }, unique: true },
-            { key: { ns: 1, lastmod: 1 }, unique: true },
-          ],
-    )
-    this.#store.ensure('config.settings', emptyDocument, [])
-    this.#store.ensure('config.mongos', emptyDocument, [])
-    this.#store.ensure('config.tags', emptyDocument, [{ key: { ns: 1, min: 1 }, unique: true }, { key: { ns: 1, tag: 1 } }])
-    this.#store.ensure('config.changelog', capped(200 * 1024 * 1024), [])
-    this.#store.ensure('config.actionlog', capped(20 * 1024 * 1024), [])
-    this.#store.ensure('config.locks', emptyDocument, [])
-    this.#store.ensure('admin.system.version', emptyDocument, [])
-    if (this.#store.get('admin.system.version', 'featureCompatibilityVersion') === null) {
-      this.#store.put('admin.system.version', featureCompatibilityDocument(this.#behaviours))
-    }
-    if (this.#store.get('config.version', 1) === null) this.#store.put('config.version', versionDocument(this.#behaviours, clusterId))
-    const topologyTime = this.#node.clock.tick()
-    for (const [id, host] of shards) {
-      const known = this.#store.get('config.shards', id)
-      if (known === null || findField(known, 'host')!.asString() !== host)
-        this.#store.put('config.shards', shardDocument(id, host, topologyTime))
-    }
-    if (chunkSizeBytes > 0) this.#store.put('config.settings', chunkSizeDocument(chunkSizeBytes))
+  async initialise(request: RequestOf<'config.initialise'>): Promise<ReplyOf<'config.initialise'>> {
+    createCatalog(this.#node, this.#store, request)
     await this.#node.flush()
     return {}
   }
@@ -235,11 +195,41 @@ export class ShardingCatalog {
     return { error: null }
   }
 
-  async commitDropDatabase(db: string): Promise<ReplyOf<'config.commit-drop-database'>> {
+  async commitRenameCollection({
+    ns,
+    to,
+    uuid,
+  }: RequestOf<'config.commit-rename-collection'>): Promise<ReplyOf<'config.commit-rename-collection'>> {
+    const isIt = (collection: Uint8Array | null) => collection !== null && Buffer.compare(uuidOf(collection), uuid) === 0
+    const target = this.#store.get('config.collections', to)
+    if (isIt(target)) return { error: null }
+    const collection = this.#store.get('config.collections', ns)
+    if (collection === null || !isIt(collection))
+      return { error: errorDocument(new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)) }
+    if (target !== null) await this.commitDropCollection(to)
+    const epoch = new ObjectId(this.#node.newObjectId())
+    const [t, i] = this.#node.clock.tick()
+    this.#store.remove('config.collections', collection)
+    this.#store.put(
+      'config.collections',
+      encode({ ...decode(collection), _id: to, lastmodEpoch: epoch, timestamp: new Timestamp({ t, i }) }),
+    )
+    for (const tag of this.#store.find('config.tags', { ns })) this.#store.put('config.tags', encode({ ...decode(tag), ns: to }))
+    await this.#node.flush()
+    this.#node.context.emit({ type: 'catalog', atMs: this.#node.context.now(), change: 'collection-renamed', ns: to })
+    return { error: null }
+  }
+
+  async commitDropCollections(db: string): Promise<ReplyOf<'config.commit-drop-collections'>> {
     for (const collection of this.#store.find('config.collections', {})) {
       const ns = findField(collection, '_id')!.asString()
       if (ns.startsWith(`${db}.`)) await this.commitDropCollection(ns)
     }
+    return { error: null }
+  }
+
+  async commitDropDatabase(db: string): Promise<ReplyOf<'config.commit-drop-database'>> {
+    await this.commitDropCollections(db)
     const database = this.#store.get('config.databases', db)
     if (database !== null) {
       this.#store.remove('config.databases', database)
@@ -289,6 +279,11 @@ export class ShardingCatalog {
   #shardIds(): string[] {
     return this.#store.find('config.shards', {}, { _id: 1 }).map((document) => findField(document, '_id')!.asString())
   }
+}
+
+function uuidOf(collection: Uint8Array): Uint8Array {
+  const value = findField(collection, 'uuid')!
+  return value.bytes.subarray(value.start + 5, value.end)
 }
 
 function failed(error: CommandError): ReplyOf<'config.create-database'> {

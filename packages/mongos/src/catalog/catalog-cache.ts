@@ -65,8 +65,8 @@ export class CatalogCache {
   }
 
   /** The database, made when there is none. @throws CommandError what the config server says of it; 133, 6, 50 */
-  createDatabase(name: string, operation: Operation | null): Promise<DatabaseEntry> {
-    return this.#createDatabase({ db: name, primaryShard: null, enableSharding: false }, operation)
+  createDatabase(name: string, operation: Operation | null, primaryShard: string | null = null): Promise<DatabaseEntry> {
+    return this.#createDatabase({ db: name, primaryShard, enableSharding: false }, operation)
   }
 
   /** The same for a database whose collections may be sharded. `primaryShard` null: the config server chooses. */

@@ -5,7 +5,6 @@ import { raise } from '../remote/command-reply.js'
 
 /** Switches the balancer for the whole cluster. @throws CommandError of the config server or of the way to it */
 export async function setBalancerMode({ host, operation }: MongosInvocation, mode: 'full' | 'off'): Promise<DocumentWriter> {
-  host.statistics.opcounters.command++
   raise((await host.remote.request(configAddress, 'config.set-balancer-mode', { mode }, operation)).error)
   return new DocumentWriter(192)
 }

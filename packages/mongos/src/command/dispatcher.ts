@@ -7,60 +7,121 @@ import {
   writeTimes,
   type ClientCommand,
   type ClientReply,
+  type CommandRow,
   type TimestampPair,
 } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, firstFieldName, writeError } from '@shardlab/bson'
+import {
+  bytesOfMessage,
+  checkApiVersion,
+  checkConcerns,
+  checkSnapshotReads,
+  finishOperation,
+  noteConnected,
+  readSessionOptions,
+  withErrorLabels,
+  writeConcernErrorOf,
+  type Concerns,
+} from '@shardlab/node'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import { commandTable } from '../command-table.js'
 import type { Mongos } from '../mongos.js'
-import { checkApiVersion } from './api-version.js'
+import { runResolvingViews } from '../views/run-resolving-views.js'
 import type { MongosInvocation } from './invocation.js'
 import { Operation } from './operation.js'
-import { readSession } from './session-checks.js'
+import { runSnapshotRead } from './snapshot-read.js'
 
 const noTime: TimestampPair = [0, 0]
 
 /** Answers one command; what a client did wrong is in the reply. */
 export async function dispatch(host: Mongos, command: ClientCommand): Promise<ClientReply> {
-  host.connections.of(command.connectionId)
-  const running: { operation: Operation | null } = { operation: null }
+  noteConnected(host, command.connectionId, command.remote)
+  let operation: Operation | null = null
+  let failure: CommandError | null = null
   let writer: DocumentWriter
   try {
-    const invocation = prepare(host, command)
-    running.operation = invocation.operation
-    const result = invocation.row.run(invocation)
-    writer = (result instanceof DocumentWriter ? result : await result).double('ok', 1)
+    const row = findRow(host, command)
+    host.statistics.commandBegins(row.name)
+    operation = host.operations.begin(newOperation(host, command, row.name))
+    const invocation = prepare(host, command, row, operation)
+    const run = (on: MongosInvocation) => runResolvingViews(row, on, (name) => commandTable.find(name, host.behaviours))
+    const result = invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation)
+    writer = withConcernError(result instanceof DocumentWriter ? result : await result, row, invocation.concerns).double('ok', 1)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
+    failure = withErrorLabels(error, command.body, 'mongos')
     writer = new DocumentWriter(512)
-    writeError(writer, error)
+    writeError(writer, failure)
+  } finally {
+    if (operation !== null) finishOperation(host, operation, failure, false)
   }
   const { time } = host.clock
-  const operationTime = running.operation?.operationTime ?? noTime
-  return { body: writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish() }
+  const operationTime = operation?.operationTime ?? noTime
+  const body = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
+  host.statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
+  return { body }
 }
 
-type PreparedInvocation = MongosInvocation & { readonly row: NonNullable<ReturnType<typeof commandTable.find>> }
+/** Commands whose replies say themselves what shards said of the write concern. */
+const statementCommands: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'bulkWrite'])
 
-/** Everything that is checked alike for all commands. @throws CommandError */
-function prepare(host: Mongos, { body, sequences, connectionId, legacy, remote }: ClientCommand): PreparedInvocation {
+/** The reply with what every shard says of a write concern that no shard can meet. */
+function withConcernError(reply: DocumentWriter, { name }: CommandRow<MongosInvocation>, { write }: Concerns): DocumentWriter {
+  const error = write === null || statementCommands.has(name) ? null : writeConcernErrorOf(write)
+  if (error === null) return reply
+  const body = reply.finish()
+  const writer = new DocumentWriter(body.length + error.length + 192).fields(body)
+  return findField(body, 'writeConcernError') === undefined ? writer.document('writeConcernError', error) : writer
+}
+
+/** @throws CommandError 59 CommandNotFound, 91 ShutdownInProgress, 352 for commands that may not come as OP_QUERY */
+function findRow(host: Mongos, { body, legacy }: ClientCommand): CommandRow<MongosInvocation> {
   host.clock.advanceFrom(body)
   const name = firstFieldName(body) ?? ''
   if (legacy && !host.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
-  const row = commandTable.find(name)
-  if (row === undefined) throw new CommandError('CommandNotFound', `no such command: '${name}'`)
-  if (host.options.strict === true) refusePartial(row)
+  const row = commandTable.find(name, host.behaviours)
+  if (row === undefined) {
+    host.statistics.unknownCommands++
+    throw new CommandError('CommandNotFound', `no such command: '${name}'`)
+  }
   if (host.stopping.signal.aborted) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
+  if (host.options.strict === true) refusePartial(row)
+  return row
+}
+
+function newOperation(host: Mongos, { body, connectionId, remote }: ClientCommand, command: string): Operation {
+  const db = findField(body, '$db')
+  return new Operation(host.operations.nextId(), {
+    command,
+    db: db?.type === BsonType.string ? db.asString() : '',
+    body,
+    connectionId,
+    remote,
+    startedAtMs: host.context.now(),
+  })
+}
+
+/** Everything that is checked alike for all commands. @throws CommandError */
+function prepare(
+  host: Mongos,
+  { body, sequences, connectionId, remote }: ClientCommand,
+  row: CommandRow<MongosInvocation>,
+  operation: Operation,
+): MongosInvocation {
   const db = databaseOf(body)
   const args = CommandArguments.parse(body, row.fields ?? null, sequences.length === 0 ? [] : sequences.map(([id]) => id))
   if (row.adminOnly === true && db !== 'admin')
-    throw new CommandError('Unauthorized', `${name} may only be run against the admin database.`)
-  checkApiVersion(args, row.name)
-  const { session, txnNumber } = readSession(args, row)
-  const now = host.context.now()
-  if (session !== null) host.sessions.touch(session, now)
-  const operation = new Operation(host.nextOperationId(), row.name, now, maxTimeMsOf(args))
-  return { row, host, db, body, args, sequences, session, txnNumber, operation, connectionId, remote }
+    throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
+  checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
+  const concerns = checkConcerns(row, args)
+  checkSnapshotReads(concerns.read, host.behaviours)
+  const { session, txnNumber } = readSessionOptions(args, row)
+  if (session !== null) {
+    host.sessions.touch(session, operation.startedAtMs)
+    operation.session = session
+  }
+  operation.limit(maxTimeMsOf(args))
+  return { host, db, body, args, sequences, session, txnNumber, concerns, operation, connectionId, remote }
 }
 
 /** @throws CommandError 40571 without a database, 20 for `local`, 73 InvalidNamespace */

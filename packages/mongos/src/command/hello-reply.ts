@@ -1,7 +1,6 @@
 /** What hello and its older forms answer. Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { RequestFailedError } from '@shardlab/actor'
-import { writeAgreedCompression, writeHelloLimits } from '@shardlab/node'
+import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/node'
 import type { MongosInvocation } from './invocation.js'
 
 /** Changes only when the process ends, and then nobody asks. */
@@ -11,9 +10,10 @@ const modernWireVersion = 9
 
 /** @throws CommandError 51758 to 51761 for what awaits wrongly, 186 for a second client document, 91 while shutting down */
 export async function writeHello(invocation: MongosInvocation, primaryField: 'isWritablePrimary' | 'ismaster'): Promise<DocumentWriter> {
-  const { args, connectionId, host } = invocation
+  const { args, connectionId, host, remote } = invocation
   const { context, options } = host
-  noteMetadata(invocation)
+  const metadata = args.value('client')
+  if (metadata?.type === BsonType.object) noteMetadata(host, connectionId, remote, metadata.slice())
   const maxWireVersion = options.nativeWire
     ? host.behaviours.nativeWireVersion
     : Math.max(modernWireVersion, host.behaviours.nativeWireVersion)
@@ -26,16 +26,8 @@ export async function writeHello(invocation: MongosInvocation, primaryField: 'is
   return writeAgreedCompression(writer, args.value('compression'))
 }
 
-function noteMetadata({ args, connectionId, host }: MongosInvocation): void {
-  if (!args.has('client')) return
-  const connection = host.connections.of(connectionId)
-  if (connection.metadata)
-    throw new CommandError('ClientMetadataCannotBeMutated', 'The client metadata document may only be sent in the first hello')
-  connection.metadata = true
-}
-
 /** The awaitable form waits until the topology changes, which it does not, or until its time is over. */
-async function awaitChange({ args, host }: MongosInvocation): Promise<void> {
+async function awaitChange({ args, host, operation }: MongosInvocation): Promise<void> {
   const known = args.value('topologyVersion')
   const wait = args.value('maxAwaitTimeMS')
   if (known === undefined && wait === undefined) return
@@ -57,13 +49,8 @@ async function awaitChange({ args, host }: MongosInvocation): Promise<void> {
       `Received a topology version with counter: ${counter} which is greater than the mongos topology version counter: ${topologyCounter}`,
     )
   }
-  try {
-    await host.context.sleep(waitMs, host.stopping.signal)
-  } catch (error) {
-    if (error instanceof RequestFailedError)
-      throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
-    throw error
-  }
+  if (!(await operation.sleep(host.context, waitMs)))
+    throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
 }
 
 function isProcess(topologyVersion: Uint8Array, processId: Uint8Array): boolean {

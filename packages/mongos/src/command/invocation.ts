@@ -1,4 +1,4 @@
-import type { CommonInvocation, SessionId } from '@shardlab/node'
+import type { CommonInvocation, Concerns, SessionId } from '@shardlab/node'
 import type { CommandArguments } from '@shardlab/actor'
 import type { Mongos } from '../mongos.js'
 import type { Operation } from './operation.js'
@@ -11,5 +11,8 @@ export interface MongosInvocation extends CommonInvocation {
   readonly session: SessionId | null
   /** Of a retryable write; null: the command is none. */
   readonly txnNumber: bigint | null
+  readonly concerns: Concerns
   readonly operation: Operation
+  /** The view that the client named, when the command runs on what is below it: its cursor bears this name. */
+  readonly cursorNs?: string
 }

@@ -1,20 +1,26 @@
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { RunningOperation, type OperationRequest } from '@shardlab/node'
 
-/** One command of one client while it runs. */
-export class Operation {
-  readonly id: number
-  readonly command: string
-  readonly startedAtMs: number
-  /** When maxTimeMS is over, on the member's clock; null: never. */
-  readonly deadlineMs: number | null
+/** One command of one client on a router while it runs. */
+export class Operation extends RunningOperation {
+  #deadlineMs: number | null = null
   #operationTime: TimestampPair = [0, 0]
 
-  constructor(id: number, command: string, startedAtMs: number, maxTimeMs: number) {
-    this.id = id
-    this.command = command
-    this.startedAtMs = startedAtMs
-    this.deadlineMs = maxTimeMs > 0 ? startedAtMs + maxTimeMs : null
+  /** `maxTimeMs` 0: no limit. */
+  constructor(id: number, request: OperationRequest, maxTimeMs = 0) {
+    super(id, request)
+    this.limit(maxTimeMs)
+  }
+
+  /** When maxTimeMS is over, on the member's clock; null: never. */
+  get deadlineMs(): number | null {
+    return this.#deadlineMs
+  }
+
+  /** Sets maxTimeMS; 0: no limit. */
+  limit(maxTimeMs: number): void {
+    this.#deadlineMs = maxTimeMs > 0 ? this.startedAtMs + maxTimeMs : null
   }
 
   /** Newest operation time of the members that took part; `[0, 0]` when none did. */
@@ -28,9 +34,9 @@ export class Operation {
 
   /** Milliseconds left, at least 1; undefined without a limit. @throws CommandError 50 MaxTimeMSExpired */
   remainingMs(nowMs: number): number | undefined {
-    if (this.deadlineMs === null) return undefined
-    if (nowMs >= this.deadlineMs) throw maxTimeExpired()
-    return this.deadlineMs - nowMs
+    if (this.#deadlineMs === null) return undefined
+    if (nowMs >= this.#deadlineMs) throw maxTimeExpired()
+    return this.#deadlineMs - nowMs
   }
 }
 

@@ -12,7 +12,6 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
   summary: 'Tells whether the balancer is on and what it is doing.',
   fields: {},
   async run({ host, operation }) {
-    host.statistics.opcounters.command++
     const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
     return new DocumentWriter(256)
       .string('mode', mode)

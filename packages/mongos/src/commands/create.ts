@@ -6,13 +6,13 @@ export const create: CommandRow<MongosInvocation> = {
   name: 'create',
   routing: 'primary-shard',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/create',
   status: 'full',
-  summary: 'Creates an unsharded collection, and its database when there is none.',
+  summary: 'Creates an unsharded collection or a view, and its database when there is none.',
   run(invocation) {
     const { args, db } = invocation
     args.collectionName(db)
-    invocation.host.statistics.opcounters.command++
     const member = configMemberOf(db)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
     return withDatabase(invocation, db, true, (database) =>

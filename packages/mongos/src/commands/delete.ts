@@ -7,6 +7,7 @@ export const deleteCommand: CommandRow<MongosInvocation> = {
   name: 'delete',
   routing: 'shard-key',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/delete',
   status: 'full',
   summary: 'Deletes documents where they are.',

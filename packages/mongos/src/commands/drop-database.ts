@@ -9,13 +9,13 @@ export const dropDatabase: CommandRow<MongosInvocation> = {
   name: 'dropDatabase',
   routing: 'primary-shard',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/dropDatabase',
   status: 'full',
   summary: 'Drops a database with all its collections on all shards.',
   fields: {},
   run(invocation) {
     const { args, db, host } = invocation
-    host.statistics.opcounters.command++
     if (isConfigDatabase(db)) throw new CommandError('IllegalOperation', `Cannot drop '${db}' database`)
     if (!args.target.isNumber() || args.target.asNumber() !== 1)
       throw new CommandError(5255100, "Have to pass 1 as 'dropDatabase' parameter")

@@ -8,14 +8,14 @@ export const drop: CommandRow<MongosInvocation> = {
   name: 'drop',
   routing: 'primary-shard',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/drop',
   status: 'full',
-  summary: 'Drops a collection on all shards and from the catalog.',
+  summary: 'Drops a collection on all shards and from the catalog, or a view.',
   fields: { collectionUUID: 'binary' },
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    host.statistics.opcounters.command++
     const member = configMemberOf(db)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
     return withDatabase(invocation, db, false, async (database) => {
@@ -34,7 +34,9 @@ export const drop: CommandRow<MongosInvocation> = {
         if (host.behaviours.droppingMissingCollectionFails) throw new CommandError('NamespaceNotFound', 'ns not found')
         return new DocumentWriter(192)
       }
-      return new DocumentWriter(256).int32('nIndexesWas', reply.indexCount).string('ns', ns)
+      const writer = new DocumentWriter(256)
+      if (reply.indexCount !== null) writer.int32('nIndexesWas', reply.indexCount)
+      return writer.string('ns', ns)
     })
   },
 }

@@ -13,7 +13,6 @@ export const enableSharding: CommandRow<MongosInvocation> = {
   summary: 'Creates a database, on the primary shard that is asked for.',
   fields: { primaryShard: 'string' },
   async run({ args, host, operation }) {
-    host.statistics.opcounters.command++
     if (args.target.type !== BsonType.string)
       throw new CommandError('InvalidNamespace', `invalid db name specified: ${args.target.isNumber() ? args.target.asNumber() : ''}`)
     const db = args.target.asString()

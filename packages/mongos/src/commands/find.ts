@@ -1,14 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter, FieldIterator, isEmptyDocument } from '@shardlab/bson'
-import { findFields, nonNegative } from '@shardlab/node'
+import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
+import { checkFindArguments, compileFind, evaluationOf, findFields, nonNegative, tailableModeOf } from '@shardlab/node'
 import { parseSort, type SortPattern } from '@shardlab/query'
-import type { Targeting } from '@shardlab/sharding'
+import type { CollectionPlacement, Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { ResultsMerger } from '../cursors/results-merger.js'
 import { SkipLimitStream } from '../cursors/skip-limit-stream.js'
 import { sortKeyField, sortKeyOrder } from '../cursors/sort-key-order.js'
-import { establishCursors, openMerged, openOnOne } from '../reads/open-cursor.js'
+import { establishCursors, openMerged, openOnOne, type CursorTraits } from '../reads/open-cursor.js'
 import { routedCommand, soleMember, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 import { targetRead } from '../routing/target-read.js'
@@ -18,15 +18,18 @@ export const find: CommandRow<MongosInvocation> = {
   name: 'find',
   routing: 'shard-key',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/find',
-  status: 'partial',
-  missing: 'tailable cursors, sorting under a collation',
+  status: 'full',
   summary: 'Selects documents on the shards that can have them, and merges what they send.',
   fields: findFields,
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    for (const name of ['skip', 'limit', 'batchSize'] as const) nonNegative(args, name)
+    checkFindArguments(args)
+    const projection = args.document('projection')
+    if (projection !== undefined && findField(projection, sortKeyField) !== undefined)
+      throw new CommandError('BadValue', `Projection contains illegal field '${sortKeyField}'`)
     host.statistics.opcounters.query++
     return withRoute(invocation, ns, false, (route) => findOn(invocation, ns, route))
   },
@@ -34,15 +37,22 @@ export const find: CommandRow<MongosInvocation> = {
 
 async function findOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
   const { args, body, host } = invocation
-  const traits = { noTimeout: args.bool('noCursorTimeout') ?? false, batchSize: nonNegative(args, 'batchSize') }
-  if (route.kind === 'missing') return writeEmptyCursor(ns)
+  const traits: CursorTraits = {
+    noTimeout: args.bool('noCursorTimeout') ?? false,
+    batchSize: nonNegative(args, 'batchSize'),
+    tailable: tailableModeOf(args),
+    opensWhenFull: args.bool('singleBatch') !== true,
+  }
+  if (route.kind === 'missing') {
+    compileFind(args, evaluationOf(host, args))
+    return writeEmptyCursor(ns)
+  }
   if (route.kind !== 'sharded') {
     const member = soleMember(route)
     const reply = await openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits)
     noteRouted(invocation, 'find', routedToPrimary(ns, route, member))
     return reply
   }
-  if (args.bool('tailable') === true) throw new CommandError('BadValue', 'tailable cursors are not supported on sharded collections')
   const targeting = targetRead(invocation, route.placement, args.document('filter'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
   const reply =
@@ -56,12 +66,13 @@ async function findOn(invocation: MongosInvocation, ns: string, route: Route): P
 async function findOnSeveral(
   invocation: MongosInvocation,
   ns: string,
-  route: Route,
+  route: Route & { readonly placement: CollectionPlacement },
   { shards }: Targeting,
-  traits: { noTimeout: boolean; batchSize: number | undefined },
+  traits: CursorTraits,
 ): Promise<DocumentWriter> {
-  const { args } = invocation
+  const { args, host } = invocation
   const sort = mergeSortOf(args.document('sort'))
+  const { strings } = evaluationOf(host, args, route.placement.defaultCollation)
   const skip = nonNegative(args, 'skip') ?? 0
   const limit = nonNegative(args, 'limit') ?? 0
   const body = bodyForShards(invocation, sort !== null, skip, limit)
@@ -71,7 +82,7 @@ async function findOnSeveral(
     (shard) => routedCommand(invocation, route, shard, body),
     args.bool('allowPartialResults') ?? false,
   )
-  const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort), traits.batchSize ?? 0)
+  const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort, strings), traits.batchSize ?? 0)
   const stream = skip === 0 && limit === 0 ? merger : new SkipLimitStream(merger, skip, limit)
   return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false, partial })
 }

@@ -12,7 +12,6 @@ export const flushRouterConfig: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Makes the router forget what it knows of a collection, a database, or everything.',
   run({ args, host }) {
-    host.statistics.opcounters.command++
     const { target } = args
     if (target.type !== BsonType.string) host.catalog.forgetAll()
     else if (target.asString().includes('.')) host.catalog.forgetCollection(target.asString())

@@ -11,7 +11,6 @@ export const getShardMap: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Tells which hosts the router knows for each shard.',
   async run({ host, operation }) {
-    host.statistics.opcounters.command++
     await host.shards.ids(operation)
     const members = [...host.shards.entries()]
     if (host.options.configHost !== undefined) members.push(['config', host.options.configHost])

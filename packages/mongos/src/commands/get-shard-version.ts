@@ -13,7 +13,6 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
   missing: 'fullMetadata',
   summary: 'Tells the version of a sharded collection as this router knows it.',
   async run({ args, host, operation }) {
-    host.statistics.opcounters.command++
     const ns = args.target.type === BsonType.string ? args.target.asString() : ''
     if (!ns.includes('.')) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
     const placement = host.catalog.peekCollection(ns) ?? (await host.catalog.collection(ns, operation))

@@ -6,6 +6,7 @@ export const hello: CommandRow<MongosInvocation> = {
   name: 'hello',
   routing: 'local',
   access: 'none',
+  apiVersion1: true,
   manual: 'reference/command/hello',
   status: 'full',
   summary: 'Introduces the router: limits, wire versions, and `msg: "isdbgrid"`, by which clients know one.',

@@ -1,13 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
-import { parseWriteCommand, type WriteCommand } from '../writes/write-command.js'
+import { withId } from '../writes/document-ids.js'
+import { parseWriteCommand, withStatements, type WriteCommand } from '../writes/write-command.js'
 
 export const insert: CommandRow<MongosInvocation> = {
   name: 'insert',
   routing: 'shard-key',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/insert',
   status: 'full',
   summary: 'Inserts each document on the shard that owns its shard key.',
@@ -17,8 +18,6 @@ export const insert: CommandRow<MongosInvocation> = {
     ordered: 'bool',
     bypassDocumentValidation: 'bool',
     bypassEmptyTsReplacement: 'bool',
-    encryptionInformation: 'object',
-    timeseries: 'any',
   },
   run(invocation) {
     const command = parseWriteCommand(invocation, 'insert')
@@ -27,17 +26,13 @@ export const insert: CommandRow<MongosInvocation> = {
   },
 }
 
-/** The router gives an `_id` to documents without one, so that a retry inserts the same document again. */
 function withIds({ host }: MongosInvocation, command: WriteCommand): WriteCommand {
   let statements: Uint8Array[] | null = null
   command.statements.forEach((document, index) => {
-    if (startsWithId(document) || findField(document, '_id') !== undefined) return
+    const fixed = withId(host, document)
+    if (fixed === document) return
     statements ??= [...command.statements]
-    statements[index] = new DocumentWriter(document.length + 32).objectId('_id', host.newObjectId()).fields(document).finish()
+    statements[index] = fixed
   })
-  return statements === null ? command : { ...command, statements, untouched: false }
-}
-
-function startsWithId(document: Uint8Array): boolean {
-  return document[5] === 0x5f && document[6] === 0x69 && document[7] === 0x64 && document[8] === 0
+  return statements === null ? command : withStatements(command, statements)
 }

@@ -11,7 +11,6 @@ export const isdbgrid: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Tells that this is a router.',
   run({ host }) {
-    host.statistics.opcounters.command++
     return new DocumentWriter(256).int32('isdbgrid', 1).string('hostname', host.context.endpoint)
   },
 }

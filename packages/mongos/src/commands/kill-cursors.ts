@@ -7,6 +7,7 @@ export const killCursors: CommandRow<MongosInvocation> = {
   name: 'killCursors',
   routing: 'cursor',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/killCursors',
   status: 'full',
   summary: 'Closes cursors of this router and what they hold on the shards.',

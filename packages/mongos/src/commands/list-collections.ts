@@ -10,14 +10,14 @@ export const listCollections: CommandRow<MongosInvocation> = {
   name: 'listCollections',
   routing: 'primary-shard',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/listCollections',
   status: 'full',
-  summary: 'Lists the collections of a database as its primary shard has them.',
+  summary: 'Lists the collections and views of a database as its primary shard has them.',
   fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
   run(invocation) {
-    const { args, db, host } = invocation
+    const { args, db } = invocation
     const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
-    host.statistics.opcounters.command++
     if (isConfigDatabase(db)) return openOnOne(invocation, configAddress, configCommand(invocation), traits)
     return withDatabase(invocation, db, false, async (database) =>
       database === null

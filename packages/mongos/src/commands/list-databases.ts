@@ -11,16 +11,17 @@ const bytesPerMb = 1024 * 1024
 
 export const listDatabases: CommandRow<MongosInvocation> = {
   name: 'listDatabases',
+  aliases: ['listdatabases'],
   routing: 'all-shards',
   access: 'read',
   adminOnly: true,
+  apiVersion1: true,
   manual: 'reference/command/listDatabases',
   status: 'full',
   summary: 'Lists the databases of all shards with their sizes, and those of the config server.',
   fields: listDatabasesFields,
   async run(invocation) {
     const { args, host, operation } = invocation
-    host.statistics.opcounters.command++
     const members = [...(await host.shards.ids(operation)), configAddress]
     const answers = await scatter(invocation, members, () => configCommand(invocation), true)
     /** By database: bytes on each shard. */

@@ -10,15 +10,15 @@ export const listIndexes: CommandRow<MongosInvocation> = {
   name: 'listIndexes',
   routing: 'primary-shard',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/listIndexes',
   status: 'full',
   summary: 'Lists indexes as the shard with the lowest chunk has them; the primary shard for unsharded collections.',
   fields: { cursor: 'object', includeBuildUUIDs: 'bool', includeIndexBuildInfo: 'bool' },
   run(invocation) {
-    const { args, db, body, host } = invocation
+    const { args, db, body } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
-    host.statistics.opcounters.command++
     return withRoute(invocation, ns, false, (route) => {
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
       const member = route.kind === 'sharded' ? route.placement.table.lowestShard() : soleMember(route)

@@ -13,7 +13,6 @@ export const listShards: CommandRow<MongosInvocation> = {
   summary: 'Lists the shards as config.shards has them.',
   fields: {},
   async run({ host, operation }) {
-    host.statistics.opcounters.command++
     return new DocumentWriter(1024).documents('shards', await host.shards.refresh(operation))
   },
 }

@@ -1,60 +1,38 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { writeServerStatus, type StatusMetrics, type StatusSection } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
+import type { Mongos } from '../mongos.js'
 
-/** Connections that the server would still take; nothing here runs out of them. */
-const availableConnections = 1_000_000
+/** Sections of a router beside those of every member. */
+const sections: readonly StatusSection<Mongos>[] = [
+  {
+    name: 'sharding',
+    write(writer, { behaviours, clock, options }) {
+      if (options.configHost !== undefined) writer.string('configsvrConnectionString', options.configHost)
+      const [seconds, increment] = clock.time
+      writer.startDocument('lastSeenConfigServerOpTime').timestamp('ts', seconds, increment).int64('t', 1n).end()
+      writer.int64('maxChunkSizeInBytes', behaviours.defaultChunkSizeBytes)
+    },
+  },
+  {
+    name: 'shardingStatistics',
+    write(writer, { catalog, statistics }) {
+      statistics
+        .writeTargeted(writer)
+        .startDocument('catalogCache')
+        .int64('numDatabaseEntries', catalog.databaseCount)
+        .int64('numCollectionEntries', catalog.collectionCount)
+        .int64('countStaleConfigErrors', catalog.staleConfigCount)
+        .int64('countRefreshes', catalog.refreshCount)
+        .end()
+    },
+  },
+]
 
-export const serverStatus: CommandRow<MongosInvocation> = {
-  name: 'serverStatus',
-  routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/serverStatus',
-  status: 'partial',
-  missing: 'sections on memory, network, locks and the operating system',
-  summary: 'Reports on the router: its process, connections, cursors, and how commands were targeted.',
-  run({ host }) {
-    host.statistics.opcounters.command++
-    const { catalog, connections, context, cursors, sessions, statistics } = host
-    const now = context.now()
-    const uptimeMs = now - host.startedAtMs
-    const uptimeSeconds = Math.floor(uptimeMs / 1000)
-    const writer = new DocumentWriter(4096)
-      .string('host', context.endpoint)
-      .string('version', host.behaviours.serverVersion)
-      .string('process', host.process)
-      .int64('pid', 1n)
-      .double('uptime', uptimeSeconds)
-      .int64('uptimeMillis', uptimeMs)
-      .int64('uptimeEstimate', uptimeSeconds)
-      .date('localTime', now)
-      .startDocument('asserts')
-    for (const name of ['regular', 'warning', 'msg', 'user', 'rollovers']) writer.int32(name, 0)
+const metrics: StatusMetrics<Mongos> = {
+  heldBytes: () => 0,
+  write(writer, { cursors }) {
     writer
-      .end()
-      .startDocument('connections')
-      .int32('current', connections.current)
-      .int32('available', availableConnections)
-      .int32('totalCreated', connections.totalCreated)
-      .int32('active', connections.current)
-      .end()
-      .startDocument('logicalSessionRecordCache')
-      .int32('activeSessionsCount', sessions.size)
-      .end()
-      .startDocument('opcounters')
-    for (const [name, value] of Object.entries(statistics.opcounters)) writer.int64(name, value)
-    writer.end().startDocument('shardingStatistics')
-    statistics
-      .writeTargeted(writer)
-      .startDocument('catalogCache')
-      .int64('numDatabaseEntries', catalog.databaseCount)
-      .int64('numCollectionEntries', catalog.collectionCount)
-      .int64('countStaleConfigErrors', catalog.staleConfigCount)
-      .int64('countRefreshes', catalog.refreshCount)
-      .end()
-      .end()
-    return writer
-      .startDocument('metrics')
       .startDocument('cursor')
       .int64('timedOut', cursors.timedOutCount)
       .startDocument('open')
@@ -64,6 +42,16 @@ export const serverStatus: CommandRow<MongosInvocation> = {
       .int64('total', cursors.size)
       .end()
       .end()
-      .end()
   },
+}
+
+export const serverStatus: CommandRow<MongosInvocation> = {
+  name: 'serverStatus',
+  routing: 'local',
+  access: 'admin',
+  manual: 'reference/command/serverStatus',
+  status: 'partial',
+  missing: 'what an emulated member does not have: connection pools, the operating system',
+  summary: 'Reports on the router: its connections, cursors, commands, and how they were targeted.',
+  run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

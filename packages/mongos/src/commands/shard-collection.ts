@@ -25,7 +25,6 @@ export const shardCollection: CommandRow<MongosInvocation> = {
   },
   async run(invocation) {
     const { args, body, host, operation } = invocation
-    host.statistics.opcounters.command++
     const { db, ns } = namespaceOf(invocation)
     const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = host.behaviours
     if (args.document('key') === undefined)

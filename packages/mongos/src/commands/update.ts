@@ -7,6 +7,7 @@ export const update: CommandRow<MongosInvocation> = {
   name: 'update',
   routing: 'shard-key',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/update',
   status: 'partial',
   missing: 'documents whose shard key value changes do not move to another shard',

@@ -1,7 +1,10 @@
-/** Open cursors of a router. Server: cluster_cursor_manager.cpp; manual: tutorial/iterate-a-cursor. */
-import { CommandError } from '@shardlab/bson'
-import { cursorTimeoutMs, type SessionId } from '@shardlab/node'
+/** Open cursors of a router. Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
+import type { CommandArguments } from '@shardlab/actor'
+import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
+import { cursorTimeoutMs, type SessionId, type TailableMode } from '@shardlab/node'
+import { formatDocument } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
+import type { Operation } from '../command/operation.js'
 import type { ClusterCursor } from './cluster-cursor.js'
 
 interface Entry {
@@ -9,10 +12,14 @@ interface Entry {
   /** Key of the session that opened it. */
   readonly session: string | null
   readonly noTimeout: boolean
-  /** Size of batches for which the client names none; 0: no limit but bytes. */
-  readonly batchSize: number
+  readonly tailable: TailableMode
+  /** Parameters of the Stable API that the command had which opened it. */
+  readonly api: Uint8Array
+  /** Of the maxTimeMS of the command that opened it; null: there is no limit. */
+  leftMs: number | null
   lastUsedMs: number
-  inUse: boolean
+  /** The getMore that is at it. */
+  user: Operation | null
   /** Killed while a getMore was at it. */
   killed: boolean
 }
@@ -21,13 +28,19 @@ export interface OpenCursorOptions {
   readonly cursor: ClusterCursor
   readonly session: SessionId | null
   readonly noTimeout: boolean
-  readonly batchSize: number
+  /** Default `no`. */
+  readonly tailable?: TailableMode
+  /** Of the command that opens it: see {@link apiParameters}. Default: none. */
+  readonly api?: Uint8Array
+  /** The operation that opens it: what is left of its time is the cursor's. */
+  readonly operation: Operation
 }
 
 /** A cursor that one getMore works on. */
 export interface PinnedCursor {
   readonly cursor: ClusterCursor
-  readonly batchSize: number
+  readonly tailable: TailableMode
+  readonly leftMs: number | null
 }
 
 export class ClusterCursorManager {
@@ -47,9 +60,15 @@ export class ClusterCursorManager {
     return this.#entries.size
   }
 
+  /** Cursors that no getMore is at, for currentOp. */
+  *idle(): Generator<{ id: bigint; ns: string; lastUsedMs: number; noTimeout: boolean; tailable: TailableMode }> {
+    for (const [id, { cursor, lastUsedMs, noTimeout, tailable, user }] of this.#entries)
+      if (user === null) yield { id, ns: cursor.ns, lastUsedMs, noTimeout, tailable }
+  }
+
   /** Cursors that a getMore is at. */
   get pinnedCount(): number {
-    return this.#count((entry) => entry.inUse)
+    return this.#count((entry) => entry.user !== null)
   }
 
   /** Cursors on more than one shard. */
@@ -58,7 +77,7 @@ export class ClusterCursorManager {
   }
 
   /** Takes a cursor in. @throws CommandError 365 TemporarilyUnavailable when the table is full; the cursor is closed then */
-  open({ cursor, session, noTimeout, batchSize }: OpenCursorOptions): bigint {
+  open({ cursor, session, noTimeout, tailable = 'no', api = emptyDocument, operation }: OpenCursorOptions): bigint {
     const { cursorsMax } = this.#host.limits
     if (this.#entries.size >= cursorsMax) {
       this.#host.limitReached('cursorsMax', cursorsMax)
@@ -68,38 +87,47 @@ export class ClusterCursorManager {
     let id = this.#newId()
     while (this.#entries.has(id)) id = this.#newId()
     cursor.detach()
+    const now = this.#host.context.now()
     this.#entries.set(id, {
       cursor,
       session: session?.key ?? null,
       noTimeout,
-      batchSize,
-      lastUsedMs: this.#host.context.now(),
-      inUse: false,
+      tailable,
+      api: api.slice(),
+      leftMs: leftOf(operation, now),
+      lastUsedMs: now,
+      user: null,
       killed: false,
     })
     return id
   }
 
-  /** @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50736 to 50738 for other sessions */
-  pin(id: bigint, ns: string, session: SessionId | null): PinnedCursor {
+  /**
+   * Gives a cursor to a getMore.
+   * @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50799 to 50801 for other sessions, 347 APIMismatchError
+   */
+  pin(id: bigint, ns: string, { args, operation, session }: MongosInvocation): PinnedCursor {
     const entry = this.#entries.get(id)
-    if (entry === undefined) throw new CommandError('CursorNotFound', `cursor id ${id} not found`)
+    if (entry === undefined || entry.killed) throw new CommandError('CursorNotFound', `Cursor not found (id: ${id}).`)
+    if (entry.user !== null) throw new CommandError('CursorInUse', `Cursor already in use (id: ${id}).`)
     if (entry.cursor.ns !== ns)
       throw new CommandError(
         'Unauthorized',
         `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${entry.cursor.ns}`,
       )
     checkSession(id, entry.session, session?.key ?? null)
-    if (entry.inUse) throw new CommandError('CursorInUse', `cursor id ${id} is already in use`)
-    entry.inUse = true
-    return { cursor: entry.cursor, batchSize: entry.batchSize }
+    checkApi(entry.api, apiParameters(args))
+    entry.user = operation
+    return entry
   }
 
   /** Ends a getMore; `gone`: the cursor failed or is exhausted. */
   unpin(id: bigint, gone: boolean): void {
     const entry = this.#entries.get(id)!
-    entry.inUse = false
-    entry.lastUsedMs = this.#host.context.now()
+    const now = this.#host.context.now()
+    if (entry.tailable === 'no' && entry.user !== null) entry.leftMs = leftOf(entry.user, now)
+    entry.user = null
+    entry.lastUsedMs = now
     if (gone || entry.killed) this.#close(id, entry)
     else entry.cursor.detach()
   }
@@ -108,19 +136,21 @@ export class ClusterCursorManager {
   kill(id: bigint): boolean {
     const entry = this.#entries.get(id)
     if (entry === undefined || entry.killed) return false
-    if (entry.inUse) entry.killed = true
-    else this.#close(id, entry)
+    if (entry.user !== null) {
+      entry.killed = true
+      entry.user.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
+    } else this.#close(id, entry)
     return true
   }
 
-  killOfSession(session: string): void {
-    for (const [id, entry] of [...this.#entries]) if (entry.session === session) this.kill(id)
+  killOfSessions(fits: (session: string) => boolean): void {
+    for (const [id, entry] of [...this.#entries]) if (entry.session !== null && fits(entry.session)) this.kill(id)
   }
 
-  /** Closes what nobody has used for ten minutes. */
-  expire(nowMs: number): void {
+  /** Closes what nobody has used for so long. */
+  expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {
     for (const [id, entry] of [...this.#entries]) {
-      if (entry.noTimeout || entry.inUse || nowMs - entry.lastUsedMs <= cursorTimeoutMs) continue
+      if (entry.noTimeout || entry.user !== null || nowMs - entry.lastUsedMs <= timeoutMs) continue
       this.timedOutCount++
       this.#close(id, entry)
     }
@@ -138,15 +168,34 @@ export class ClusterCursorManager {
   }
 }
 
+/** `apiVersion`, `apiStrict` and `apiDeprecationErrors` of a command, as far as it has them. */
+export function apiParameters(args: CommandArguments): Uint8Array {
+  const writer = new DocumentWriter(64)
+  for (const name of ['apiVersion', 'apiStrict', 'apiDeprecationErrors']) {
+    const value = args.value(name)
+    if (value !== undefined) writer.value(name, value)
+  }
+  return writer.finish()
+}
+
+function checkApi(opened: Uint8Array, used: Uint8Array): void {
+  if (isEmptyDocument(used) || compareDocuments(opened, used) === 0) return
+  throw new CommandError(
+    'APIMismatchError',
+    `API parameter mismatch: getMore used params ${formatDocument(used)}, the cursor-creating command used ${formatDocument(opened)}`,
+  )
+}
+
+/** What is left of an operation's maxTimeMS, at least a millisecond. */
+function leftOf({ deadlineMs }: Operation, nowMs: number): number | null {
+  return deadlineMs === null ? null : Math.max(1, deadlineMs - nowMs)
+}
+
 function checkSession(id: bigint, owner: string | null, asking: string | null): void {
   if (owner === asking) return
   const text = (key: string) => Buffer.from(key, 'latin1').toString('hex')
-  if (owner === null)
-    throw new CommandError(50736, `Cannot run getMore on cursor ${id}, which was not created in a session, in session ${text(asking!)}`)
-  if (asking === null)
-    throw new CommandError(50737, `Cannot run getMore on cursor ${id}, which was created in session ${text(owner)}, without an lsid`)
-  throw new CommandError(
-    50738,
-    `Cannot run getMore on cursor ${id}, which was created in session ${text(owner)}, in session ${text(asking)}`,
-  )
+  const cannot = `Cannot run getMore on cursor ${id}, which was`
+  if (owner === null) throw new CommandError(50799, `${cannot} not created in a session, in session ${text(asking!)}`)
+  if (asking === null) throw new CommandError(50800, `${cannot} created in session ${text(owner)}, without an lsid`)
+  throw new CommandError(50801, `${cannot} created in session ${text(owner)}, in session ${text(asking)}`)
 }

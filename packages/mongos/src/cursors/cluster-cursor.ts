@@ -1,10 +1,18 @@
 /** What a client's cursor on a router stands for. */
-import { DocumentWriter } from '@shardlab/bson'
+import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { batchBytesMax, defaultFirstBatch } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { replyWriterFor } from '../remote/command-reply.js'
 import type { DocumentStream } from './document-stream.js'
 import type { RemoteCursor } from './remote-cursor.js'
+
+/** What a getMore asks for. */
+export interface BatchRequest {
+  /** 0: no limit but bytes. */
+  readonly batchSize: number
+  /** How long to wait for documents on an awaitData cursor; undefined: not at all. */
+  readonly awaitMs?: number
+}
 
 export interface ClusterCursor {
   readonly ns: string
@@ -12,12 +20,11 @@ export interface ClusterCursor {
   readonly multiTarget: boolean
   /**
    * Answers a getMore.
-   * @param batchSize 0: no limit but bytes
    * @param ownId the id to go into the reply while more may come
    * @throws CommandError of a shard or of the way to it
    */
-  next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter>
-  /** Nothing is left to be asked for. */
+  next(invocation: MongosInvocation, request: BatchRequest, ownId: bigint): Promise<DocumentWriter>
+  /** A read has met the end. A batch that ends exactly with the last document has not: as on the server one more getMore finds it. */
   readonly exhausted: boolean
   /** Called before it waits for another command. */
   detach(): void
@@ -30,22 +37,29 @@ export class SingleMemberCursor implements ClusterCursor {
   readonly ns: string
   readonly multiTarget = false
   readonly #remote: RemoteCursor
+  #exhausted = false
 
-  constructor(remote: RemoteCursor) {
-    this.ns = remote.ns
+  /** @param ns the name that the client knows */
+  constructor(remote: RemoteCursor, ns = remote.ns) {
+    this.ns = ns
     this.#remote = remote
   }
 
   get exhausted(): boolean {
-    return this.#remote.id === 0n
+    return this.#exhausted
   }
 
-  async next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter> {
-    const { body, batch } = await this.#remote.getMore(invocation, batchSize)
+  async next(invocation: MongosInvocation, { batchSize, awaitMs }: BatchRequest, ownId: bigint): Promise<DocumentWriter> {
+    if (this.#remote.id === 0n) {
+      this.#exhausted = true
+      return new DocumentWriter(384).startDocument('cursor').startArray('nextBatch').end().int64('id', 0n).string('ns', this.ns).end()
+    }
+    const { body, batch } = await this.#remote.getMore(invocation, batchSize, awaitMs)
+    this.#exhausted = this.#remote.id === 0n && !fills(batch, batchSize)
     return replyWriterFor(body)
       .startDocument('cursor')
       .value('nextBatch', batch)
-      .int64('id', this.exhausted ? 0n : ownId)
+      .int64('id', this.#exhausted ? 0n : ownId)
       .string('ns', this.ns)
       .end()
   }
@@ -57,6 +71,14 @@ export class SingleMemberCursor implements ClusterCursor {
   }
 }
 
+/** Does a batch hold as many documents as were asked for? `batchSize` 0: any number was. */
+export function fills(batch: RawValue, batchSize: number): boolean {
+  if (batchSize === 0) return false
+  let count = 0
+  for (const it = new FieldIterator(batch.bytes, batch.start); count < batchSize && it.next();) count++
+  return count === batchSize
+}
+
 /** A cursor on several shards. */
 export class MergedCursor implements ClusterCursor {
   readonly ns: string
@@ -64,6 +86,7 @@ export class MergedCursor implements ClusterCursor {
   readonly #stream: DocumentStream
   /** Taken from the stream, but too large for the batch. */
   #pending: Uint8Array | null = null
+  #exhausted = false
 
   constructor(ns: string, stream: DocumentStream) {
     this.ns = ns
@@ -71,10 +94,10 @@ export class MergedCursor implements ClusterCursor {
   }
 
   get exhausted(): boolean {
-    return this.#pending === null && this.#stream.done
+    return this.#exhausted
   }
 
-  async next(invocation: MongosInvocation, batchSize: number, ownId: bigint): Promise<DocumentWriter> {
+  async next(invocation: MongosInvocation, { batchSize }: BatchRequest, ownId: bigint): Promise<DocumentWriter> {
     const writer = new DocumentWriter(4096).startDocument('cursor').startArray('nextBatch')
     await this.#write(writer, invocation, batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize)
     return writer
@@ -109,7 +132,10 @@ export class MergedCursor implements ClusterCursor {
       const document = this.#pending ?? this.#stream.take()
       this.#pending = null
       if (document === null) {
-        if (this.#stream.done) break
+        if (this.#stream.done) {
+          this.#exhausted = true
+          break
+        }
         await this.#stream.fill(invocation)
       } else if (count > 0 && writer.length - start + document.length > batchBytesMax) {
         this.#pending = document

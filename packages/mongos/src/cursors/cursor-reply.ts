@@ -24,13 +24,14 @@ export function readCursorReply(body: Uint8Array, batchName: 'firstBatch' | 'nex
 }
 
 /** The reply of a member with this router's cursor id in place of the member's; the batch is copied in one piece. */
-export function writeCursorReply(body: Uint8Array, { cursor, id }: CursorReply, ownId: bigint): DocumentWriter {
+export function writeCursorReply(body: Uint8Array, { cursor, id, ns }: CursorReply, ownId: bigint, ownNs = ns): DocumentWriter {
   const writer = replyWriterFor(body)
-  if (id === ownId) return writer.value('cursor', cursor)
+  if (id === ownId && ns === ownNs) return writer.value('cursor', cursor)
   writer.startDocument('cursor')
   for (const it = new FieldIterator(cursor.bytes, cursor.start); it.next();) {
     const name = it.name()
     if (name === 'id') writer.int64('id', ownId)
+    else if (name === 'ns') writer.string('ns', ownNs)
     else writer.value(name, it.value())
   }
   return writer.end()

@@ -1,48 +1,64 @@
-import type { PipelineRun } from '@shardlab/query'
+import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { DocumentStream } from './document-stream.js'
 
-/** The merging part of a pipeline over the shards' parts. */
+/** Reads other collections for the joins of a pipeline. */
+export interface ForeignStreams {
+  /** @throws CommandError what the read is refused with, and of shards and the way to them */
+  read(invocation: MongosInvocation, request: JoinRequest): Promise<ForeignBatch>
+  /** As those of {@link DocumentStream}, for the reads that go on. */
+  detach(): void
+  kill(host: MongosInvocation['host']): void
+}
+
+/** A pipeline that the router runs over what comes from the shards. */
 export class PipelineStream implements DocumentStream {
   readonly #input: DocumentStream
   readonly #run: PipelineRun
+  readonly #foreign: ForeignStreams
   #taken = 0
   #ended = false
 
-  constructor(input: DocumentStream, run: PipelineRun) {
+  constructor(input: DocumentStream, run: PipelineRun, foreign: ForeignStreams) {
     this.#input = input
     this.#run = run
+    this.#foreign = foreign
   }
 
   get done(): boolean {
-    return this.#ended && this.#taken >= this.#run.output.length
+    return this.#ended && this.#taken >= this.#run.output.length && this.#run.request === null
   }
 
   take(): Uint8Array | null {
-    const { output } = this.#run
+    const run = this.#run
+    const { output } = run
     for (;;) {
       if (this.#taken < output.length) return output[this.#taken++]!
       output.length = 0
       this.#taken = 0
-      if (this.#ended) return null
-      const document = this.#run.satisfied ? null : this.#input.take()
-      if (document !== null) this.#run.push(document)
-      else if (this.#run.satisfied || this.#input.done) {
+      if (run.request !== null || this.#ended) return null
+      const document = run.satisfied ? null : this.#input.take()
+      if (document !== null) run.push(document)
+      else if (run.satisfied || this.#input.done) {
         this.#ended = true
-        this.#run.end()
+        run.end()
       } else return null
     }
   }
 
-  fill(invocation: MongosInvocation): Promise<void> {
-    return this.#input.fill(invocation)
+  async fill(invocation: MongosInvocation): Promise<void> {
+    const { request } = this.#run
+    if (request === null) await this.#input.fill(invocation)
+    else this.#run.serve(await this.#foreign.read(invocation, request))
   }
 
   detach(): void {
     this.#input.detach()
+    this.#foreign.detach()
   }
 
   kill(host: MongosInvocation['host']): void {
     this.#input.kill(host)
+    this.#foreign.kill(host)
   }
 }

@@ -29,12 +29,14 @@ export class RemoteCursor {
   /**
    * Asks for the next batch.
    * @param batchSize 0: as many as fit into a reply
+   * @param awaitMs how long the shard waits for documents; undefined: not at all
    * @returns the reply's body and its batch
    * @throws CommandError of the shard or of the way to it; the cursor then counts as gone
    */
-  async getMore(invocation: MongosInvocation, batchSize: number): Promise<{ body: Uint8Array; batch: RawValue }> {
+  async getMore(invocation: MongosInvocation, batchSize: number, awaitMs?: number): Promise<{ body: Uint8Array; batch: RawValue }> {
     const writer = new DocumentWriter(192).int64('getMore', this.id).string('collection', this.ns.slice(this.db.length + 1))
     if (batchSize > 0) writer.int64('batchSize', batchSize)
+    if (awaitMs !== undefined) writer.int32('maxTimeMS', awaitMs)
     if (invocation.session !== null) writer.document('lsid', invocation.session.document)
     const command = {
       db: this.db,

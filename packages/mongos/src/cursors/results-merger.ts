@@ -2,14 +2,20 @@
  * Merges the cursors of several shards: by sort key, or as the documents come. Server: async_results_merger.cpp,
  * router_stage_merge; it asks all shards that have run dry at once.
  */
+import type { RawValue } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { DocumentStream } from './document-stream.js'
 import type { BufferedCursor } from './remote-cursor.js'
 
+/** The place of a document in an order: a KeyString, or the values themselves where a collation decides. */
+export type MergeKey = string | readonly (RawValue | undefined)[]
+
 /** How the streams are ordered. */
 export interface MergeOrder {
-  /** The place of a document: compares with `<`. */
-  keyOf(document: Uint8Array): string
+  /** The place of a document; it may lie in the document's bytes. */
+  keyOf(document: Uint8Array): MergeKey
+  /** Of two keys of this order. */
+  isBefore(a: MergeKey, b: MergeKey): boolean
   /** The document without what the shard added for merging. */
   strip(document: Uint8Array): Uint8Array
 }
@@ -18,7 +24,7 @@ export class ResultsMerger implements DocumentStream {
   readonly #remotes: readonly BufferedCursor[]
   readonly #order: MergeOrder | null
   /** Sort key of each remote's head; undefined: not computed yet. */
-  readonly #keys: (string | undefined)[]
+  readonly #keys: (MergeKey | undefined)[]
   readonly #batchSize: number
   /** Without an order: the remote that is being emptied. */
   #current = 0
@@ -48,6 +54,7 @@ export class ResultsMerger implements DocumentStream {
 
   detach(): void {
     for (const remote of this.#remotes) remote.detach()
+    this.#keys.fill(undefined)
   }
 
   kill(host: MongosInvocation['host']): void {
@@ -70,7 +77,7 @@ export class ResultsMerger implements DocumentStream {
 
   #takeLowest(order: MergeOrder): Uint8Array | null {
     let lowest = -1
-    let lowestKey = ''
+    let lowestKey: MergeKey = ''
     for (let i = 0; i < this.#remotes.length; i++) {
       const remote = this.#remotes[i]!
       const document = remote.head
@@ -80,7 +87,7 @@ export class ResultsMerger implements DocumentStream {
         continue
       }
       const key = (this.#keys[i] ??= order.keyOf(document))
-      if (lowest < 0 || key < lowestKey) {
+      if (lowest < 0 || order.isBefore(key, lowestKey)) {
         lowest = i
         lowestKey = key
       }

@@ -1,20 +1,22 @@
 /** Merging by the `$sortKey` that shards add to the documents of a sorted find. */
-import { elementsOf, findField } from '@shardlab/bson'
-import { sortKeyOf, sortKeyOfValues, type SortPattern } from '@shardlab/query'
+import { compareValues, elementsOf, findField, nullValue, type RawValue, type StringComparator } from '@shardlab/bson'
+import { sortKeyOf, sortKeyOfValues, sortKeyValues, type SortPattern } from '@shardlab/query'
 import type { MergeOrder } from './results-merger.js'
 
 /** Field in which a shard sends the sort key, and the length of its header: type, name, NUL. */
 export const sortKeyField = '$sortKey'
 const headerBytes = sortKeyField.length + 2
 
-/** The order of documents that carry `$sortKey`, an array of one value for each part of the sort. */
-export function sortKeyOrder(sort: SortPattern): MergeOrder {
+/**
+ * The order of documents that carry `$sortKey`, an array of one value for each part of the sort.
+ * @param strings the collation's comparison; absent: by bytes
+ */
+export function sortKeyOrder(sort: SortPattern, strings?: StringComparator): MergeOrder {
   return {
-    keyOf(document) {
-      const key = findField(document, sortKeyField)
-      if (key === undefined) throw new Error('a shard sent a document of a sorted find without its sort key')
-      return sortKeyOfValues(elementsOf(key), sort)
-    },
+    ...keysOf(sort, strings, {
+      string: (document) => sortKeyOfValues(shardsSortKey(document), sort),
+      values: shardsSortKey,
+    }),
     strip(document) {
       const key = findField(document, sortKeyField)!
       const from = key.start - headerBytes
@@ -28,6 +30,38 @@ export function sortKeyOrder(sort: SortPattern): MergeOrder {
 }
 
 /** The order of documents that still hold the fields they are sorted by. */
-export function documentOrder(sort: SortPattern): MergeOrder {
-  return { keyOf: (document) => sortKeyOf(document, sort), strip: (document) => document }
+export function documentOrder(sort: SortPattern, strings?: StringComparator): MergeOrder {
+  return {
+    ...keysOf(sort, strings, {
+      string: (document) => sortKeyOf(document, sort),
+      values: (document) => sortKeyValues(document, sort, strings),
+    }),
+    strip: (document) => document,
+  }
+}
+
+type Values = readonly (RawValue | undefined)[]
+
+/** Keys as KeyStrings, which compare fastest; collations have none. */
+function keysOf(
+  { descending }: SortPattern,
+  strings: StringComparator | undefined,
+  keyOf: { readonly string: (document: Uint8Array) => string; readonly values: (document: Uint8Array) => Values },
+): Pick<MergeOrder, 'keyOf' | 'isBefore'> {
+  if (strings === undefined) return { keyOf: keyOf.string, isBefore: (a, b) => a < b }
+  return { keyOf: keyOf.values, isBefore: (a, b) => compareKeys(a as Values, b as Values, descending, strings) < 0 }
+}
+
+function compareKeys(a: Values, b: Values, descending: readonly boolean[], strings: StringComparator): number {
+  for (let i = 0; i < descending.length; i++) {
+    const order = compareValues(a[i] ?? nullValue, b[i] ?? nullValue, strings)
+    if (order !== 0) return descending[i] ? -order : order
+  }
+  return 0
+}
+
+function shardsSortKey(document: Uint8Array): RawValue[] {
+  const key = findField(document, sortKeyField)
+  if (key === undefined) throw new Error('a shard sent a document of a sorted find without its sort key')
+  return elementsOf(key)
 }

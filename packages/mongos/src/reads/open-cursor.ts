@@ -1,10 +1,12 @@
 /** From the first replies of shards to the first reply to the client. Server: cluster_find.cpp, establish_cursors.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { defaultFirstBatch, type TailableMode } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachable, scatter, type MemberAnswer } from '../routing/scatter.js'
-import { MergedCursor, SingleMemberCursor } from '../cursors/cluster-cursor.js'
+import { apiParameters, type OpenCursorOptions } from '../cursors/cluster-cursor-manager.js'
+import { fills, MergedCursor, SingleMemberCursor, type ClusterCursor } from '../cursors/cluster-cursor.js'
 import { readCursorReply, writeCursorReply } from '../cursors/cursor-reply.js'
 import type { DocumentStream } from '../cursors/document-stream.js'
 import { BufferedCursor, RemoteCursor } from '../cursors/remote-cursor.js'
@@ -13,6 +15,10 @@ export interface CursorTraits {
   readonly noTimeout: boolean
   /** As the client named it; undefined: not at all. */
   readonly batchSize: number | undefined
+  /** Default `no`. */
+  readonly tailable?: TailableMode
+  /** A first batch that is full keeps the cursor open, whatever the shard knows: so does find. Default false. */
+  readonly opensWhenFull?: boolean
 }
 
 /**
@@ -30,10 +36,13 @@ export async function openOnOne(
   const error = replyError(body)
   if (error !== null) throw error
   const reply = readCursorReply(body, 'firstBatch')
-  if (reply.id === 0n) return writeCursorReply(body, reply, 0n)
-  const cursor = new SingleMemberCursor(new RemoteCursor({ shard: member, db: command.db, ns: reply.ns, id: reply.id }))
-  const id = host.cursors.open({ cursor, session: invocation.session, noTimeout: traits.noTimeout, batchSize: traits.batchSize ?? 0 })
-  return writeCursorReply(body, reply, id)
+  const staysOpen =
+    reply.id !== 0n ||
+    (traits.opensWhenFull === true && (traits.batchSize === 0 || fills(reply.batch, traits.batchSize ?? defaultFirstBatch)))
+  const ns = invocation.cursorNs ?? reply.ns
+  if (!staysOpen) return writeCursorReply(body, reply, 0n, ns)
+  const cursor = new SingleMemberCursor(new RemoteCursor({ shard: member, db: command.db, ns: reply.ns, id: reply.id }), ns)
+  return writeCursorReply(body, reply, host.cursors.open(openOptions(invocation, cursor, traits)), ns)
 }
 
 /** Cursors on several shards. */
@@ -72,11 +81,12 @@ export async function establishCursors(
 /** The reply with the first batch of a stream; what is left stays behind a cursor. */
 export async function openMerged(
   invocation: MongosInvocation,
-  ns: string,
+  collectionNs: string,
   stream: DocumentStream,
   options: CursorTraits & { readonly singleBatch: boolean; readonly partial: boolean },
 ): Promise<DocumentWriter> {
   const { host } = invocation
+  const ns = invocation.cursorNs ?? collectionNs
   const cursor = new MergedCursor(ns, stream)
   const writer = new DocumentWriter(4096).startDocument('cursor')
   try {
@@ -87,9 +97,13 @@ export async function openMerged(
   }
   let id = 0n
   if (cursor.exhausted || options.singleBatch) cursor.kill(host)
-  else id = host.cursors.open({ cursor, session: invocation.session, noTimeout: options.noTimeout, batchSize: options.batchSize ?? 0 })
+  else id = host.cursors.open(openOptions(invocation, cursor, options))
   if (options.partial) writer.bool('partialResultsReturned', true)
   return writer.int64('id', id).string('ns', ns).end()
+}
+
+function openOptions({ args, session, operation }: MongosInvocation, cursor: ClusterCursor, traits: CursorTraits): OpenCursorOptions {
+  return { cursor, session, operation, api: apiParameters(args), noTimeout: traits.noTimeout, tailable: traits.tailable ?? 'no' }
 }
 
 function worstFailure(answers: readonly MemberAnswer[], allowPartial: boolean): CommandError | null {

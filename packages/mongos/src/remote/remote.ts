@@ -95,7 +95,8 @@ export class Remote {
     for (;;) {
       const timeoutMs = requester?.remainingMs(this.#context.now())
       try {
-        return await this.#context.request(to, kind, request, timeoutMs === undefined ? {} : { timeoutMs })
+        const answer = this.#context.request(to, kind, request, timeoutMs === undefined ? {} : { timeoutMs })
+        return await (requester === null ? answer : requester.interruptible(answer))
       } catch (error) {
         if (!(error instanceof RequestFailedError)) throw error
         if (error.reason === 'timed-out') throw maxTimeExpired()
@@ -126,7 +127,8 @@ export class Remote {
   async #pause(durationMs: number, requester: Requester): Promise<void> {
     const leftMs = requester?.remainingMs(this.#context.now())
     try {
-      await this.#context.sleep(leftMs === undefined ? durationMs : Math.min(durationMs, leftMs), this.#options.stopping)
+      const sleep = this.#context.sleep(leftMs === undefined ? durationMs : Math.min(durationMs, leftMs), this.#options.stopping)
+      await (requester === null ? sleep : requester.interruptible(sleep))
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')

@@ -3,16 +3,20 @@ import { maxTimeExpired, type Operation } from '../command/operation.js'
 
 /**
  * Waits for something that is not this operation's alone, no longer than the operation may take.
- * @throws CommandError 50 MaxTimeMSExpired; the shared work goes on
+ * @throws CommandError 50 MaxTimeMSExpired, 11601 Interrupted; the shared work goes on
  */
 export function withDeadline<T>(context: ActorContext, operation: Operation | null, shared: Promise<T>): Promise<T> {
-  if (operation === null || operation.deadlineMs === null) return shared
+  if (operation === null) return shared
+  if (operation.deadlineMs === null) return operation.interruptible(shared)
   const waiting = createDeferred<T>()
   const timer = new AbortController()
   context.sleep(operation.remainingMs(context.now())!, timer.signal).then(
     () => waiting.reject(maxTimeExpired()),
     () => {},
   )
-  shared.then(waiting.resolve, waiting.reject).finally(() => timer.abort())
+  operation
+    .interruptible(shared)
+    .then(waiting.resolve, waiting.reject)
+    .finally(() => timer.abort())
   return waiting.promise
 }

@@ -1,17 +1,51 @@
+/** Where reads go. Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
+import { withLet } from '@shardlab/node'
 import { compileFilter } from '@shardlab/query'
 import { targetFilter, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
 import { BsonType, compareDocuments, emptyDocument, findField, isEmptyDocument, type StringComparator } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
+import { noteRouted, routedToPrimary, type RoutedTo } from '../statistics/routed.js'
+import type { CountedCommand } from '../statistics/statistics.js'
+import { soleMember, type Route } from './route.js'
 
 /** Which shards a read with this filter needs. @throws CommandError for a filter that is none */
 export function targetRead(
-  invocation: MongosInvocation,
+  { args, host }: MongosInvocation,
   placement: CollectionPlacement,
   filter: Uint8Array | undefined,
   collation: Uint8Array | undefined,
 ): Targeting {
-  const compiled = compileFilter(filter ?? emptyDocument, invocation.host.evaluation())
+  const compiled = compileFilter(filter ?? emptyDocument, withLet(host.evaluation(), args.document('let')))
   return targetFilter(placement, compiled, collatedTargeting(placement, collation))
+}
+
+/** The members that a read asks. */
+export interface ReadTargets {
+  readonly members: readonly string[]
+  /** For {@link noteRead}; null: there is no such database. */
+  readonly to: RoutedTo | null
+}
+
+/** None for a database that does not exist, one for what is not sharded. @throws CommandError for a filter that is none */
+export function membersOfRead(
+  invocation: MongosInvocation,
+  ns: string,
+  route: Route,
+  filter: Uint8Array | undefined,
+  collation: Uint8Array | undefined,
+): ReadTargets {
+  if (route.kind === 'missing') return { members: [], to: null }
+  if (route.kind !== 'sharded') {
+    const member = soleMember(route)
+    return { members: [member], to: routedToPrimary(ns, route, member) }
+  }
+  const targeting = targetRead(invocation, route.placement, filter, collation)
+  return { members: targeting.shards, to: { ns, route, ...targeting } }
+}
+
+/** Counts the read and tells whoever watches. */
+export function noteRead(invocation: MongosInvocation, command: CountedCommand | null, { to }: ReadTargets): void {
+  if (to !== null) noteRouted(invocation, command, to)
 }
 
 // Under any collation but the simple one equality of strings says nothing about their place; which collation does not matter.

@@ -1,5 +1,6 @@
 /** Counters for serverStatus. Server: num_hosts_targeted_metrics.cpp, counters.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
+import { MemberStatistics } from '@shardlab/node'
 
 /** How many of the shards that own chunks a command went to. */
 export type TargetedHosts = 'allShards' | 'manyShards' | 'oneShard' | 'unsharded'
@@ -9,8 +10,8 @@ const targetedHosts: readonly TargetedHosts[] = ['allShards', 'manyShards', 'one
 const countedCommands = ['aggregate', 'delete', 'find', 'insert', 'update'] as const
 export type CountedCommand = (typeof countedCommands)[number]
 
-export class Statistics {
-  readonly opcounters = { insert: 0, query: 0, update: 0, delete: 0, getmore: 0, command: 0 }
+/** What a router counts beyond what every member does. */
+export class Statistics extends MemberStatistics {
   readonly #targeted = { aggregate: noTargets(), delete: noTargets(), find: noTargets(), insert: noTargets(), update: noTargets() }
 
   countTargeted(command: CountedCommand, hosts: TargetedHosts): void {

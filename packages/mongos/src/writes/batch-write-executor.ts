@@ -1,96 +1,79 @@
 /**
- * Runs a batch of writes over the shards it concerns, round by round until every statement is done or has failed.
- * Server: batch_write_exec.cpp, batch_write_op.cpp.
+ * Runs a batch of writes over the collections and shards it concerns, round by round until every statement is done or has failed.
+ * Server: batch_write_exec.cpp, batch_write_op.cpp, bulk_write_exec.cpp.
  *
  * A statement stays ready while it has to be routed again: when its shard found the routing stale, or when it did not
  * get its turn. A shard that refuses a statement as stale runs none of those after it in the same batch.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import { statementArguments } from '@shardlab/node'
+import { writeEvaluation } from '@shardlab/node'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
-import type { RemoteCommand } from '../remote/remote.js'
-import { resolveRoute, routedCommand, soleMember, type Route } from '../routing/route.js'
-import { ask, type MemberAnswer } from '../routing/scatter.js'
+import { resolveRoute, soleMember, type Route } from '../routing/route.js'
+import type { MemberAnswer } from '../routing/scatter.js'
 import { noteStale } from '../routing/stale-loop.js'
 import { noteRouted } from '../statistics/routed.js'
+import { BulkWriteOutcome } from './bulk-write-outcome.js'
+import { CollectionWrites } from './collection-writes.js'
 import { writeFirstMatch } from './first-match.js'
-import { RoutedSummary } from './routed-summary.js'
-import { batchForMember, planRound, type LoneTarget, type RoundPlan, type ShardBatch } from './plan-round.js'
+import { batchForMember, planRound, type LoneStatement, type Round, type ShardBatch } from './plan-round.js'
+import { batchError, ShardRequests, type StatementAnswer } from './shard-requests.js'
+import { codeIn, indexIn, readShardWriteReply, withIndex } from './shard-write-reply.js'
 import { StatementStates } from './statement-states.js'
-import { StatementTargeter } from './statement-targeter.js'
-import { headerOf, type WriteCommand } from './write-command.js'
-import { codeIn, indexIn, readShardWriteReply, withIndex, WriteOutcome, writeErrorEntry, type ShardWriteReply } from './write-outcome.js'
+import type { WriteCommand } from './write-command.js'
+import { BatchOutcome, type WriteOutcome } from './write-outcome.js'
 
-/** What became of one statement on one shard. */
-export type StatementAnswer =
-  | { readonly kind: 'done'; readonly reply: ShardWriteReply }
-  | { readonly kind: 'failed'; readonly entry: Uint8Array }
-  | { readonly kind: 'stale' }
-
-type ShardedRoute = Extract<Route, { kind: 'sharded' }>
 export class BatchWriteExecutor {
   readonly invocation: MongosInvocation
   readonly command: WriteCommand
   readonly evaluation: EvaluationContext
+  readonly shards: ShardRequests
   readonly #states: StatementStates
   readonly #outcome: WriteOutcome
-  readonly #targeter: StatementTargeter
-  readonly #summary: RoutedSummary
-  readonly #plan: RoundPlan
-  #header: Uint8Array | null = null
-  /** Targeting errors count only with routing that is newer than the command. */
-  #refreshedForTargeting = false
+  readonly #collections: readonly CollectionWrites[]
+  /** The last round completed no statement. */
+  #stalled = false
 
+  /** @throws CommandError those of the command's `let` */
   constructor(invocation: MongosInvocation, command: WriteCommand) {
     this.invocation = invocation
     this.command = command
-    this.evaluation = invocation.host.evaluation()
-    this.#states = new StatementStates(command.statements.length)
-    this.#outcome = new WriteOutcome(command.kind)
-    this.#summary = new RoutedSummary(invocation)
-    this.#targeter = new StatementTargeter(this)
-    this.#plan = {
-      command,
-      states: this.#states,
-      summary: this.#summary,
-      batchBytesMax: invocation.host.limits.shardBatchBytesMax,
-      targetOf: (index) => this.#targeter.target(index),
-      onFailed: (index, error) => this.#noteUntargeted(index, error),
-    }
+    this.evaluation = writeEvaluation(invocation.host, invocation.args)
+    const { name, ordered, statements, namespaces } = command
+    this.shards = new ShardRequests(invocation, command)
+    this.#states = new StatementStates(statements.length)
+    this.#outcome = name === 'bulkWrite' ? new BulkWriteOutcome(invocation, command) : new BatchOutcome(name, ordered, statements.length)
+    this.#collections = namespaces.map(
+      (_, position) =>
+        new CollectionWrites(this, this.#states, position, (index, error) => this.#fail(index, command.errorEntry(index, error))),
+    )
   }
 
   /**
    * @returns the reply's fields; failures of statements are in it
-   * @throws CommandError 50 when maxTimeMS is over, and what finding the collection the first time fails with
+   * @throws CommandError 50 when maxTimeMS is over, and what finding the only collection the first time fails with
    */
   async run(): Promise<DocumentWriter> {
-    const { invocation, command } = this
-    const { host } = invocation
-    let route = await resolveRoute(invocation, command.ns, true)
+    const { invocation } = this
     for (let rounds = 1, fruitless = 0; !this.#finished; rounds++) {
       const before = this.#states.settled
-      await this.#round(route)
+      const changed = await this.#findCollections(rounds === 1)
       if (this.#finished) break
-      const next = await this.#nextRoute()
-      if (next === null) break
-      const changed = !sameRoute(route, next)
-      route = next
-      fruitless = this.#states.settled === before && !changed ? fruitless + 1 : 0
-      const { fruitlessRoundsMax } = host.limits
+      fruitless = rounds > 1 && this.#stalled && !changed ? fruitless + 1 : 0
+      const { fruitlessRoundsMax } = invocation.host.limits
       if (fruitless > fruitlessRoundsMax) {
-        host.limitReached('fruitlessRoundsMax', fruitlessRoundsMax)
-        this.#failReady(
-          new CommandError(
-            'NoProgressMade',
-            `no progress was made executing batch write op in ${command.ns} after ${fruitlessRoundsMax} rounds (${this.#states.settled} ops completed in ${rounds} rounds total)`,
-          ),
-        )
+        invocation.host.limitReached('fruitlessRoundsMax', fruitlessRoundsMax)
+        const message = `no progress was made executing batch write op in ${this.#readyNs} after ${fruitlessRoundsMax} rounds (${this.#states.settled} ops completed in ${rounds - 1} rounds total)`
+        this.#failReady(() => true, new CommandError('NoProgressMade', message))
         break
       }
+      await this.#round()
+      this.#stalled = this.#states.settled === before
     }
-    noteRouted(invocation, command.kind, this.#summary.finish(command.ns, route))
+    for (const { ns, route, summary } of this.#collections) {
+      if (route !== null) noteRouted(invocation, this.#counted, summary.finish(ns, route))
+    }
     return this.#outcome.write()
   }
 
@@ -98,82 +81,89 @@ export class BatchWriteExecutor {
     return this.#states.settled === this.#states.count || (this.command.ordered && this.#outcome.failed)
   }
 
-  async #nextRoute(): Promise<Route | null> {
-    try {
-      return await resolveRoute(this.invocation, this.command.ns, true)
-    } catch (error) {
-      if (!(error instanceof CommandError) || error.code === 50) throw error
-      // Some statements are done already: what is left fails, not the command.
-      this.#failReady(error)
-      return null
-    }
+  get #counted(): 'insert' | 'update' | 'delete' | null {
+    return this.command.name === 'bulkWrite' ? null : this.command.name
   }
 
-  async #round(route: Route): Promise<void> {
-    const { command, invocation } = this
-    const { host } = invocation
-    if (route.kind !== 'sharded') {
+  get #readyNs(): string {
+    return this.command.namespaces[this.command.namespaceOf(this.#states.firstReady)]!.ns
+  }
+
+  /** The collections of the next round: in order only that of the first ready statement. */
+  #concerned(): CollectionWrites[] {
+    const { command } = this
+    const first = this.#states.firstReady
+    if (first === this.#states.count) return []
+    if (command.ordered || command.namespaces.length === 1) return [this.#collections[command.namespaceOf(first)]!]
+    const positions = new Set<number>()
+    for (let index = first; index < this.#states.count; index++) if (this.#states.isReady(index)) positions.add(command.namespaceOf(index))
+    return [...positions].map((position) => this.#collections[position]!)
+  }
+
+  /** @returns whether any route is another one than before */
+  async #findCollections(isFirstRound: boolean): Promise<boolean> {
+    let changed = false
+    for (const collection of this.#concerned()) {
+      try {
+        const route = await resolveRoute(collection.invocation, collection.ns, true)
+        if (!sameRoute(collection.route, route)) changed = true
+        collection.route = route
+      } catch (error) {
+        if (!(error instanceof CommandError) || error.code === 50) throw error
+        if (isFirstRound && this.command.namespaces.length === 1) throw error
+        // Some statements are done already, or may be: what is left fails, not the command.
+        this.#failReady((index) => this.command.namespaceOf(index) === collection.position, error)
+      }
+    }
+    return changed
+  }
+
+  async #round(): Promise<void> {
+    const { host, operation } = this.invocation
+    const round: Round = { batches: [], lone: [] }
+    for (const collection of this.#concerned()) {
+      const route = collection.route!
       if (route.kind === 'missing') throw new Error('a write was routed without a database')
-      await this.#sendBatches(route, [batchForMember(this.#plan, soleMember(route))])
+      if (route.kind !== 'sharded') {
+        round.batches.push(batchForMember(collection.plan, route, soleMember(route)))
+        continue
+      }
+      collection.targeter.use(route.placement, this.command.name === 'insert' ? [] : await host.shards.ids(operation))
+      if (planRound(collection.plan, route, round)) continue
+      host.catalog.markCollectionStale(collection.ns, route.placement)
+      collection.refreshedForTargeting = true
       return
     }
-    this.#targeter.use(route.placement, command.kind === 'insert' ? [] : await host.shards.ids(invocation.operation))
-    const round = planRound(this.#plan)
-    if (round === null) {
-      host.catalog.markCollectionStale(command.ns, route.placement)
-      this.#refreshedForTargeting = true
-      return
+    const { batches, lone } = round
+    if (batches.some(({ route }) => route.kind === 'sharded') || lone.length > 0) {
+      const { ns } = (batches[0]?.namespace ?? this.command.namespaces[this.command.namespaceOf(lone[0]!.index)])!
+      await host.reach('mongos.write.targeted', { ns, shards: batches.map((batch) => batch.shard) })
     }
-    await host.reach('mongos.write.targeted', { ns: command.ns, shards: round.batches.map((batch) => batch.shard) })
-    if (!(await this.#sendBatches(route, round.batches))) return
-    for (const { index, target } of round.lone) {
-      if (!(await this.#runLone(route, index, target)) || this.#finished) return
+    if (!(await this.#sendBatches(batches))) return
+    for (const statement of lone) {
+      if (!(await this.#runLone(statement)) || this.#finished) return
     }
-  }
-
-  #noteUntargeted(index: number, error: CommandError): boolean {
-    if (!this.#refreshedForTargeting) return false
-    this.#fail(index, writeErrorEntry(index, error))
-    return true
   }
 
   /** @returns whether no shard found the routing stale */
-  async #sendBatches(route: Route, batches: readonly ShardBatch[]): Promise<boolean> {
-    if (batches.length === 1) return this.#takeAnswer(route, batches[0]!, await this.#send(route, batches[0]!))
-    const answers = await this.invocation.host.context.all(batches.map((batch) => this.#send(route, batch)))
+  async #sendBatches(batches: readonly ShardBatch[]): Promise<boolean> {
+    if (batches.length === 1) return this.#takeAnswer(batches[0]!, await this.shards.sendBatch(batches[0]!))
+    const answers = await this.invocation.host.context.all(batches.map((batch) => this.shards.sendBatch(batch)))
     let fresh = true
     answers.forEach((answer, i) => {
-      if (!this.#takeAnswer(route, batches[i]!, answer)) fresh = false
+      if (!this.#takeAnswer(batches[i]!, answer)) fresh = false
     })
     return fresh
   }
 
-  #send(route: Route, { shard, indexes }: ShardBatch): Promise<MemberAnswer> {
-    const { invocation, command } = this
-    const whole = indexes.length === command.statements.length
-    if (whole && command.untouched) return this.#ask(shard, routedCommand(invocation, route, shard, invocation.body, invocation.sequences))
-    const statements = whole ? command.statements : indexes.map((index) => command.statements[index]!)
-    return this.#ask(shard, this.#statementsCommand(route, shard, statements, whole ? null : indexes))
-  }
-
-  #statementsCommand(route: Route, shard: string, statements: readonly Uint8Array[], indexes: readonly number[] | null): RemoteCommand {
-    const { invocation, command } = this
-    const header = (this.#header ??= headerOf(invocation, command.kind))
-    const stmtIds = invocation.txnNumber === null ? null : indexes
-    return { ...routedCommand(invocation, route, shard, header, [[statementArguments[command.kind], statements]]), stmtIds }
-  }
-
-  #ask(shard: string, command: RemoteCommand): Promise<MemberAnswer> {
-    return ask(this.invocation, shard, command, this.invocation.txnNumber !== null)
-  }
-
   /** @returns false when the shard found the routing stale */
-  #takeAnswer(route: Route, { indexes }: ShardBatch, answer: MemberAnswer): boolean {
-    const error = this.#batchError(route, answer)
+  #takeAnswer({ namespace, route, shard, indexes }: ShardBatch, answer: MemberAnswer): boolean {
+    const { command } = this
+    const error = batchError(namespace, route, answer)
     if (error === 'stale') return false
     if (error !== null) {
       // Of an ordered batch only the first statement counts as tried.
-      for (const index of this.command.ordered ? indexes.slice(0, 1) : indexes) this.#fail(index, writeErrorEntry(index, error))
+      for (const index of command.ordered ? indexes.slice(0, 1) : indexes) this.#fail(index, command.errorEntry(index, error))
       return true
     }
     const reply = readShardWriteReply(answer.body!)
@@ -191,7 +181,7 @@ export class BatchWriteExecutor {
         this.#fail(index, index === position ? entry : withIndex(entry, index))
       }
     }
-    const triedUntil = this.command.ordered ? Math.min(staleFrom, firstFailed) : staleFrom
+    const triedUntil = command.ordered ? Math.min(staleFrom, firstFailed) : staleFrom
     let succeeded = 0
     for (let position = 0; position < triedUntil; position++) {
       const index = indexes[position]!
@@ -199,41 +189,28 @@ export class BatchWriteExecutor {
       this.#states.complete(index)
       succeeded++
     }
-    if (this.command.kind === 'insert' && reply.n !== undefined && reply.n !== succeeded) {
+    if (command.name === 'insert' && reply.n !== undefined && reply.n !== succeeded) {
       throw new Error(`${answer.member} says that it inserted ${reply.n} documents where its errors leave ${succeeded}`)
     }
-    this.#outcome.add(reply, indexes)
+    this.#outcome.add(shard, reply, indexes)
     if (stale === null) return true
-    noteStale(this.invocation, this.command.ns, route, stale)
+    noteStale(namespace.invocation, namespace.ns, route, stale)
     return false
   }
 
-  /** The error of a whole batch, if it failed as a whole. */
-  #batchError(route: Route, answer: MemberAnswer): CommandError | 'stale' | null {
-    const { error } = answer
-    if (error === null) return null
-    if (answer.answered) {
-      if (!isStaleCode(error.code)) return error
-      noteStale(this.invocation, this.command.ns, route, error)
-      return 'stale'
-    }
-    if (error.code === 50) throw error
-    const where = error.code === 133 ? `failing to target a host in the shard ${answer.member}` : this.invocation.host.hostOf(answer.member)
-    return new CommandError(error.code, `Write results unavailable from ${where} :: caused by :: ${error.message}`)
-  }
-
   /** @returns false when the statement has to be routed again */
-  async #runLone(route: ShardedRoute, index: number, target: LoneTarget): Promise<boolean> {
-    this.#summary.add(target.shards, target.chunks, target.bounds)
+  async #runLone(lone: LoneStatement): Promise<boolean> {
+    const { index, target } = lone
+    this.#collections[this.command.namespaceOf(index)]!.summary.add(target.shards, target.chunks, target.bounds)
     if (target.kind === 'first-match') {
-      const result = await writeFirstMatch(this, route, index, target)
+      const result = await writeFirstMatch(this, lone.route, index, target)
       if (result === 'stale') return false
       this.#settle(index, result)
       return true
     }
     const statement = this.command.statements[index]!
     const answers = await this.invocation.host.context.all(
-      target.shards.map((shard) => this.sendStatement(route, index, shard, statement, target.version === 'ignored')),
+      target.shards.map((shard) => this.shards.sendStatement(lone.route, index, shard, statement, target.version === 'ignored')),
     )
     const matched = answers.some((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
     const refused = answers.some((answer) => answer.kind === 'failed')
@@ -243,31 +220,11 @@ export class BatchWriteExecutor {
     return true
   }
 
-  /** Sends one statement of the batch, or what stands for it, to one shard. */
-  async sendStatement(
-    route: ShardedRoute,
-    index: number,
-    shard: string,
-    statement: Uint8Array,
-    ignoreVersion = false,
-  ): Promise<StatementAnswer> {
-    const versioned = this.#statementsCommand(route, shard, [statement], [index])
-    const answer = await this.#ask(shard, ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned)
-    const error = this.#batchError(route, answer)
-    if (error === 'stale') return { kind: 'stale' }
-    if (error !== null) return { kind: 'failed', entry: writeErrorEntry(index, error) }
-    const reply = readShardWriteReply(answer.body!)
-    const entry = reply.writeErrors[0]
-    if (entry === undefined) return { kind: 'done', reply }
-    if (!isStaleCode(codeIn(entry))) return { kind: 'failed', entry: withIndex(entry, index) }
-    noteStale(this.invocation, this.command.ns, route, commandErrorFrom(entry))
-    return { kind: 'stale' }
-  }
-
   /** Takes over what several shards made of one statement. */
   #settle(index: number, answers: readonly StatementAnswer[]): void {
+    if (answers.length === 0) this.#outcome.addNothing(index)
     for (const answer of answers) {
-      if (answer.kind === 'done') this.#outcome.add(answer.reply, [index])
+      if (answer.kind === 'done') this.#outcome.add(answer.shard, answer.reply, [index])
       else if (answer.kind === 'failed') this.#fail(index, answer.entry)
     }
     if (this.#states.isReady(index)) this.#states.complete(index)
@@ -279,16 +236,17 @@ export class BatchWriteExecutor {
   }
 
   /** Gives up: the first ready statement of an ordered batch fails, all of an unordered one. */
-  #failReady(error: CommandError): void {
+  #failReady(concerns: (index: number) => boolean, error: CommandError): void {
     for (let index = 0; index < this.#states.count; index++) {
-      if (!this.#states.isReady(index)) continue
-      this.#fail(index, writeErrorEntry(index, error))
+      if (!this.#states.isReady(index) || !concerns(index)) continue
+      this.#fail(index, this.command.errorEntry(index, error))
       if (this.command.ordered) return
     }
   }
 }
 
-function sameRoute(a: Route, b: Route): boolean {
+function sameRoute(a: Route | null, b: Route): boolean {
+  if (a === null) return false
   if (a.kind === 'sharded') return b.kind === 'sharded' && a.placement === b.placement
   if (a.kind === 'unsharded') return b.kind === 'unsharded' && a.database === b.database
   return a.kind === b.kind

@@ -3,9 +3,9 @@ import type { CollectionPlacement } from '@shardlab/sharding'
 import type { BatchWriteExecutor } from './batch-write-executor.js'
 import type { StatementTarget } from './statement-target.js'
 import { targetInsert } from './target-insert.js'
-import { targetDelete, targetUpdate } from './target-modify.js'
+import { targetModify } from './target-modify.js'
 
-/** Targets of the statements of one batch; each is computed once for a placement. */
+/** Targets of the statements of one batch on one collection; each is computed once for a placement. */
 export class StatementTargeter {
   readonly #executor: BatchWriteExecutor
   readonly #wantsBounds: boolean
@@ -27,16 +27,16 @@ export class StatementTargeter {
   }
 
   target(index: number): StatementTarget {
-    return (this.#targets[index] ??= this.#compute(this.#placement!, this.#executor.command.statements[index]!))
+    return (this.#targets[index] ??= this.#compute(this.#placement!, index))
   }
 
-  #compute(placement: CollectionPlacement, statement: Uint8Array): StatementTarget {
+  #compute(placement: CollectionPlacement, index: number): StatementTarget {
     const { command, evaluation, invocation } = this.#executor
     const { behaviours } = invocation.host
-    if (command.kind === 'insert') return targetInsert(placement, behaviours, statement, this.#wantsBounds)
-    const targeter = { placement, behaviours, evaluation, allShards: this.#allShards }
+    const statement = command.read(index)
+    if (statement.kind === 'insert') return targetInsert(placement, behaviours, statement.document, this.#wantsBounds)
     try {
-      return command.kind === 'update' ? targetUpdate(targeter, statement) : targetDelete(targeter, statement)
+      return targetModify({ placement, behaviours, evaluation, allShards: this.#allShards }, statement, command.statements[index]!)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       return { kind: 'failed', error }

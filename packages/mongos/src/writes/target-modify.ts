@@ -2,7 +2,8 @@
  * Where updates and deletes go. Server: chunk_manager_targeter.cpp and its successors, targetUpdate and targetDelete;
  * manual: reference/method/db.collection.updateOne, sharded collections.
  */
-import { BsonType, CommandError, DocumentWriter, emptyDocument, findField, firstFieldName } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
+import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/node'
 import { compileFilter, equalityValues, formatDocument, type EvaluationContext, type Filter } from '@shardlab/query'
 import { targetFilter, type Behaviours, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
 import { collatedTargeting, hasDefaultCollation } from '../routing/target-read.js'
@@ -11,27 +12,34 @@ import type { StatementTarget } from './statement-target.js'
 export interface ModifyTargeter {
   readonly placement: CollectionPlacement
   readonly behaviours: Behaviours
+  /** With the command's `let`. */
   readonly evaluation: EvaluationContext
   /** Every shard of the cluster. */
   readonly allShards: readonly string[]
 }
 
 /** What targeting needs to know of an update or delete statement. */
-interface Statement {
+export interface TargetedFilter {
   readonly filter: Filter
   readonly targeting: Targeting
   /** Equality on `_id` that finds one document at most on a shard. */
   isExactId(): boolean
 }
 
-/** @throws CommandError for a filter that is none */
-export function targetUpdate(targeter: ModifyTargeter, document: Uint8Array): StatementTarget {
+/**
+ * @param document the statement as it was sent, for messages
+ * @throws CommandError for a filter that is none
+ */
+export function targetModify(targeter: ModifyTargeter, statement: ModifyStatement, document: Uint8Array): StatementTarget {
+  return statement.kind === 'update' ? targetUpdate(targeter, statement, document) : targetDelete(targeter, statement, document)
+}
+
+function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, document: Uint8Array): StatementTarget {
   const { placement, behaviours } = targeter
-  const statement = readStatement(targeter, document)
+  const { multi, upsert } = update
+  const statement = targetStatement(targeter, update)
   const { targeting } = statement
   if (targeting.exactKey !== null) return toOne(targeting)
-  const multi = findField(document, 'multi')?.isTruthy() === true
-  const upsert = findField(document, 'upsert')?.isTruthy() === true
   const policy = behaviours.updateOneWithoutShardKey
   if (upsert && (multi || policy !== 'any'))
     return failed(new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'))
@@ -48,7 +56,7 @@ export function targetUpdate(targeter: ModifyTargeter, document: Uint8Array): St
     }
   }
   if (policy === 'one-shard-or-72' && targeting.shards.length === 1) return toOne(targeting)
-  const replacement = replacementOf(document, statement.filter)
+  const replacement = replacementOf(update, statement.filter)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
   if (statement.isExactId())
     return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
@@ -69,12 +77,11 @@ export function targetUpdate(targeter: ModifyTargeter, document: Uint8Array): St
   )
 }
 
-/** @throws CommandError for a filter that is none */
-export function targetDelete(targeter: ModifyTargeter, document: Uint8Array): StatementTarget {
-  const statement = readStatement(targeter, document)
+function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, document: Uint8Array): StatementTarget {
+  const statement = targetStatement(targeter, remove)
   const { targeting } = statement
   if (targeting.exactKey !== null) return toOne(targeting)
-  if (findField(document, 'limit')?.asNumber() !== 1) return toMany(targeter, targeting)
+  if (remove.multi) return toMany(targeter, targeting)
   switch (targeter.behaviours.updateOneWithoutShardKey) {
     case 'any':
       if (targeting.shards.length === 1) return toOne(targeting)
@@ -102,16 +109,16 @@ export function targetDelete(targeter: ModifyTargeter, document: Uint8Array): St
   )
 }
 
-function readStatement({ placement, evaluation }: ModifyTargeter, document: Uint8Array): Statement {
-  const q = findField(document, 'q')
-  const filter = compileFilter(q?.type === BsonType.object ? q.slice() : emptyDocument, evaluation)
-  const collation = findField(document, 'collation')
-  const collationDocument = collation?.type === BsonType.object ? collation.slice() : undefined
-  const targeting = targetFilter(placement, filter, collatedTargeting(placement, collationDocument))
+/** Where the documents of a filter can be. @throws CommandError for a filter or collation that is none */
+export function targetStatement(
+  { placement, evaluation }: Pick<ModifyTargeter, 'placement' | 'evaluation'>,
+  { filter: document, collation }: Pick<ModifyStatement, 'filter' | 'collation'>,
+): TargetedFilter {
+  const filter = compileFilter(document, withCollation(evaluation, collation, placement.defaultCollation))
   return {
     filter,
-    targeting,
-    isExactId: () => equalityValues(filter.root, ['_id']) !== null && hasDefaultCollation(placement, collationDocument),
+    targeting: targetFilter(placement, filter, collatedTargeting(placement, collation)),
+    isExactId: () => equalityValues(filter.root, ['_id']) !== null && hasDefaultCollation(placement, collation),
   }
 }
 
@@ -126,10 +133,9 @@ function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementT
 }
 
 /** The document that an update puts in place of the old one, with the filter's `_id`; null for modifiers and pipelines. */
-function replacementOf(document: Uint8Array, filter: Filter): Uint8Array | null {
-  const u = findField(document, 'u')
-  if (u?.type !== BsonType.object) return null
-  const replacement = u.slice()
+function replacementOf({ update }: UpdateStatement, filter: Filter): Uint8Array | null {
+  if (update.type !== BsonType.object) return null
+  const replacement = update.slice()
   if (firstFieldName(replacement)?.startsWith('$') === true) return null
   if (findField(replacement, '_id') !== undefined) return replacement
   const id = equalityValues(filter.root, ['_id'])?.get('_id')

@@ -1,31 +1,112 @@
-/** A batch of statements as the client sent it. */
-import { DocumentWriter, FieldIterator } from '@shardlab/bson'
-import { statementArguments, statementsOf, type WriteKind } from '@shardlab/node'
+/** A batch of statements as the client sent it, whichever command it came in. */
+import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
+import {
+  errorItem,
+  readBulkWrite,
+  readModify,
+  readStatement,
+  splitNamespace,
+  statementArguments,
+  statementsOf,
+  type BulkWriteOp,
+  type WriteKind,
+  type WriteStatement,
+} from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
+import { writeErrorEntry } from './shard-write-reply.js'
+
+/** A collection that statements write to. */
+export interface WriteNamespace {
+  readonly ns: string
+  /** The command as one on this collection's database. */
+  readonly invocation: MongosInvocation
+}
 
 export interface WriteCommand {
-  readonly kind: WriteKind
-  readonly ns: string
+  readonly name: WriteKind | 'bulkWrite'
   readonly ordered: boolean
   readonly statements: readonly Uint8Array[]
   /** The statements are those of the client's message, byte by byte. */
   readonly untouched: boolean
+  readonly namespaces: readonly WriteNamespace[]
+  /** What a statement's filter is called. */
+  readonly filterField: 'q' | 'filter'
+  /** Position in {@link namespaces}. */
+  namespaceOf(index: number): number
+  kindOf(index: number): WriteKind
+  /** What a statement says. */
+  read(index: number): WriteStatement
+  /** What carries statements to a shard, beside {@link headerOf}. */
+  sequencesFor(statements: readonly Uint8Array[]): readonly (readonly [string, readonly Uint8Array[]])[]
+  /** How the replies of this command tell that a statement failed. */
+  errorEntry(index: number, error: CommandError): Uint8Array
 }
 
 /** @throws CommandError 73 InvalidNamespace, and those of {@link statementsOf} */
 export function parseWriteCommand(invocation: MongosInvocation, kind: WriteKind): WriteCommand {
   const { args, db } = invocation
   const ns = `${db}.${args.collectionName(db)}`
-  return { kind, ns, ordered: args.bool('ordered') ?? true, statements: statementsOf(invocation, kind), untouched: true }
+  return statementsCommand(kind, { ns, invocation }, args.bool('ordered') ?? true, statementsOf(invocation, kind), true)
 }
 
-/** The command without its statements, which go beside it as a document sequence. */
-export function headerOf({ body }: MongosInvocation, kind: WriteKind): Uint8Array {
-  const field = statementArguments[kind]
+/** The same command with other statements in place of the client's. */
+export function withStatements({ name, namespaces, ordered }: WriteCommand, statements: readonly Uint8Array[]): WriteCommand {
+  return statementsCommand(name as WriteKind, namespaces[0]!, ordered, statements, false)
+}
+
+function statementsCommand(
+  kind: WriteKind,
+  namespace: WriteNamespace,
+  ordered: boolean,
+  statements: readonly Uint8Array[],
+  untouched: boolean,
+): WriteCommand {
+  return {
+    name: kind,
+    ordered,
+    statements,
+    untouched,
+    namespaces: [namespace],
+    filterField: 'q',
+    namespaceOf: () => 0,
+    kindOf: () => kind,
+    read: (index) => (kind === 'insert' ? { kind, document: statements[index]! } : readModify(kind, statements[index]!)),
+    sequencesFor: (some) => [[statementArguments[kind], some]],
+    errorEntry: writeErrorEntry,
+  }
+}
+
+/** `errorsOnly` and `cursor` shape the reply to the client. @throws CommandError those of {@link readBulkWrite} */
+export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkWriteOp) => BulkWriteOp): WriteCommand {
+  const request = readBulkWrite(invocation)
+  const ops = request.ops.map(prepare)
+  const nsInfo = request.namespaces.map((ns) => new DocumentWriter(64).string('ns', ns).finish())
+  return {
+    name: 'bulkWrite',
+    ordered: request.ordered,
+    statements: ops.map(({ document }) => document),
+    untouched: ops.every((op, i) => op === request.ops[i]),
+    namespaces: request.namespaces.map((ns) => ({ ns, invocation: { ...invocation, db: splitNamespace(ns)[0] } })),
+    filterField: 'filter',
+    namespaceOf: (index) => ops[index]!.namespace,
+    kindOf: (index) => ops[index]!.kind,
+    read: (index) => readStatement(ops[index]!),
+    sequencesFor: (some) => [
+      ['ops', some],
+      ['nsInfo', nsInfo],
+    ],
+    errorEntry: (index, error) => errorItem(index, error, ops[index]!.kind === 'update', 0),
+  }
+}
+
+const statementSequences: ReadonlySet<string> = new Set(['documents', 'updates', 'deletes', 'ops', 'nsInfo'])
+
+/** The command without its statements, which go beside it as document sequences, and without what only shapes the reply. */
+export function headerOf({ body }: MongosInvocation): Uint8Array {
   const writer = new DocumentWriter(256)
   for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
-    if (name !== field) writer.value(name, it.value())
+    if (!statementSequences.has(name) && name !== 'cursor') writer.value(name, it.value())
   }
   return writer.finish()
 }

@@ -1,68 +1,73 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, firstFieldName } from '@shardlab/bson'
-import { compilePipeline } from '@shardlab/query'
-import { defaultFirstBatch } from '../cursors/cursor-manager.js'
+import { DocumentWriter } from '@shardlab/bson'
+import type { EvaluationContext, OuterStage } from '@shardlab/query'
+import { aggregateFields } from '../aggregation/aggregate-fields.js'
+import { bindPipeline, openPipeline } from '../aggregation/open-pipeline.js'
+import { nodeSink } from '../aggregation/writers/node-sink.js'
+import { writeResults } from '../aggregation/writers/write-results.js'
+import { withContext } from '../crud/read-source.js'
+import { batchSizeOf, checkCursorArgument } from '../crud/read-arguments.js'
+import { defaultFirstBatch, type DocumentSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
-import { filteredSource, PipelineSource } from '../crud/read-source.js'
 import type { NodeInvocation } from '../invocation.js'
-import { batchSizeOf, checkCursorArgument, hasCollation } from '../crud/read-arguments.js'
-
-export const aggregateFields = {
-  pipeline: 'array!',
-  cursor: 'object',
-  explain: 'bool',
-  allowDiskUse: 'bool',
-  bypassDocumentValidation: 'bool',
-  collation: 'object',
-  hint: 'string|object',
-  let: 'object',
-  needsMerge: 'bool',
-  fromMongos: 'bool',
-  fromRouter: 'bool',
-  isMapReduceCommand: 'bool',
-} as const
-
-/** What `{aggregate: 1}` is answered with: no stage here has a data source of its own. */
-export function collectionRequired(pipeline: readonly Uint8Array[]): CommandError {
-  const [first] = pipeline
-  return new CommandError(
-    'InvalidNamespace',
-    first === undefined
-      ? '{aggregate: 1} is not valid for an empty pipeline.'
-      : `{aggregate: 1} is not valid for '${firstFieldName(first)}'; a collection is required.`,
-  )
-}
+import { explainItself } from './explain.js'
+import { invocationOnView, viewFor } from '../views/run-on-view.js'
 
 export const aggregate: CommandRow<NodeInvocation> = {
   name: 'aggregate',
   routing: 'shard-key',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/aggregate',
-  status: 'partial',
-  missing: 'stages and expressions beyond those of the compatibility page; hint, collation, let, explain',
+  status: 'full',
   summary: 'Runs an aggregation pipeline.',
   fields: aggregateFields,
-  async run(invocation) {
-    const { host, args, db } = invocation
+  run(invocation) {
+    const { args } = invocation
     checkCursorArgument(args.document('cursor'), args.bool('explain') === true)
-    for (const name of ['hint', 'let'] as const)
-      if (args.has(name)) throw new CommandError('InvalidOptions', `${name} is not supported in aggregate`)
-    if (hasCollation(args)) throw new CommandError('InvalidOptions', 'collation is not supported in aggregate')
-    if (args.bool('explain') === true) throw new CommandError('InvalidOptions', 'explain is not supported in aggregate')
-    const pipeline = compilePipeline(args.documents('pipeline')!, host.evaluation(), {})
-    const collectionless = args.target.isNumber()
-    if (collectionless) throw collectionRequired(args.documents('pipeline')!)
-    const ns = `${db}.${args.collectionName(db)}`
-    const entered = host.role.enter(ns, invocation)
-    const { ownership } = entered instanceof Promise ? await entered : entered
-    host.opcounters.command++
-    const input = filteredSource(host.collection(ns)?.snapshot(), pipeline.leadingFilter, ownership, host.evaluation())
-    const batchSize = batchSizeOf(args.document('cursor'))
-    return writeFirstBatch(invocation, ns, new PipelineSource(input, pipeline.open()), {
-      batchSize: batchSize ?? defaultFirstBatch,
-      singleBatch: false,
-      laterBatchSize: batchSize ?? 0,
-      noTimeout: false,
-    })
+    if (args.bool('explain') === true) return explainItself(invocation)
+    return runAggregate(invocation, namespaceOfAggregate(invocation))
   },
+}
+
+/** `{aggregate: 1}` stands for `database.$cmd.aggregate`. @throws CommandError 73 InvalidNamespace */
+export function namespaceOfAggregate({ args, db }: Pick<NodeInvocation, 'args' | 'db'>): string {
+  return args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
+}
+
+async function runAggregate(invocation: NodeInvocation, ns: string): Promise<DocumentWriter> {
+  const view = viewFor(invocation, ns)
+  if (view !== null) return runAggregate(invocationOnView(invocation, ns, view), view.ns)
+  const { args, host } = invocation
+  const batchSize = batchSizeOf(args.document('cursor'))
+  const bound = bindPipeline(invocation, ns, args.documents('pipeline')!)
+  const source = await openPipeline(invocation, ns, bound)
+  try {
+    const { writer } = bound.pipeline
+    if (writer !== null) return await writeAway(invocation, ns, source, writer, bound.evaluation)
+    return writeFirstBatch(invocation, ns, source, { batchSize: batchSize ?? defaultFirstBatch, singleBatch: false, noTimeout: false })
+  } catch (error) {
+    const context = host.behaviours.executorErrorsNameCollection
+      ? `Executor error during aggregate command on namespace: ${ns}`
+      : 'PlanExecutor error during aggregation'
+    throw withContext(error, context)
+  }
+}
+
+/** $out and $merge: nothing is left for the client. */
+async function writeAway(
+  invocation: NodeInvocation,
+  ns: string,
+  source: DocumentSource,
+  writer: OuterStage,
+  evaluation: EvaluationContext,
+): Promise<DocumentWriter> {
+  await writeResults(writer, invocation.db, source, nodeSink(invocation, evaluation))
+  return new DocumentWriter(128)
+    .startDocument('cursor')
+    .startArray('firstBatch')
+    .end()
+    .int64('id', 0n)
+    .string('ns', invocation.cursorNs ?? ns)
+    .end()
 }

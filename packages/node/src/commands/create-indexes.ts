@@ -3,8 +3,10 @@ import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { prepareIndex, type Collection } from '@shardlab/storage'
 import { buildIndex, dropIndex } from '../crud/index-specs.js'
 import { createCollection } from '../crud/namespace.js'
+import { uuidText } from '../crud/uuid-text.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
+import { viewOf } from '../views/view-catalog.js'
 
 export const createIndexesFields = {
   indexes: 'array!',
@@ -17,9 +19,10 @@ export const createIndexes: CommandRow<NodeInvocation> = {
   name: 'createIndexes',
   routing: 'all-shards',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/createIndexes',
   status: 'partial',
-  missing: 'text, geospatial and wildcard indexes; collation',
+  missing: 'text and geospatial indexes',
   summary: 'Builds indexes.',
   fields: createIndexesFields,
   async run(invocation) {
@@ -30,12 +33,18 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const entered = host.role.enter(ns, invocation)
     if (entered instanceof Promise) await entered
     const before = host.collection(ns)
+    if (before === undefined && viewOf(host, ns) !== null)
+      throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
     // All of them are checked before the first is built, and before the collection is made.
     const specs: Uint8Array[] = []
     for (const spec of asked) {
       // A specification must get along with those before it in the same command, too.
-      const known = { ns, indexes: () => [...(before?.indexes() ?? []), ...specs.map((each) => ({ spec: each }))] }
-      const prepared = prepareIndex(known, spec)
+      const known = {
+        ns,
+        defaultCollation: before?.defaultCollation ?? null,
+        indexes: () => [...(before?.indexes() ?? []), ...specs.map((each) => ({ spec: each }))],
+      }
+      const prepared = prepareIndex(known, spec, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
       if (prepared !== null) specs.push(prepared)
     }
     let collection = before
@@ -67,13 +76,9 @@ function buildAllOrNone(host: StorageNode, collection: Collection, specs: readon
   } catch (error) {
     for (const spec of built.reverse()) dropIndex(host, collection, findField(spec, 'name')!.asString())
     if (!(error instanceof CommandError)) throw error
-    const uuid = (bytes: Uint8Array) =>
-      Buffer.from(bytes)
-        .toString('hex')
-        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
     throw new CommandError(
       error.code,
-      `Index build failed: ${uuid(uuidV4(host.context.random))}: Collection ${collection.ns} ( ${uuid(collection.uuid)} ) :: caused by :: ${error.message}`,
+      `Index build failed: ${uuidText(uuidV4(host.context.random))}: Collection ${collection.ns} ( ${uuidText(collection.uuid)} ) :: caused by :: ${error.message}`,
       { extra: error.extra },
     )
   }

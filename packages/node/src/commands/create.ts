@@ -1,91 +1,68 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter, FieldIterator, valuesEqual, findField } from '@shardlab/bson'
-import { createCollection } from '../crud/namespace.js'
+import { CommandError, DocumentWriter, findField, valuesEqual } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import type { Collection } from '@shardlab/storage'
+import { collectionOptions, createFields, listedOptions, pipelineOf, sameOptions } from '../crud/collection-options.js'
+import { checkNewName, createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
-
-export const createFields = {
-  capped: 'bool',
-  autoIndexId: 'bool',
-  idIndex: 'object',
-  size: 'number',
-  max: 'number',
-  storageEngine: 'object',
-  validator: 'object',
-  validationLevel: 'string',
-  validationAction: 'string',
-  indexOptionDefaults: 'object',
-  viewOn: 'string',
-  pipeline: 'array',
-  collation: 'object',
-  changeStreamPreAndPostImages: 'object',
-  timeseries: 'object',
-  clusteredIndex: 'any',
-  expireAfterSeconds: 'any',
-  encryptedFields: 'object',
-} as const
-
-/** Options that change what a collection does and are not built yet: refused, never ignored. */
-const unsupported = [
-  'capped',
-  'validator',
-  'viewOn',
-  'pipeline',
-  'timeseries',
-  'clusteredIndex',
-  'expireAfterSeconds',
-  'encryptedFields',
-  'changeStreamPreAndPostImages',
-] as const
-
-/** The options of `create` that are stored. @throws CommandError 72 InvalidOptions for those that are not supported */
-export function collectionOptions(invocation: Pick<NodeInvocation, 'args' | 'body'>): Uint8Array {
-  const { args, body } = invocation
-  for (const name of unsupported) {
-    const value = args.value(name)
-    if (value !== undefined && value.isTruthy()) throw new CommandError('InvalidOptions', `the field '${name}' of create is not supported`)
-  }
-  const collation = args.document('collation')
-  if (collation !== undefined && findField(collation, 'locale')?.asString() !== 'simple')
-    throw new CommandError('InvalidOptions', `the field 'collation' of create is not supported`)
-  const writer = new DocumentWriter(128)
-  for (const it = new FieldIterator(body); it.next();) {
-    const name = it.name()
-    if (Object.hasOwn(createFields, name) && name !== 'autoIndexId' && name !== 'capped' && name !== 'collation')
-      writer.value(name, it.value())
-  }
-  return writer.finish()
-}
+import { createView, viewOf } from '../views/view-catalog.js'
+import type { ViewDefinition } from '../views/view-definition.js'
+import { uuidText } from '../crud/uuid-text.js'
 
 export const create: CommandRow<NodeInvocation> = {
   name: 'create',
   routing: 'primary-shard',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/create',
   status: 'partial',
-  missing: 'capped, validator, views, time series, clustered index, collation',
-  summary: 'Creates a collection.',
+  missing: 'time series, clustered and encrypted collections',
+  summary: 'Creates a collection or a view.',
   fields: createFields,
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
     if (entered instanceof Promise) await entered
-    const options = collectionOptions(invocation)
-    const existing = host.collection(ns)
-    if (existing !== undefined) {
-      if (!sameOptions(existing.options, options)) throw new CommandError('NamespaceExists', `Collection ${ns} already exists.`)
-    } else {
-      createCollection(host, ns, options)
-      await host.flush()
-    }
-    return new DocumentWriter(128)
+    const options = collectionOptions(host, ns, args)
+    if (args.bool('autoIndexId') === false && db !== 'local')
+      throw new CommandError(50001, `autoIndexId:false is not allowed for collection ${ns} because it can be replicated`)
+    const collection = host.collection(ns)
+    const view = collection === undefined ? viewOf(host, ns) : null
+    if (collection !== undefined) {
+      if (!sameOptions(collection.options, options)) throw otherOptions(ns, collectionText(collection))
+    } else if (view !== null) {
+      if (!isSameView(view, options)) throw otherOptions(ns, viewText(view))
+    } else if (args.has('viewOn')) {
+      checkNewName(host, ns)
+      createView(host, ns, args.string('viewOn')!, pipelineOf(options), args.document('collation') ?? null)
+    } else createCollection(host, ns, options)
+    await host.flush()
+    const writer = new DocumentWriter(128)
+    if (args.has('autoIndexId') && host.behaviours.createNotesAutoIndexId)
+      writer.string('note', 'The autoIndexId option is deprecated and will be removed in a future release')
+    return writer
   },
 }
 
-function sameOptions(stored: Uint8Array, asked: Uint8Array): boolean {
-  for (const name of Object.keys(createFields)) {
-    if (name === 'idIndex') continue
-    if (!valuesEqual(findField(stored, name), findField(asked, name))) return false
-  }
-  return true
+function otherOptions(ns: string, options: string): CommandError {
+  return new CommandError('NamespaceExists', `namespace ${ns} already exists, but with different options: ${options}`)
+}
+
+function collectionText({ uuid, options }: Collection): string {
+  const rest = formatDocument(listedOptions(options)).slice(1, -1).trim()
+  return `{ uuid: UUID("${uuidText(uuid)}")${rest === '' ? '' : `, ${rest}`} }`
+}
+
+function viewText(view: ViewDefinition): string {
+  const writer = new DocumentWriter(256)
+  if (view.collation !== null) writer.document('collation', view.collation)
+  return formatDocument(writer.string('viewOn', view.viewOn).documents('pipeline', view.pipeline).finish())
+}
+
+function isSameView(view: ViewDefinition, options: Uint8Array): boolean {
+  if (findField(options, 'viewOn')?.asString() !== view.viewOn) return false
+  if (!valuesEqual(findField(options, 'collation'), findField(view.document, 'collation'))) return false
+  const pipeline = findField(options, 'pipeline')
+  return pipeline === undefined ? view.pipeline.length === 0 : valuesEqual(pipeline, findField(view.document, 'pipeline'))
 }

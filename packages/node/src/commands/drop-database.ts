@@ -7,6 +7,7 @@ export const dropDatabase: CommandRow<NodeInvocation> = {
   name: 'dropDatabase',
   routing: 'primary-shard',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/dropDatabase',
   status: 'full',
   summary: 'Drops a database.',

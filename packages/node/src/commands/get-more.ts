@@ -1,52 +1,96 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import { nonNegative } from '../crud/read-arguments.js'
-import { writeBatch } from '../cursors/cursor-manager.js'
+import { withContext } from '../crud/read-source.js'
+import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
+
+/** How long a getMore on an awaitData cursor waits when it does not say. */
+const defaultAwaitMs = 1000
 
 export const getMore: CommandRow<NodeInvocation> = {
   name: 'getMore',
   routing: 'cursor',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/getMore',
   status: 'full',
   summary: 'Reads the next batch of a cursor.',
   fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },
-  run({ host, args, db, session }) {
+  run(invocation) {
+    const { host, args, db } = invocation
     if (args.target.type !== BsonType.int64)
-      throw new CommandError('TypeMismatch', `BSON field 'getMore.getMore' is the wrong type, expected type 'long'`)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`,
+      )
     host.opcounters.getmore++
-    const id = args.target.asBigInt()
+    const batchSize = nonNegative(args, 'batchSize') ?? 0
     const ns = `${db}.${args.string('collection')!}`
-    const cursor = host.cursors.get(id)
+    const cursor = host.cursors.get(args.target.asBigInt())
+    checkSession(invocation, cursor)
     if (cursor.ns !== ns)
       throw new CommandError(
         'Unauthorized',
         `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${cursor.ns}`,
       )
-    if (cursor.session !== (session?.key ?? null)) {
-      throw new CommandError(
-        50738,
-        `Cannot run getMore on cursor ${id}, which was ${cursor.session === null ? 'not created in a session, in session' : 'created in another session, in session'} ${session === null ? 'none' : Buffer.from(session.key, 'latin1').toString('hex')}`,
-      )
-    }
-    const asked = nonNegative(args, 'batchSize') ?? 0
-    const size = asked > 0 ? asked : cursor.batchSize
-    const writer = new DocumentWriter(512).startDocument('cursor')
-    try {
-      const batch = writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, size > 0 ? size : Number.POSITIVE_INFINITY)
-      cursor.pending = batch.exhausted ? null : (batch.pending ?? cursor.source.next())
-    } catch (error) {
-      // As on the server a cursor does not survive an error.
-      host.cursors.close(id)
-      throw error
-    }
-    cursor.lastUsedMs = host.context.now()
-    const done = cursor.pending === null
-    if (done) host.cursors.close(id)
-    return writer
-      .int64('id', done ? 0n : id)
-      .string('ns', ns)
-      .end()
+    if (args.has('maxTimeMS') && cursor.tailable !== 'await-data')
+      throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
+    return cursor.tailable === 'await-data' ? awaitBatch(invocation, cursor, batchSize) : nextBatch(invocation, cursor, batchSize)
   },
+}
+
+/** Waits for documents when there are none. */
+async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
+  const { host, args, operation } = invocation
+  const untilMs = host.context.now() + (args.number('maxTimeMS') ?? defaultAwaitMs)
+  for (;;) {
+    cursor.pending ??= closingOnError(invocation, cursor, () => cursor.source.next())
+    const leftMs = untilMs - host.context.now()
+    if (cursor.pending !== null || leftMs <= 0) break
+    cursor.waiting = operation
+    try {
+      if (!(await host.insertWaiters.wait(host.context, operation, cursor.ns, leftMs))) break
+    } finally {
+      cursor.waiting = null
+    }
+  }
+  return nextBatch(invocation, cursor, batchSize)
+}
+
+function nextBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): DocumentWriter {
+  const { host } = invocation
+  const writer = new DocumentWriter(512).startDocument('cursor')
+  const countMax = batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY
+  const batch = closingOnError(invocation, cursor, () => writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, countMax))
+  host.statistics.documents.returned += batch.count
+  cursor.pending = batch.pending
+  cursor.lastUsedMs = host.context.now()
+  const done = batch.exhausted && cursor.tailable === 'no'
+  if (done) host.cursors.close(cursor.id)
+  return writer
+    .int64('id', done ? 0n : cursor.id)
+    .string('ns', cursor.ns)
+    .end()
+}
+
+/** As on the server a cursor does not survive an error. */
+function closingOnError<T>({ host }: NodeInvocation, cursor: OpenCursor, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    host.cursors.close(cursor.id)
+    throw withContext(error, 'Executor error during getMore')
+  }
+}
+
+/** @throws CommandError 50736 to 50738 for another session than the one that opened the cursor */
+function checkSession({ session }: NodeInvocation, { id, session: owner }: OpenCursor): void {
+  const asking = session?.key ?? null
+  if (owner === asking) return
+  const text = (key: string) => Buffer.from(key, 'latin1').toString('hex')
+  const cannot = `Cannot run getMore on cursor ${id}, which was`
+  if (owner === null) throw new CommandError(50736, `${cannot} not created in a session, in session ${text(asking!)}`)
+  if (asking === null) throw new CommandError(50737, `${cannot} created in session ${text(owner)}, without an lsid`)
+  throw new CommandError(50738, `${cannot} created in session ${text(owner)}, in session ${text(asking)}`)
 }

@@ -1,6 +1,7 @@
-import { RequestFailedError, type CommandRow } from '@shardlab/actor'
+import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, elementsOf, type RawValue } from '@shardlab/bson'
 import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
+import { noteMetadata } from '../common/member-log.js'
 import type { NodeInvocation } from '../invocation.js'
 import { sessionTimeoutMinutes } from '../sessions/session-catalog.js'
 
@@ -21,13 +22,9 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
 }
 
 /** The topology does not change: waits until the time is over. @throws CommandError 91 when the member shuts down */
-async function awaitNoChange({ context, stopping }: NodeInvocation['host'], waitMs: number): Promise<void> {
-  try {
-    await context.sleep(waitMs, stopping.signal)
-  } catch (error) {
-    if (!(error instanceof RequestFailedError)) throw error
+async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number): Promise<void> {
+  if (!(await operation.sleep(host.context, waitMs)))
     throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
-  }
 }
 
 /** Appends the limits, time and connection that every kind of hello tells. */
@@ -57,12 +54,16 @@ export const hello: CommandRow<NodeInvocation> = {
   aliases: ['isMaster', 'ismaster'],
   routing: 'local',
   access: 'none',
+  apiVersion1: true,
   manual: 'reference/command/hello',
   status: 'full',
   summary: 'Introduces the member: role, limits, wire versions.',
-  async run({ host, args, connectionId }) {
+  async run(invocation) {
+    const { host, args, connectionId, remote } = invocation
+    const metadata = args.value('client')
+    if (metadata?.type === BsonType.object && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata.slice())
     const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-    if (waitMs !== null) await awaitNoChange(host, waitMs)
+    if (waitMs !== null) await awaitNoChange(invocation, waitMs)
     const { context } = host
     const writer = new DocumentWriter(1024)
       .startDocument('topologyVersion')

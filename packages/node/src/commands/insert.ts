@@ -1,17 +1,17 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter, findField } from '@shardlab/bson'
+import { DocumentWriter } from '@shardlab/bson'
 import { fixDocumentForInsert } from '../crud/fix-document.js'
-import { collectionForWrite } from '../crud/namespace.js'
 import { runWriteBatch } from '../crud/write-batch.js'
+import { insertDocument } from '../crud/write-insert.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const insert: CommandRow<NodeInvocation> = {
   name: 'insert',
   routing: 'shard-key',
   access: 'write',
+  apiVersion1: true,
   manual: 'reference/command/insert',
-  status: 'partial',
-  missing: 'validators',
+  status: 'full',
   summary: 'Inserts documents.',
   retryable: true,
   fields: {
@@ -19,19 +19,15 @@ export const insert: CommandRow<NodeInvocation> = {
     ordered: 'bool',
     bypassDocumentValidation: 'bool',
     bypassEmptyTsReplacement: 'bool',
-    encryptionInformation: 'object',
-    timeseries: 'any',
   },
   async run(invocation) {
     const { host } = invocation
     let inserted = 0
     const tail = await runWriteBatch(invocation, {
       kind: 'insert',
-      run(statement, _index, { ns }, session) {
+      run(statement, _index, scope, session) {
         host.opcounters.insert++
-        const document = fixDocumentForInsert(host, statement)
-        const collection = collectionForWrite(invocation, ns)
-        host.apply({ op: 'i', ns, uuid: collection.uuid, object: document, id: findField(document, '_id')!, session })
+        insertDocument(scope, fixDocumentForInsert(host, statement, scope), session)
         inserted++
       },
       repeat: () => void inserted++,

@@ -6,6 +6,7 @@ export const killCursors: CommandRow<NodeInvocation> = {
   name: 'killCursors',
   routing: 'cursor',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/killCursors',
   status: 'full',
   summary: 'Closes cursors.',
@@ -13,15 +14,15 @@ export const killCursors: CommandRow<NodeInvocation> = {
   run({ host, args }) {
     const killed: bigint[] = []
     const notFound: bigint[] = []
-    for (const value of elementsOf(args.value('cursors')!)) {
+    elementsOf(args.value('cursors')!).forEach((value, i) => {
       if (value.type !== BsonType.int64)
         throw new CommandError(
           'TypeMismatch',
-          `BSON field 'killCursors.cursors.0' is the wrong type '${typeName(value.type)}', expected type 'long'`,
+          `BSON field 'killCursors.cursors.${i}' is the wrong type '${typeName(value.type)}', expected type 'long'`,
         )
       const id = value.asBigInt()
       ;(host.cursors.close(id) ? killed : notFound).push(id)
-    }
+    })
     return writeKilledCursors(killed, notFound)
   },
 }

@@ -1,19 +1,24 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter, emptyDocument, FieldIterator } from '@shardlab/bson'
+import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { writeFirstBatch } from '../cursors/cursor-reply.js'
+import type { Collection } from '@shardlab/storage'
+import { listedOptions } from '../crud/collection-options.js'
 import { listSource } from '../crud/list-source.js'
 import { splitNamespace } from '../crud/namespace.js'
-import type { NodeInvocation } from '../invocation.js'
 import { batchSizeOf } from '../crud/read-arguments.js'
+import { writeFirstBatch } from '../cursors/cursor-reply.js'
+import type { NodeInvocation } from '../invocation.js'
+import { viewsOf } from '../views/view-catalog.js'
+import type { ViewDefinition } from '../views/view-definition.js'
 
 export const listCollections: CommandRow<NodeInvocation> = {
   name: 'listCollections',
   routing: 'primary-shard',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/listCollections',
   status: 'full',
-  summary: 'Lists the collections of a database.',
+  summary: 'Lists the collections and views of a database.',
   fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
   async run(invocation) {
     const { host, args, db } = invocation
@@ -21,27 +26,30 @@ export const listCollections: CommandRow<NodeInvocation> = {
     if (entered instanceof Promise) await entered
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false
-    const documents = host.engine
-      .collections(db)
-      .map((collection) => {
-        const [, name] = splitNamespace(collection.ns)
-        const writer = new DocumentWriter(256).string('name', name).string('type', 'collection')
-        if (nameOnly) return writer.finish()
-        writer.startDocument('options')
-        for (const it = new FieldIterator(collection.options); it.next();)
-          if (it.name() !== 'uuid' && it.name() !== 'idIndex') writer.value(it.name(), it.value())
-        writer.end().startDocument('info').bool('readOnly', false).uuid('uuid', collection.uuid).end()
-        const id = collection.index('_id_')
-        if (id !== undefined) writer.document('idIndex', id.spec)
-        return writer.finish()
-      })
-      .filter((document) => filter.matches(document))
+    const entries = [
+      ...host.engine.collections(db).map((collection) => collectionEntry(collection, nameOnly)),
+      ...viewsOf(host, db).map((view) => viewEntry(view, nameOnly)),
+    ]
     const batchSize = batchSizeOf(args.document('cursor')) ?? Number.POSITIVE_INFINITY
-    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, listSource(documents), {
-      batchSize,
-      singleBatch: false,
-      laterBatchSize: 0,
-      noTimeout: false,
-    })
+    const source = listSource(entries.filter((entry) => filter.matches(entry)))
+    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, source, { batchSize, singleBatch: false, noTimeout: false })
   },
+}
+
+function collectionEntry(collection: Collection, nameOnly: boolean): Uint8Array {
+  const writer = new DocumentWriter(256).string('name', splitNamespace(collection.ns)[1]).string('type', 'collection')
+  if (nameOnly) return writer.finish()
+  writer.document('options', listedOptions(collection.options))
+  writer.startDocument('info').bool('readOnly', false).uuid('uuid', collection.uuid).end()
+  const id = collection.index('_id_')
+  if (id !== undefined) writer.document('idIndex', id.spec)
+  return writer.finish()
+}
+
+function viewEntry(view: ViewDefinition, nameOnly: boolean): Uint8Array {
+  const writer = new DocumentWriter(256).string('name', splitNamespace(view.ns)[1]).string('type', 'view')
+  if (nameOnly) return writer.finish()
+  writer.startDocument('options').string('viewOn', view.viewOn).documents('pipeline', view.pipeline)
+  if (view.collation !== null) writer.document('collation', view.collation)
+  return writer.end().startDocument('info').bool('readOnly', true).end().finish()
 }

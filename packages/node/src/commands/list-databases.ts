@@ -7,9 +7,11 @@ export const listDatabasesFields = { filter: 'object', nameOnly: 'bool', authori
 
 export const listDatabases: CommandRow<NodeInvocation> = {
   name: 'listDatabases',
+  aliases: ['listdatabases'],
   routing: 'all-shards',
   access: 'read',
   adminOnly: true,
+  apiVersion1: true,
   manual: 'reference/command/listDatabases',
   status: 'full',
   summary: 'Lists the databases with their sizes.',

@@ -1,14 +1,16 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import { batchSizeOf } from '../crud/read-arguments.js'
 import { listSource } from '../crud/list-source.js'
+import { refuseView } from '../views/refuse-view.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {
   name: 'listIndexes',
   routing: 'primary-shard',
   access: 'read',
+  apiVersion1: true,
   manual: 'reference/command/listIndexes',
   status: 'full',
   summary: 'Lists the indexes of a collection.',
@@ -19,12 +21,20 @@ export const listIndexes: CommandRow<NodeInvocation> = {
     const entered = host.role.enter(ns, invocation)
     if (entered instanceof Promise) await entered
     const collection = host.collection(ns)
-    if (collection === undefined) throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
+    if (collection === undefined) {
+      refuseView(host, ns)
+      throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
+    }
+    const withBuildInfo = args.bool('includeIndexBuildInfo') === true
+    if (withBuildInfo && args.bool('includeBuildUUIDs') === true) {
+      throw new CommandError('InvalidOptions', 'The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true')
+    }
+    // No index is ever seen while it is built.
+    const specs = collection.indexes().map(({ spec }) => (withBuildInfo ? new DocumentWriter(128).document('spec', spec).finish() : spec))
     const batchSize = batchSizeOf(args.document('cursor')) ?? Number.POSITIVE_INFINITY
-    return writeFirstBatch(invocation, ns, listSource(collection.indexes().map((index) => index.spec)), {
+    return writeFirstBatch(invocation, ns, listSource(specs), {
       batchSize,
       singleBatch: false,
-      laterBatchSize: 0,
       noTimeout: false,
     })
   },

@@ -1,6 +1,104 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { BsonType, findField, toRawValue, type DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../invocation.js'
+import { writeServerStatus, type StatusMetrics, type StatusSection } from '../statistics/server-status.js'
+import { indexBytes } from '../statistics/storage-stats.js'
+import type { StorageNode } from '../storage-node.js'
+
+/** Sections of a storage node beside those of every member. */
+const sections: readonly StatusSection<StorageNode>[] = [
+  {
+    name: 'globalLock',
+    write(writer, { context, operations, startedAtMs }) {
+      const clients = [...operations].filter(({ connectionId }) => connectionId !== 0).length
+      writer.int64('totalTime', (context.now() - startedAtMs) * 1000)
+      writer.startDocument('currentQueue').int32('total', 0).int32('readers', 0).int32('writers', 0).end()
+      writer.startDocument('activeClients').int32('total', clients).int32('readers', 0).int32('writers', 0).end()
+    },
+  },
+  {
+    name: 'opcountersRepl',
+    write(writer) {
+      for (const name of ['insert', 'query', 'update', 'delete', 'getmore', 'command']) writer.int64(name, 0)
+    },
+  },
+  {
+    name: 'repl',
+    write(writer, { context, clock: { time }, role }) {
+      const host = context.endpoint
+      const opTime = (name: string) => writer.startDocument(name).timestamp('ts', time[0], time[1]).int64('t', 1n).end()
+      writer.startArray('hosts').string('0', host).end().string('setName', role.setName).int32('setVersion', 1)
+      writer.bool('isWritablePrimary', true).bool('secondary', false).string('primary', host).string('me', host)
+      writer.objectId('electionId', electionId).startDocument('lastWrite')
+      opTime('opTime')
+      writer.date('lastWriteDate', time[0] * 1000)
+      opTime('majorityOpTime')
+      writer
+        .date('majorityWriteDate', time[0] * 1000)
+        .end()
+        .int32('rbid', 1)
+    },
+  },
+  {
+    name: 'sharding',
+    write(writer, host) {
+      const configServer = configServerOf(host)
+      if (configServer !== null) writer.string('configsvrConnectionString', configServer)
+      const [seconds, increment] = host.clock.time
+      writer.startDocument('lastSeenConfigServerOpTime').timestamp('ts', seconds, increment).int64('t', 1n).end()
+      writer.int64('maxChunkSizeInBytes', host.behaviours.defaultChunkSizeBytes)
+    },
+  },
+  {
+    name: 'shardingStatistics',
+    write: (writer, { statistics }) => void writer.int64('countStaleConfigErrors', statistics.staleConfigErrors),
+  },
+  {
+    name: 'storageEngine',
+    write(writer) {
+      writer
+        .string('name', 'ephemeralForTest')
+        .bool('supportsCommittedReads', true)
+        .bool('oldestRequiredTimestampForCrashRecovery', false)
+        .bool('persistent', false)
+        .bool('readOnly', false)
+    },
+  },
+]
+
+const metrics: StatusMetrics<StorageNode> = {
+  heldBytes: ({ engine }) => engine.collections().reduce((sum, each) => sum + each.dataSizeBytes + indexBytes(each), 0),
+  write(writer: DocumentWriter, { cursors, statistics, ttl }) {
+    let noTimeout = 0
+    let pinned = 0
+    for (const cursor of cursors) {
+      if (cursor.noTimeout) noTimeout++
+      if (cursor.waiting !== null) pinned++
+    }
+    writer
+      .startDocument('cursor')
+      .int64('timedOut', cursors.timedOutCount)
+      .startDocument('open')
+      .int64('noTimeout', noTimeout)
+      .int64('pinned', pinned)
+      .int64('total', cursors.size)
+      .end()
+      .end()
+      .startDocument('document')
+    for (const [name, value] of Object.entries(statistics.documents)) writer.int64(name, value)
+    const { deletedDocuments, passes } = ttl.counters
+    writer.end().startDocument('ttl').int64('deletedDocuments', deletedDocuments).int64('passes', passes).end()
+  },
+}
+
+/** The connection string of the config server, as the shard was told it; null on the config server itself. */
+function configServerOf(host: StorageNode): string | null {
+  const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
+  const value = identity === undefined ? undefined : findField(identity, 'configsvrConnectionString')
+  return value?.type === BsonType.string ? value.asString() : null
+}
+
+const electionId = new Uint8Array([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1])
 
 export const serverStatus: CommandRow<NodeInvocation> = {
   name: 'serverStatus',
@@ -8,52 +106,7 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   access: 'admin',
   manual: 'reference/command/serverStatus',
   status: 'partial',
-  missing: 'sections beyond process, connections, opcounters, sessions, cursors',
+  missing: 'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system',
   summary: 'Reports on the member.',
-  run({ host }) {
-    const { context, opcounters } = host
-    const now = context.now()
-    const uptimeMs = now - host.startedAtMs
-    const writer = new DocumentWriter(1024)
-      .string('host', context.endpoint)
-      .string('version', host.behaviours.serverVersion)
-      .string('process', host.process)
-      .startArray('service')
-      .string('0', host.role.name === 'shard' ? 'shard' : 'config')
-      .end()
-      .int64('pid', 1n)
-      .double('uptime', Math.floor(uptimeMs / 1000))
-      .int64('uptimeMillis', uptimeMs)
-      .int64('uptimeEstimate', Math.floor(uptimeMs / 1000))
-      .date('localTime', now)
-      .startDocument('connections')
-      .int32('current', host.connectionCount)
-      .int32('active', host.connectionCount)
-      .end()
-      .startDocument('logicalSessionRecordCache')
-      .int32('activeSessionsCount', host.sessions.size)
-      .end()
-      .startDocument('opcounters')
-    for (const [name, value] of Object.entries(opcounters)) writer.int64(name, value)
-    return writer
-      .end()
-      .startDocument('repl')
-      .string('setName', host.role.setName)
-      .bool('isWritablePrimary', true)
-      .bool('secondary', false)
-      .string('primary', context.endpoint)
-      .string('me', context.endpoint)
-      .end()
-      .startDocument('storageEngine')
-      .string('name', 'ephemeralForTest')
-      .bool('persistent', false)
-      .end()
-      .startDocument('metrics')
-      .startDocument('cursor')
-      .startDocument('open')
-      .int64('total', host.cursors.size)
-      .end()
-      .end()
-      .end()
-  },
+  run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

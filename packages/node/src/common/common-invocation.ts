@@ -1,6 +1,12 @@
-import type { ActorContext, ClusterClock, CommandArguments } from '@shardlab/actor'
+import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
-import type { SessionCatalog } from '../sessions/session-catalog.js'
+import type { LogBuffer } from './log-buffer.js'
+import type { OperationRegistry } from '../operations/operation-registry.js'
+import type { RunningOperation } from '../operations/running-operation.js'
+import type { ParameterSet } from '../parameters/parameter-set.js'
+import type { SessionCatalog, SessionId, SessionKey } from '../sessions/session-catalog.js'
+import type { MemberStatistics } from '../statistics/member-statistics.js'
+import type { ConnectionTable } from './connection-table.js'
 
 /** What the commands that every member answers alike need to know of their member. */
 export interface CommonHost {
@@ -11,7 +17,21 @@ export interface CommonHost {
   readonly startedAtMs: number
   readonly clock: ClusterClock
   readonly sessions: SessionCatalog
+  readonly statistics: MemberStatistics
+  readonly operations: OperationRegistry
+  readonly connections: ConnectionTable
+  readonly parameters: ParameterSet
+  readonly logBuffer: LogBuffer
+  /** The process id part of hello's topologyVersion. */
+  readonly processId: Uint8Array
+  /** All commands, for listCommands. */
+  readonly commandRows: readonly CommandDescription[]
+  /** Closes the cursors of sessions that fit. */
+  killCursorsOfSessions(fits: (session: SessionKey) => boolean): void
 }
+
+/** What listCommands tells of a command. */
+export type CommandDescription = Pick<CommandRow<never>, 'name' | 'summary' | 'adminOnly' | 'access' | 'apiVersion1'>
 
 /** One run of such a command. */
 export interface CommonInvocation {
@@ -19,6 +39,8 @@ export interface CommonInvocation {
   readonly db: string
   readonly body: Uint8Array
   readonly args: CommandArguments
+  readonly operation: RunningOperation
+  readonly session: SessionId | null
   /** 0 for commands that come from another member. */
   readonly connectionId: number
   /** `host:port` of the client. */

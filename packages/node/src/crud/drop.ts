@@ -1,6 +1,20 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { StorageNode } from '../storage-node.js'
+import { dropView } from '../views/view-catalog.js'
 import { splitNamespace } from './namespace.js'
+
+/** What was dropped. */
+export interface Dropped {
+  /** Null for a view. */
+  readonly indexCount: number | null
+}
+
+/** Drops a collection or view of this node; null when there was none. {@link StorageNode.flush} follows. */
+export function dropLocalNamespace(node: StorageNode, ns: string): Dropped | null {
+  const indexCount = dropLocalCollection(node, ns)
+  if (indexCount !== null) return { indexCount }
+  return dropView(node, ns) ? { indexCount: null } : null
+}
 
 /** Drops a collection of this node; how many indexes went with it, or null when there was none. {@link StorageNode.flush} follows. */
 export function dropLocalCollection(node: StorageNode, ns: string): number | null {
@@ -20,7 +34,7 @@ export function dropLocalCollection(node: StorageNode, ns: string): number | nul
   return indexCount
 }
 
-/** Drops every collection of a database of this node. */
+/** Drops every collection and view of a database of this node. */
 export function dropLocalDatabase(node: StorageNode, db: string): void {
   for (const collection of node.engine.collections(db)) dropLocalCollection(node, collection.ns)
 }

@@ -5,19 +5,33 @@ import type { StorageNode } from '../storage-node.js'
 /** Largest document a user may store. */
 export const documentBytesMax = 16 * 1024 * 1024
 
+const dollarSign = 0x24
+
+export interface FixOptions {
+  /** Empty timestamps stay what they are; default false. */
+  readonly keepsEmptyTimestamps?: boolean
+}
+
 /**
  * The document as it is stored: `_id` first, made when it is missing; empty timestamps of the top level filled in.
  * The bytes come back untouched when nothing is to be done.
  * @throws CommandError 2 BadValue, 52 DollarPrefixedFieldName
  */
-export function fixDocumentForInsert(node: StorageNode, document: Uint8Array): Uint8Array {
+export function fixDocumentForInsert(
+  node: StorageNode,
+  document: Uint8Array,
+  { keepsEmptyTimestamps = false }: FixOptions = {},
+): Uint8Array {
   if (document.length > documentBytesMax) {
     throw new CommandError('BadValue', `object to insert too large. size in bytes: ${document.length}, max size: ${documentBytesMax}`)
   }
   let idAt = -1
   let position = 0
   let hasEmptyTimestamp = false
+  const { dollarFieldsCanBeStored } = node.behaviours
   for (const it = new FieldIterator(document); it.next(); position++) {
+    if (!dollarFieldsCanBeStored && document[it.nameStart] === dollarSign)
+      throw new CommandError('BadValue', `Document can't have $ prefixed field names: ${it.name()}`)
     const isId =
       it.valueStart - it.nameStart === 4 &&
       document[it.nameStart] === 0x5f &&
@@ -29,6 +43,7 @@ export function fixDocumentForInsert(node: StorageNode, document: Uint8Array): U
       checkId(it.value())
     } else if (
       it.type === BsonType.timestamp &&
+      !keepsEmptyTimestamps &&
       readUint32(document, it.valueStart) === 0 &&
       readUint32(document, it.valueStart + 4) === 0
     ) {
@@ -42,7 +57,12 @@ export function fixDocumentForInsert(node: StorageNode, document: Uint8Array): U
   for (const it = new FieldIterator(document); it.next();) {
     const name = it.name()
     if (name === '_id') continue
-    if (it.type === BsonType.timestamp && readUint32(document, it.valueStart) === 0 && readUint32(document, it.valueStart + 4) === 0) {
+    if (
+      hasEmptyTimestamp &&
+      it.type === BsonType.timestamp &&
+      readUint32(document, it.valueStart) === 0 &&
+      readUint32(document, it.valueStart + 4) === 0
+    ) {
       const [seconds, increment] = node.clock.tick()
       writer.timestamp(name, seconds, increment)
     } else writer.value(name, it.value())

@@ -3,6 +3,7 @@ import { uuidV4 } from '@shardlab/actor'
 import type { Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
+import { refuseView } from '../views/refuse-view.js'
 
 /** `db` and collection name of `db.name`; the name may have dots. */
 export function splitNamespace(ns: string): [db: string, name: string] {
@@ -10,18 +11,22 @@ export function splitNamespace(ns: string): [db: string, name: string] {
   return [ns.slice(0, dot), ns.slice(dot + 1)]
 }
 
-const nameBytesMax = 255
 /** `system.` collections that clients may make in any database. */
 const clientSystemNames = ['system.js', 'system.profile', 'system.views']
 
 /** @throws CommandError 73 InvalidNamespace for names that no new collection may have. Server: write_ops userAllowedCreateNS */
-function checkNewName(ns: string, db: string, name: string): void {
+export function checkNewName({ behaviours }: StorageNode, ns: string): void {
+  const [db, name] = splitNamespace(ns)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
   const isInternal = db === 'admin' || db === 'config' || db === 'local'
   if (name.startsWith('system.') && !isInternal && !clientSystemNames.includes(name))
     throw new CommandError('InvalidNamespace', `Invalid system namespace: ${ns}`)
-  if (Buffer.byteLength(ns) > nameBytesMax)
-    throw new CommandError('InvalidNamespace', `Fully qualified namespace is too long. Namespace: ${ns} Max: ${nameBytesMax}`)
+  if (Buffer.byteLength(ns) > behaviours.namespaceBytesMax) {
+    throw new CommandError(
+      'InvalidNamespace',
+      `Fully qualified namespace is too long. Namespace: ${ns} Max: ${behaviours.namespaceBytesMax}`,
+    )
+  }
 }
 
 /**
@@ -37,7 +42,7 @@ export function createCollection(
   uuid: Uint8Array = uuidV4(node.context.random),
 ): Collection {
   const [db, name] = splitNamespace(ns)
-  checkNewName(ns, db, name)
+  checkNewName(node, ns)
   node.apply({
     op: 'c',
     ns: `${db}.$cmd`,
@@ -54,6 +59,7 @@ export function collectionForWrite(invocation: NodeInvocation, ns: string): Coll
   const { host } = invocation
   const found = host.collection(ns)
   if (found !== undefined) return found
+  refuseView(host, ns)
   host.role.checkImplicitCreate(ns, invocation)
   return createCollection(host, ns, emptyOptions)
 }

@@ -39,3 +39,27 @@ export function hasCollation(args: CommandArguments): boolean {
   const locale = findField(collation, 'locale')
   return !(locale?.type === BsonType.string && locale.asString() === 'simple')
 }
+
+const countMin = -(2n ** 63n)
+
+/**
+ * `skip` and `limit` of a count: a negative limit counts like a positive one, 0 is none.
+ * Server: count_request.cpp.
+ * @throws CommandError 2 BadValue, 9 FailedToParse
+ */
+export function countBounds(args: CommandArguments): { readonly skip: number; readonly limit: number } {
+  const limit = args.value('limit')
+  if (limit !== undefined && !limit.isNumber()) throw new CommandError('BadValue', 'limit value is not a valid number')
+  if (limit?.type === BsonType.int64 && limit.asBigInt() === countMin)
+    throw new CommandError('BadValue', 'limit value for count cannot be min long')
+  const skip = args.value('skip')
+  if (skip !== undefined && !skip.isNumber()) throw new CommandError('BadValue', 'skip value is not a valid number')
+  const wholeSkip = whole('skip', skip?.asNumber() ?? 0)
+  if (wholeSkip < 0) throw new CommandError('FailedToParse', `Expected a non-negative number in: skip: ${wholeSkip}`)
+  return { skip: wholeSkip, limit: Math.abs(whole('limit', limit?.asNumber() ?? 0)) }
+}
+
+function whole(name: string, value: number): number {
+  if (!Number.isInteger(value)) throw new CommandError('FailedToParse', `Expected an integer: ${name}: ${value}`)
+  return value
+}

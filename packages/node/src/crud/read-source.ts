@@ -1,50 +1,78 @@
 /** Documents of a collection as a find or aggregate reads them. */
-import { emptyDocument } from '@shardlab/bson'
-import { compileFilter, type EvaluationContext, type PipelineRun } from '@shardlab/query'
-import { executePlan, planQuery, type Collection } from '@shardlab/storage'
-import type { OwnershipFilter } from '@shardlab/sharding'
+import { CommandError } from '@shardlab/bson'
+import { executePlan, type ExecuteOptions, type PlanExecutor, type PlanStage, type QueryPlan, type StoredRecord } from '@shardlab/storage'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
 
 /** A source with nothing in it. */
-export const emptySource: DocumentSource = { next: () => null }
+export const emptySource: DocumentSource = { next: () => null, isEOF: true }
 
-/** All owned documents that match. */
-export function filteredSource(
-  collection: Collection | undefined,
-  filter: Uint8Array | null,
-  ownership: OwnershipFilter | null,
-  context: EvaluationContext,
-): DocumentSource {
-  if (collection === undefined) return emptySource
-  const plan = planQuery(collection, { filter: compileFilter(filter ?? emptyDocument, context) })
-  const executor = executePlan(plan, ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) })
-  return { next: () => executor.next()?.document ?? null }
+export interface PlanSourceOptions {
+  readonly execute?: ExecuteOptions
+  /** Makes results out of rows; default: the rows as they are. */
+  readonly apply?: ((record: StoredRecord) => Uint8Array) | null
+  /** Rows that there can be at most: behind them nothing is read any more. Default: any number. */
+  readonly rowsMax?: number
 }
 
-/** A pipeline over a source: documents are pushed in as its results are asked for. */
-export class PipelineSource implements DocumentSource {
-  readonly #input: DocumentSource
-  readonly #run: PipelineRun
-  #taken = 0
+/** Rows of a plan. */
+export class PlanSource implements DocumentSource {
+  readonly #root: PlanStage
+  readonly #executor: PlanExecutor
+  readonly #apply: ((record: StoredRecord) => Uint8Array) | null
+  readonly #rowsMax: number
+  #returned = 0
   #ended = false
 
-  constructor(input: DocumentSource, run: PipelineRun) {
-    this.#input = input
-    this.#run = run
+  constructor(plan: QueryPlan, { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY }: PlanSourceOptions = {}) {
+    this.#root = plan.root
+    this.#executor = executePlan(plan, execute)
+    this.#apply = apply
+    this.#rowsMax = rowsMax
+  }
+
+  get isEOF(): boolean {
+    return this.#ended || isAtEnd(this.#root, this.#returned)
   }
 
   next(): Uint8Array | null {
-    const { output } = this.#run
-    while (this.#taken >= output.length) {
-      output.length = 0
-      this.#taken = 0
-      if (this.#ended) return null
-      const document = this.#run.satisfied ? null : this.#input.next()
-      if (document === null) {
-        this.#ended = true
-        this.#run.end()
-      } else this.#run.push(document)
+    const record = this.#returned < this.#rowsMax ? this.#executor.next() : null
+    if (record === null) {
+      this.#ended = true
+      return null
     }
-    return output[this.#taken++]!
+    this.#returned++
+    return this.#apply === null ? record.document : this.#apply(record)
   }
+}
+
+/**
+ * Does the stage know, after so many rows, that nothing follows? EOF, IDHACK and LIMIT do, and what only hands on their rows; the
+ * others find out by reading on. Server: `PlanStage::isEOF`.
+ */
+function isAtEnd(stage: PlanStage, returned: number): boolean {
+  switch (stage.stage) {
+    case 'EOF':
+      return true
+    case 'IDHACK':
+      return returned > 0
+    case 'LIMIT':
+      return returned >= stage.amount || isAtEnd(stage.input, returned)
+    case 'FETCH':
+    case 'SHARDING_FILTER':
+    case 'SKIP':
+    case 'RETURN_KEY':
+    case 'PROJECTION_SIMPLE':
+    case 'PROJECTION_COVERED':
+    case 'PROJECTION_DEFAULT':
+      return isAtEnd(stage.input, returned)
+    default:
+      return false
+  }
+}
+
+/** A command's error with `context` before its message; any other error as it is. */
+export function withContext(error: unknown, context: string): unknown {
+  if (!(error instanceof CommandError)) return error
+  const { code, message, errorLabels, extra } = error
+  return new CommandError(code, `${context} :: caused by :: ${message}`, { errorLabels, extra })
 }

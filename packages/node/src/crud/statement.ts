@@ -1,42 +1,85 @@
-/** The statements of update and delete: their fields, checked before the first of a batch runs. Server: write_ops.idl. */
-import { checkFields, CommandArguments, type FieldSpecs } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, findField } from '@shardlab/bson'
+/**
+ * The statements of insert, update, delete and bulkWrite: their fields, checked before the first of a batch runs, and one
+ * shape for what they say. Server: write_ops.idl, bulk_write.idl.
+ */
+import { checkFields, type FieldSpecs } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, FieldIterator, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 
 export type ModifyKind = 'update' | 'delete'
 
+/** What an update statement says, whatever command it stands in. */
+export interface UpdateStatement {
+  readonly kind: 'update'
+  readonly filter: Uint8Array
+  /** A document (operators or a replacement) or an array (a pipeline). */
+  readonly update: RawValue
+  /** `c` of an update, `constants` of a bulkWrite: what a pipeline sees as variables. */
+  readonly constants?: Uint8Array
+  readonly arrayFilters?: readonly Uint8Array[]
+  readonly collation?: Uint8Array
+  /** Name or key pattern of an index. */
+  readonly hint?: string | Uint8Array
+  readonly sort?: Uint8Array
+  readonly multi: boolean
+  readonly upsert: boolean
+  /** An upsert inserts `constants.new` as it is. */
+  readonly upsertSupplied: boolean
+}
+
+/** What a delete statement says. */
+export interface DeleteStatement {
+  readonly kind: 'delete'
+  readonly filter: Uint8Array
+  readonly collation?: Uint8Array
+  readonly hint?: string | Uint8Array
+  /** Of findAndModify only. */
+  readonly sort?: Uint8Array
+  readonly multi: boolean
+}
+
+export interface InsertStatement {
+  readonly kind: 'insert'
+  readonly document: Uint8Array
+}
+
+export type ModifyStatement = UpdateStatement | DeleteStatement
+export type WriteStatement = InsertStatement | ModifyStatement
+
 const statementNames = { update: 'update.updates', delete: 'delete.deletes' } as const
 
-const statementFields = {
-  update: {
-    q: 'object!',
-    u: 'any!',
-    c: 'object',
-    multi: 'bool',
-    upsert: 'bool',
-    arrayFilters: 'array',
-    collation: 'object',
-    hint: 'any',
-    sort: 'object',
-    sampleId: 'any',
-    upsertSupplied: 'bool',
-  },
-  delete: { q: 'object!', limit: 'number!', collation: 'object', hint: 'any', sampleId: 'any' },
-} as const satisfies Record<ModifyKind, FieldSpecs>
+const updateFields = {
+  q: 'object!',
+  u: 'any!',
+  c: 'object',
+  multi: 'bool',
+  upsert: 'bool',
+  arrayFilters: 'array',
+  collation: 'object',
+  upsertSupplied: 'bool',
+} as const satisfies FieldSpecs
+
+const deleteFields = { q: 'object!', limit: 'number!', collation: 'object' } as const satisfies FieldSpecs
+
+/** The fields that a statement may have in the emulated version. */
+export function statementFields(kind: ModifyKind, { writeStatementHints, updateSort }: Behaviours): FieldSpecs {
+  const hint: FieldSpecs = writeStatementHints ? { hint: 'any' } : {}
+  if (kind === 'delete') return { ...deleteFields, ...hint }
+  return updateSort ? { ...updateFields, ...hint, sort: 'object' } : { ...updateFields, ...hint }
+}
 
 /**
  * What is wrong with one statement is wrong with the whole command.
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 9 FailedToParse
  */
-export function checkStatements(kind: ModifyKind, statements: readonly Uint8Array[]): void {
+export function checkStatements(kind: ModifyKind, statements: readonly Uint8Array[], behaviours: Behaviours): void {
+  const fields = statementFields(kind, behaviours)
   for (const statement of statements) {
-    checkFields(statementNames[kind], statement, statementFields[kind])
-    const hint = findField(statement, 'hint')?.type
-    if (hint !== undefined && hint !== BsonType.string && hint !== BsonType.object)
-      throw new CommandError('FailedToParse', 'Hint must be a string or an object')
+    checkFields(statementNames[kind], statement, fields)
+    checkHint(findField(statement, 'hint'))
     if (kind === 'update') {
-      const u = findField(statement, 'u')!.type
-      if (u !== BsonType.object && u !== BsonType.array)
-        throw new CommandError('FailedToParse', 'Update argument must be either an object or an array')
+      checkModification(findField(statement, 'u')!)
+      if (findField(statement, 'sort') !== undefined && findField(statement, 'multi')?.isTruthy() === true) throw sortWithMulti()
     } else {
       const limit = findField(statement, 'limit')!.asNumber()
       if (limit !== 0 && limit !== 1)
@@ -45,9 +88,80 @@ export function checkStatements(kind: ModifyKind, statements: readonly Uint8Arra
   }
 }
 
-/** One statement that {@link checkStatements} has passed. */
-export function parseStatement(kind: ModifyKind, statement: Uint8Array): CommandArguments {
-  const name = statementNames[kind]
-  // The parser of commands takes the first field as the command's own; statements have none.
-  return CommandArguments.parse(new DocumentWriter(statement.length + 32).int32(name, 1).fields(statement).finish(), statementFields[kind])
+/** @throws CommandError 9 FailedToParse for what is neither a document nor a pipeline */
+export function checkModification({ type }: RawValue): void {
+  if (type !== BsonType.object && type !== BsonType.array)
+    throw new CommandError('FailedToParse', 'Update argument must be either an object or an array')
+}
+
+/** @throws CommandError 9 FailedToParse for a hint that is neither a name nor a key pattern */
+export function checkHint(hint: RawValue | undefined): void {
+  if (hint !== undefined && hint.type !== BsonType.string && hint.type !== BsonType.object && hint.type !== BsonType.null)
+    throw new CommandError('FailedToParse', 'Hint must be a string or an object')
+}
+
+export function sortWithMulti(): CommandError {
+  return new CommandError('FailedToParse', 'Cannot specify sort with multi=true')
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * Reads one statement that has been checked: of `updates`, of `deletes`, or an op of a bulkWrite.
+ * @param skipped fields at the front that belong to the command's form: an op's namespace, whose name is that of a field
+ */
+export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0): ModifyStatement {
+  const read = { kind, multi: false, upsert: false, upsertSupplied: false } as Mutable<ModifyStatement & UpdateStatement>
+  let position = 0
+  for (const it = new FieldIterator(statement); it.next(); position++) {
+    if (position < skipped || it.type === BsonType.null) continue
+    const value = it.value()
+    switch (it.name()) {
+      case 'q':
+      case 'filter':
+        read.filter = value.slice()
+        break
+      case 'u':
+      case 'updateMods':
+        read.update = value
+        break
+      case 'c':
+      case 'constants':
+        read.constants = value.slice()
+        break
+      case 'multi':
+        read.multi = value.isTruthy()
+        break
+      case 'limit':
+        read.multi = value.asNumber() === 0
+        break
+      case 'upsert':
+        read.upsert = value.isTruthy()
+        break
+      case 'upsertSupplied':
+        read.upsertSupplied = value.isTruthy()
+        break
+      case 'arrayFilters':
+        read.arrayFilters = documentsOf(value)
+        break
+      case 'collation':
+        read.collation = value.slice()
+        break
+      case 'hint':
+        Object.assign(read, hintValue(value))
+        break
+      case 'sort':
+        read.sort = value.slice()
+        break
+    }
+  }
+  return read
+}
+
+/** An index by name or key pattern, as statements and planners name it; an empty document is no hint. */
+export function hintValue(value: RawValue | undefined): { hint?: string | Uint8Array } {
+  if (value === undefined || value.type === BsonType.null) return {}
+  if (value.type === BsonType.string) return { hint: value.asString() }
+  const pattern = value.slice()
+  return isEmptyDocument(pattern) ? {} : { hint: pattern }
 }

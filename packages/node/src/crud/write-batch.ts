@@ -3,12 +3,13 @@
  * Server: write_ops_exec.cpp.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import { documentsArgument, type NodeInvocation } from '../invocation.js'
-import type { Access } from '../role.js'
+import type { Behaviours } from '@shardlab/sharding'
+import type { LogSession } from '@shardlab/storage'
+import { documentsArgument, type NodeInvocation, type RetryableWrite } from '../invocation.js'
 import type { ExecutedStatement } from '../sessions/retry-history.js'
 import { checkStatements, type ModifyKind } from './statement.js'
 import { isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
-import type { LogSession } from '@shardlab/storage'
+import { checkLet, writeScope, type WriteScope } from './write-scope.js'
 
 /** Most statements of one write command. */
 export const writeBatchSizeMax = 100_000
@@ -19,27 +20,29 @@ export type WriteKind = 'insert' | ModifyKind
 export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
 
 /** The statements of a write command, checked. @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
-export function statementsOf(invocation: Pick<NodeInvocation, 'args' | 'sequences'>, kind: WriteKind): readonly Uint8Array[] {
+export function statementsOf(invocation: StatementSource, kind: WriteKind): readonly Uint8Array[] {
   const statements = documentsArgument(invocation, statementArguments[kind])
-  if (kind !== 'insert') checkStatements(kind, statements)
-  const count = statements.length
-  if (count < 1 || count > writeBatchSizeMax) {
-    throw new CommandError('InvalidLength', `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`)
-  }
+  checkLet(invocation)
+  if (kind !== 'insert') checkStatements(kind, statements, invocation.host.behaviours)
+  checkBatchSize(statements.length)
   return statements
 }
 
-/** Where a batch works. */
-export interface BatchTarget {
-  readonly ns: string
-  readonly access: Access
+/** Where statements come from: the invocation of a node or a router. */
+export type StatementSource = Pick<NodeInvocation, 'args' | 'sequences'> & { readonly host: { readonly behaviours: Behaviours } }
+
+/** @throws CommandError 16 InvalidLength */
+export function checkBatchSize(count: number): void {
+  if (count < 1 || count > writeBatchSizeMax) {
+    throw new CommandError('InvalidLength', `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`)
+  }
 }
 
 /** What one kind of write does with its statements. */
 export interface StatementRunner {
   readonly kind: WriteKind
   /** Runs one; `session` goes into its log entries. @throws CommandError what becomes a write error */
-  run(statement: Uint8Array, index: number, target: BatchTarget, session: LogSession | null): void
+  run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): void
   /** The statement has been run before: takes its result into account without running it. */
   repeat(executed: ExecutedStatement, index: number): void
 }
@@ -54,7 +57,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   const statements = statementsOf(invocation, runner.kind)
   const ordered = args.bool('ordered') ?? true
   const entered = host.role.enter(ns, invocation)
-  const target = { ns, access: entered instanceof Promise ? await entered : entered }
+  const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
   const errors: WriteError[] = []
   const retried: number[] = []
   for (let index = 0; index < statements.length; index++) {
@@ -66,8 +69,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
         runner.repeat(executed, index)
         continue
       }
-      const session = retryable === null ? null : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
-      runner.run(statements[index]!, index, target, session)
+      runner.run(statements[index]!, index, scope, logSession(retryable, stmtId))
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       errors.push({ index, error })
@@ -77,11 +79,19 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   await host.flush()
   return (writer) => {
     writeWriteErrors(writer, errors)
-    if (retried.length > 0) {
-      writer.startArray('retriedStmtIds')
-      retried.forEach((stmtId, i) => writer.int32(String(i), stmtId))
-      writer.end()
-    }
-    return writer
+    return writeRetriedStmtIds(writer, retried)
   }
+}
+
+/** What a log entry tells of the retryable write that caused it; null when there is none. */
+export function logSession(retryable: RetryableWrite | null, stmtId: number): LogSession | null {
+  return retryable === null ? null : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
+}
+
+/** Statements that were answered from the history. */
+export function writeRetriedStmtIds(writer: DocumentWriter, stmtIds: readonly number[]): DocumentWriter {
+  if (stmtIds.length === 0) return writer
+  writer.startArray('retriedStmtIds')
+  stmtIds.forEach((stmtId, i) => writer.int32(String(i), stmtId))
+  return writer.end()
 }

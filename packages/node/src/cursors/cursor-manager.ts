@@ -1,36 +1,48 @@
 /**
- * Open cursors of one member. Server: cursor_manager.cpp, cluster_cursor_manager.cpp.
+ * Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h.
  */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { RunningOperation } from '../operations/running-operation.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
 
 /** Where a cursor's documents come from; it owns whatever snapshot they need. */
 export interface DocumentSource {
   /** The next document, or null at the end. */
   next(): Uint8Array | null
+  /**
+   * Is it known without reading on that nothing is left? As on the server a cursor whose batch ends exactly with the
+   * last document stays open unless this says so. Absent: never.
+   */
+  readonly isEOF?: boolean
 }
+
+/** Does the cursor go on when its collection does, and does getMore wait for that? */
+export type TailableMode = 'no' | 'tailable' | 'await-data'
 
 export interface CursorOptions {
   readonly ns: string
   readonly source: DocumentSource
   readonly session: SessionKey | null
   readonly noTimeout: boolean
-  /** Batch size of getMore commands that name none; 0: no limit but bytes. */
-  readonly batchSize: number
+  /** Default `no`. */
+  readonly tailable?: TailableMode
 }
 
 export interface OpenCursor extends CursorOptions {
   readonly id: bigint
+  readonly tailable: TailableMode
   lastUsedMs: number
   /** Read ahead of a batch that was full. */
   pending: Uint8Array | null
+  /** The getMore that waits for new documents; null: none does. */
+  waiting: RunningOperation | null
 }
 
 /** Documents of the first batch when the client names no batchSize. */
 export const defaultFirstBatch = 101
 /** A reply batch ends before it would exceed this many bytes. */
 export const batchBytesMax = 16 * 1024 * 1024
-/** Idle time after which a cursor is closed: cursorTimeoutMillis. */
+/** Idle time after which a cursor is closed, the default of cursorTimeoutMillis. */
 export const cursorTimeoutMs = 10 * 60_000
 
 export interface CursorLimits {
@@ -41,6 +53,8 @@ export class CursorManager {
   readonly #cursors = new Map<bigint, OpenCursor>()
   readonly #limits: CursorLimits
   readonly #newId: () => bigint
+  /** Cursors closed for idleness. */
+  timedOutCount = 0
 
   /** `newId` draws random positive numbers. */
   constructor(newId: () => bigint, limits: CursorLimits = { cursorsMax: 100_000 }) {
@@ -48,8 +62,17 @@ export class CursorManager {
     this.#limits = limits
   }
 
+  [Symbol.iterator](): IterableIterator<OpenCursor> {
+    return this.#cursors.values()
+  }
+
   get size(): number {
     return this.#cursors.size
+  }
+
+  /** All open cursors, oldest first. */
+  all(): IterableIterator<OpenCursor> {
+    return this.#cursors.values()
   }
 
   /** @throws CommandError 365 TemporarilyUnavailable when the table is full */
@@ -58,36 +81,41 @@ export class CursorManager {
       throw new CommandError('TemporarilyUnavailable', `too many open cursors: the limit is ${this.#limits.cursorsMax}`)
     let id = this.#newId()
     while (this.#cursors.has(id)) id = this.#newId()
-    const cursor: OpenCursor = { ...options, id, lastUsedMs: nowMs, pending: null }
+    const cursor: OpenCursor = { ...options, tailable: options.tailable ?? 'no', id, lastUsedMs: nowMs, pending: null, waiting: null }
     this.#cursors.set(id, cursor)
     return cursor
   }
 
-  /** @throws CommandError 43 CursorNotFound */
+  /** @throws CommandError 43 CursorNotFound, 143 CursorInUse */
   get(id: bigint): OpenCursor {
     const cursor = this.#cursors.get(id)
     if (cursor === undefined) throw new CommandError('CursorNotFound', `cursor id ${id} not found`)
+    if (cursor.waiting !== null) throw new CommandError('CursorInUse', `cursor id ${id} is already in use`)
     return cursor
   }
 
-  /** @returns whether there was one */
+  /** Ends the getMore that waits on it, too. @returns whether there was one */
   close(id: bigint): boolean {
+    this.#cursors.get(id)?.waiting?.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
     return this.#cursors.delete(id)
   }
 
   closeWhere(condition: (cursor: OpenCursor) => boolean): void {
-    for (const cursor of [...this.#cursors.values()]) if (condition(cursor)) this.#cursors.delete(cursor.id)
+    for (const cursor of [...this.#cursors.values()]) if (condition(cursor)) this.close(cursor.id)
   }
 
-  /** Closes what nobody has used for {@link cursorTimeoutMs}. */
-  expire(nowMs: number): void {
-    this.closeWhere((cursor) => !cursor.noTimeout && nowMs - cursor.lastUsedMs > cursorTimeoutMs)
+  /** Closes what nobody has used for so long. */
+  expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {
+    const before = this.#cursors.size
+    this.closeWhere((cursor) => !cursor.noTimeout && cursor.waiting === null && nowMs - cursor.lastUsedMs > timeoutMs)
+    this.timedOutCount += before - this.#cursors.size
   }
 }
 
 /** A batch that was written, and whether the source may have more. */
 export interface WrittenBatch {
   readonly count: number
+  /** The source has said that it is at its end. */
   readonly exhausted: boolean
   /** A document that was read but did not fit. */
   readonly pending: Uint8Array | null
@@ -95,7 +123,7 @@ export interface WrittenBatch {
 
 /**
  * Writes documents of a source as an array field until `countMax` documents or 16 MB are reached. With `countMax` 0 it
- * writes none. One document always fits.
+ * writes none. One document always fits. Nothing is read beyond the batch but a document that does not fit.
  */
 export function writeBatch(
   writer: DocumentWriter,
@@ -123,5 +151,5 @@ export function writeBatch(
     count++
   }
   writer.end()
-  return { count, exhausted: false, pending: next }
+  return { count, exhausted: next === null && source.isEOF === true, pending: next }
 }

@@ -4,7 +4,7 @@
  * Server: transaction_participant, session_catalog; manual: core/retryable-writes.
  */
 import { CommandError, type RawValue } from '@shardlab/bson'
-import type { LogEntry } from '@shardlab/storage'
+import type { LogEntry, RetryImage } from '@shardlab/storage'
 import { SessionCatalog, type SessionKey } from './session-catalog.js'
 
 /** What an executed statement had done. */
@@ -12,6 +12,8 @@ export interface ExecutedStatement {
   readonly op: 'i' | 'u' | 'd' | 'n'
   /** `_id` of an inserted document (an upsert's too). */
   readonly insertedId: RawValue | null
+  /** Of a findAndModify: the document that it answered with. */
+  readonly image: RetryImage | null
 }
 
 interface SessionHistory {
@@ -52,8 +54,14 @@ export class RetryHistory {
       history = { txnNumber: entry.session.txnNumber, statements: new Map() }
       this.#sessions.set(key, history)
     }
+    const image = entry.session.image ?? null
     for (const stmtId of entry.session.stmtIds)
-      history.statements.set(stmtId, { op: entry.op, insertedId: insertedId === null ? null : insertedId.detached() })
+      history.statements.set(stmtId, {
+        op: entry.op,
+        insertedId: insertedId === null ? null : insertedId.detached(),
+        // The document may be a view on a message or a block of the log, which must not stay alive for it.
+        image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
+      })
   }
 
   forget(key: SessionKey): void {
@@ -74,7 +82,7 @@ export class RetryHistory {
     for (const { key, txnNumber, statements } of image) {
       this.#sessions.set(key, {
         txnNumber,
-        statements: new Map(statements.map(({ stmtId, op, insertedId }) => [stmtId, { op, insertedId }])),
+        statements: new Map(statements.map(({ stmtId, ...executed }) => [stmtId, executed])),
       })
     }
   }

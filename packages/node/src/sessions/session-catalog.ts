@@ -2,7 +2,7 @@
  * Logical sessions that a member has heard of, with the time of their last use.
  * Server: logical_session_cache.cpp. Manual: reference/server-sessions.
  */
-import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { BsonType, CommandError, FieldIterator } from '@shardlab/bson'
 
 /** A session as text, for maps: the bytes of its id's UUID. */
 export type SessionKey = string
@@ -22,9 +22,17 @@ export interface SessionCatalogLimits {
   readonly sessionsMax: number
 }
 
+export interface SessionJobs {
+  readonly count: number
+  /** Null before the first one. */
+  readonly lastAtMs: number | null
+  readonly lastEnded: number
+}
+
 export class SessionCatalog {
   readonly #lastUsedMs = new Map<SessionKey, number>()
   readonly #limits: SessionCatalogLimits
+  #jobs: SessionJobs = { count: 0, lastAtMs: null, lastEnded: 0 }
   readonly #onEnd: (key: SessionKey) => void
 
   /** `onEnd` hears of every session that is ended or forgotten. */
@@ -33,24 +41,39 @@ export class SessionCatalog {
     this.#onEnd = onEnd
   }
 
+  /** The rounds in which idle sessions were forgotten. */
+  get jobs(): SessionJobs {
+    return this.#jobs
+  }
+
   get size(): number {
     return this.#lastUsedMs.size
   }
 
   /**
-   * Reads `{ id: UUID }`.
-   * @throws CommandError 2 BadValue / 14 TypeMismatch / 40414 for anything else
+   * Reads `{ id: UUID, uid? }`. Sessions of two users are two sessions.
+   * @throws CommandError 14 TypeMismatch, 40414 without id, 40415 for unknown fields, 72 for the sessions of internal transactions
    */
   static parse(lsid: Uint8Array): SessionId {
-    const id = findField(lsid, 'id')
-    if (id === undefined) throw new CommandError(40414, "BSON field 'lsid.id' is missing but a required field")
-    if (id.type !== BsonType.binary || id.bytes[id.start + 4] !== 4) {
-      throw new CommandError('TypeMismatch', `BSON field 'lsid.id' is the wrong binData type, expected type 'UUID'`)
+    let key: SessionKey | null = null
+    let user = ''
+    for (const it = new FieldIterator(lsid); it.next();) {
+      switch (it.name()) {
+        case 'id':
+          key = bytesOf(it, 4, "BSON field 'lsid.id' is the wrong binData type, expected type 'UUID'")
+          break
+        case 'uid':
+          user = bytesOf(it, 0, "BSON field 'lsid.uid' is the wrong binData type, expected type 'general'")
+          break
+        case 'txnNumber':
+        case 'txnUUID':
+          throw new CommandError('InvalidOptions', 'Internal sessions are not supported outside of transactions')
+        default:
+          throw new CommandError('IDLUnknownField', `BSON field 'lsid.${it.name()}' is an unknown field.`)
+      }
     }
-    return {
-      key: Buffer.from(id.bytes.buffer, id.bytes.byteOffset + id.start + 5, id.end - id.start - 5).toString('latin1'),
-      document: lsid,
-    }
+    if (key === null) throw new CommandError('IDLFailedToParse', "BSON field 'lsid.id' is missing but a required field")
+    return { key: key + user, document: lsid }
   }
 
   /**
@@ -64,14 +87,29 @@ export class SessionCatalog {
     this.#lastUsedMs.set(session.key, nowMs)
   }
 
+  /** All sessions known, the one first heard of first. */
+  list(): { readonly id: Uint8Array; readonly lastUsedMs: number }[] {
+    return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({ id: new Uint8Array(Buffer.from(key, 'latin1')), lastUsedMs }))
+  }
+
   end(key: SessionKey): void {
     if (this.#lastUsedMs.delete(key)) this.#onEnd(key)
   }
 
   /** Forgets what has been idle for {@link sessionTimeoutMinutes}. */
   expire(nowMs: number): void {
+    let ended = 0
     for (const [key, lastUsedMs] of this.#lastUsedMs) {
-      if (nowMs - lastUsedMs > sessionTimeoutMinutes * 60_000) this.end(key)
+      if (nowMs - lastUsedMs <= sessionTimeoutMinutes * 60_000) continue
+      this.end(key)
+      ended++
     }
+    this.#jobs = { count: this.#jobs.count + 1, lastAtMs: nowMs, lastEnded: ended }
   }
+}
+
+function bytesOf(field: FieldIterator, subtype: number, message: string): string {
+  const { bytes, start, end, type } = field.value()
+  if (type !== BsonType.binary || bytes[start + 4] !== subtype) throw new CommandError('TypeMismatch', message)
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start + 5, end - start - 5).toString('latin1')
 }

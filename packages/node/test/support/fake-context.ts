@@ -41,8 +41,15 @@ export class FakeContext implements ActorContext {
 
   send(): void {}
 
-  async sleep(durationMs: number): Promise<void> {
+  /** Sleeps end only when their signal is aborted. */
+  holdSleeps = false
+
+  async sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
     this.sleeps.push(durationMs)
+    if (this.holdSleeps) {
+      await new Promise((resolve) => signal!.addEventListener('abort', resolve))
+      throw new RequestFailedError('cancelled', this.address, 'the sleep was cancelled')
+    }
     this.nowMs += durationMs
   }
 

@@ -1,17 +1,38 @@
 /** The `let` of commands: constants that expressions see as `$$name`. Server: `Variables::seedVariablesWithLetParameters`. */
-import { emptyDocument, FieldIterator, type RawValue } from '@shardlab/bson'
+import { CommandError, emptyDocument, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 import { compileExpression } from './expressions/compile.js'
+import { checkVariableName } from './expressions/variable-name.js'
+
+/** Variables that the server sets by itself and that only members of the cluster may give. */
+const systemVariables = new Set(['NOW', 'CLUSTER_TIME', 'JS_SCOPE', 'IS_MR', 'USER_ROLES'])
 
 /**
- * Evaluates the fields of a `let` (or of an update's `c`); later ones see earlier ones. Missing values are left out.
- * @throws CommandError what compiling or evaluating the expressions throws
+ * Evaluates the fields of a `let` (or of an update's `c`); later ones see earlier ones. A value that comes to nothing is `undefined`.
+ * @throws CommandError 4890500 for an expression that reads the document, 4738901 for a system variable, FailedToParse (9) for a bad name, and
+ * what compiling or evaluating the expressions throws
  */
-export function letVariables(document: Uint8Array, context: EvaluationContext): ReadonlyMap<string, RawValue> {
+export function letVariables(document: Uint8Array, context: EvaluationContext): ReadonlyMap<string, RawValue | undefined> {
   const variables = new Map(context.variables)
   for (const it = new FieldIterator(document); it.next();) {
-    const value = compileExpression(it.value(), { ...context, variables }).evaluateOn(emptyDocument)
-    if (value !== undefined) variables.set(it.name(), value.detached())
+    const name = it.name()
+    checkName(name)
+    const expression = compileExpression(it.value(), { ...context, variables })
+    if (expression.readsDocument)
+      throw new CommandError(
+        4890500,
+        'Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions run before the query examines any documents.',
+      )
+    variables.set(name, expression.evaluateOn(emptyDocument)?.detached())
   }
   return variables
+}
+
+function checkName(name: string): void {
+  if (systemVariables.has(name)) throw new CommandError(4738901, `Attempt to set internal constant: ${name}`)
+  try {
+    checkVariableName(name)
+  } catch (error) {
+    throw error instanceof CommandError ? new CommandError(error.code, `Invalid 'let' parameter :: caused by :: ${error.message}`) : error
+  }
 }

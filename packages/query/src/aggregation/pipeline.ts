@@ -1,15 +1,28 @@
 /** Pipelines: compiled once, run by pushing documents through. */
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, type RawValue } from '@shardlab/bson'
-import type { EvaluationContext } from '../context.js'
-import { compileSort, countArgument } from './stages/order.js'
-import type { CompiledStage, StageContext, StageOperator, StageRun } from './stages/stage.js'
+import { CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
+import { isKnown, type EvaluationContext } from '../context.js'
+import { checkPipeline, type PipelineTarget } from './check-pipeline.js'
+import { JoinBoard, type ForeignBatch, type JoinRequest } from './joins.js'
+import { leadingQuery, type LeadingQuery } from './leading-query.js'
+import { optimize } from './optimize.js'
+import type {
+  CompiledStage,
+  ForeignCollection,
+  InnerPipeline,
+  PipelineKind,
+  StageContext,
+  StageOperator,
+  StageRun,
+} from './stages/stage.js'
 import { stageOperators } from './stages/table.js'
 
 export interface PipelineOptions {
   /** Bytes that one blocking stage may hold; default 100 MiB. `Infinity` stands for allowDiskUse. */
   readonly memoryLimitBytes?: number
-  /** The caller gives only documents that pass `leadingFilter`: leading $match stages are left out of the run. Default false. */
-  readonly leadingFilterApplied?: boolean
+  /** The database it runs in: joins read there. Default ''. */
+  readonly db?: string
+  /** What the command names; stages with a source of their own may or may not take a collection. Absent: not checked. */
+  readonly target?: PipelineTarget
 }
 
 export interface PipelineRun {
@@ -21,47 +34,104 @@ export interface PipelineRun {
   readonly output: Uint8Array[]
   /** More input cannot change the result. */
   readonly satisfied: boolean
+  /** What a join wants read before it can go on; null: nothing. Served before anything else is pushed, and after `end`. */
+  readonly request: JoinRequest | null
+  /** Answers {@link request}. */
+  serve(batch: ForeignBatch): void
+}
+
+/** A stage whose work is done outside the pipeline, with its argument. */
+export interface OuterStage {
+  readonly name: string
+  readonly argument: RawValue
 }
 
 export interface Pipeline {
-  /** The leading $match stages as one filter, for planning and targeting; null when there is none. */
+  /** The stages as they are run: shorthands replaced, in the order that optimizing gave. */
+  readonly stages: readonly Uint8Array[]
+  /** The first stage when it has a source of its own; its documents are what is to be pushed. */
+  readonly source: OuterStage | null
+  /** The last stage when it is $out or $merge: the results are to be written by it. */
+  readonly writer: OuterStage | null
+  /** What the first stages ask of the collection: a plan can do it. */
+  readonly leading: LeadingQuery
+  /** `leading.filter`, for targeting; null when there is none. */
   readonly leadingFilter: Uint8Array | null
+  /** The collections that it reads beside its own, those of pipelines inside it too. */
+  readonly foreign: readonly ForeignCollection[]
+  /** Over all documents of the collection. */
   open(): PipelineRun
+  /** Over the documents that {@link leading} asks for, in their order. */
+  openAfterLeading(): PipelineRun
 }
 
 const defaultMemoryLimitBytes = 100 * 1024 * 1024
 
 /**
- * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, and what stages throw
+ * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, 40602 and 40601 for one in the wrong
+ *   place, 73 InvalidNamespace where `target` does not fit, and what stages throw
  */
 export function compilePipeline(stages: readonly Uint8Array[], context: EvaluationContext, options: PipelineOptions = {}): Pipeline {
-  const memoryLimitBytes = options.memoryLimitBytes ?? defaultMemoryLimitBytes
-  const stageContext: StageContext = {
-    evaluation: context,
+  const { memoryLimitBytes = defaultMemoryLimitBytes, db = '' } = options
+  const stageContext = (evaluation: EvaluationContext, following: PipelineStep | undefined): StageContext => ({
+    evaluation,
     memoryLimitBytes,
-    compilePipeline: (inner) => compilePipeline(inner, context, { memoryLimitBytes }),
+    db,
+    following: following === undefined ? null : { name: following.operator.name, argument: following.argument },
+    compilePipeline: (kind, inner, variables) =>
+      compileInner(kind, inner, variables === undefined ? evaluation : { ...evaluation, variables }),
+  })
+  const compileAll = (steps: readonly PipelineStep[], evaluation: EvaluationContext): CompiledStage[] =>
+    steps.map(({ operator, argument }, index) => operator.compile(argument, stageContext(evaluation, steps[index + 1])))
+  const compileInner = (kind: PipelineKind, inner: readonly Uint8Array[], evaluation: EvaluationContext): InnerPipeline => {
+    const steps = expandStages(inner, evaluation)
+    checkPipeline(steps, kind)
+    const compiled = compileAll(steps, evaluation)
+    return { open: (next, board) => openStages(compiled, next, board) }
   }
-  const leading = leadingMatches(stages)
-  const steps = expandStages(options.leadingFilterApplied ? stages.slice(leading.length) : stages)
-  if (options.leadingFilterApplied) compileAll(expandStages(stages.slice(0, leading.length)), stageContext)
-  const compiled = compileAll(steps, stageContext)
+
+  const written = expandStages(stages, context)
+  const steps = optimize(written)
+  // Errors are those of the pipeline as it was written.
+  let compiled = compileAll(written, context)
+  if (steps !== written) compiled = compileAll(steps, context)
+  checkPipeline(written, options.target ?? 'unchecked')
+  const outer = (step: PipelineStep | undefined): OuterStage | null =>
+    step === undefined ? null : { name: step.operator.name, argument: step.argument }
+  const leading = leadingQuery(steps)
   return {
-    leadingFilter: leadingFilter(leading),
-    open() {
-      const output: Uint8Array[] = []
-      const sink: StageRun = { push: (document) => output.push(document), end: () => {}, satisfied: false }
-      const first = compiled.reduceRight((next, stage) => stage.open(next), sink)
-      return {
-        output,
-        push(document) {
-          if (!first.satisfied) first.push(document)
-        },
-        end: () => first.end(),
-        get satisfied() {
-          return first.satisfied
-        },
-      }
+    stages: steps.map((step) => step.stage),
+    source: outer(steps[0]?.operator.source === undefined ? undefined : steps[0]),
+    writer: outer(steps.at(-1)?.operator.writes === true ? steps.at(-1) : undefined),
+    leading,
+    leadingFilter: leading.filter,
+    foreign: foreignCollections(steps, context),
+    open: () => openRun(compiled),
+    openAfterLeading: () => openRun(compiled.slice(leading.stageCount)),
+  }
+}
+
+function openStages(compiled: readonly CompiledStage[], sink: StageRun, board: JoinBoard): StageRun {
+  return compiled.reduceRight((next, stage) => stage.open(next, board), sink)
+}
+
+function openRun(compiled: readonly CompiledStage[]): PipelineRun {
+  const output: Uint8Array[] = []
+  const board = new JoinBoard()
+  const first = openStages(compiled, { push: (document) => output.push(document), end: () => {}, satisfied: false }, board)
+  return {
+    output,
+    push(document) {
+      if (!first.satisfied) first.push(document)
     },
+    end: () => first.end(),
+    get satisfied() {
+      return first.satisfied
+    },
+    get request() {
+      return board.request
+    },
+    serve: (batch) => board.serve(batch),
   }
 }
 
@@ -71,56 +141,43 @@ export interface PipelineStep {
   readonly stage: Uint8Array
 }
 
-/** Looks every stage up and replaces shorthands by what they stand for. */
-export function expandStages(stages: readonly Uint8Array[]): PipelineStep[] {
+/** Looks every stage up and replaces shorthands by what they stand for. @throws CommandError 40323, 40324 */
+export function expandStages(
+  stages: readonly Uint8Array[],
+  context: Pick<EvaluationContext, 'languageVersion' | 'strings'> = {},
+): PipelineStep[] {
   return stages.flatMap((stage) => {
-    const step = stepOf(stage)
-    return step.operator.rewrite === undefined ? [step] : step.operator.rewrite(step.argument).map(stepOf)
+    const step = stepOf(stage, context)
+    return step.operator.rewrite === undefined ? [step] : step.operator.rewrite(step.argument, context).map((each) => stepOf(each, context))
   })
 }
 
-function stepOf(stage: Uint8Array): PipelineStep {
+function stepOf(stage: Uint8Array, context: Pick<EvaluationContext, 'languageVersion' | 'strings'>): PipelineStep {
   const it = new FieldIterator(stage)
   if (!it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
   const name = it.name()
   const argument = it.value()
   if (it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
   const operator = stageOperators.get(name)
-  if (operator === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
+  if (operator === undefined || !isKnown(operator, context as EvaluationContext))
+    throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
   return { operator, argument, stage }
 }
 
-function compileAll(steps: readonly PipelineStep[], context: StageContext): CompiledStage[] {
-  return steps.map(({ operator, argument }, index) => {
-    const following = steps[index + 1]
-    // A limit right after a sort bounds what the sort must hold.
-    if (operator.name === '$sort' && following?.operator.name === '$limit')
-      return compileSort(argument, context, countArgument('$limit', following.argument))
-    return operator.compile(argument, context)
-  })
+/** The collections that stages read, those of the pipelines inside them too, in the order in which they are written. */
+function foreignCollections(steps: readonly PipelineStep[], context: EvaluationContext): ForeignCollection[] {
+  const inner = (stages: readonly Uint8Array[]) => foreignCollections(expandStages(stages, context), context)
+  return steps.flatMap(({ operator, argument }) => [
+    ...(operator.foreign?.(argument) ?? []).flatMap((foreign) => [
+      ...(foreign.collection === null ? [] : [foreign]),
+      ...inner(foreign.stages),
+    ]),
+    ...(operator.nested?.(argument) ?? []).flatMap(inner),
+  ])
 }
 
-function leadingMatches(stages: readonly Uint8Array[]): RawValue[] {
-  const filters: RawValue[] = []
-  for (const stage of stages) {
-    const filter = firstFieldName(stage) === '$match' ? findField(stage, '$match') : undefined
-    if (filter?.type !== BsonType.object) break
-    filters.push(filter)
-  }
-  return filters
-}
-
-function leadingFilter(filters: readonly RawValue[]): Uint8Array | null {
-  if (filters.length <= 1) return filters[0]?.slice() ?? null
-  return new DocumentWriter()
-    .documents(
-      '$and',
-      filters.map((filter) => filter.slice()),
-    )
-    .finish()
-}
-
-/** Name of the first stage, for stages with a data source of their own; undefined for an empty pipeline. */
-export function firstStageName(stages: readonly Uint8Array[]): string | undefined {
-  return stages[0] === undefined ? undefined : firstFieldName(stages[0])
+/** Does this stage, or a pipeline inside it, read other collections or have a source of its own inside? */
+export function isJoin({ operator, argument }: PipelineStep): boolean {
+  if (operator.foreign !== undefined) return true
+  return operator.nested?.(argument).some((stages) => expandStages(stages).some(isJoin)) ?? false
 }

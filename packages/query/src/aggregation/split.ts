@@ -5,7 +5,7 @@
 import { DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { countArgument } from './stages/order.js'
 import { splitGroup } from './stages/group.js'
-import { expandStages, type PipelineStep } from './pipeline.js'
+import { expandStages, isJoin, type PipelineStep } from './pipeline.js'
 
 export interface SplitPipeline {
   readonly shardsPart: Uint8Array[]
@@ -48,6 +48,18 @@ export function splitPipeline(stages: readonly Uint8Array[]): SplitPipeline {
       return merge(tail)
     }
   }
+}
+
+/**
+ * A pipeline that one shard alone can answer up to its first join: what that shard runs, and what is done with its results by
+ * whoever can read the other collections. `mergerPart` is empty when there is no join.
+ */
+export function splitBeforeJoins(stages: readonly Uint8Array[]): SplitPipeline {
+  const steps = expandStages(stages)
+  const join = steps.findIndex(isJoin)
+  const at = join < 0 ? steps.length : join
+  const stagesOf = (list: readonly PipelineStep[]) => list.map((step) => step.stage)
+  return { shardsPart: stagesOf(steps.slice(0, at)), mergerPart: stagesOf(steps.slice(at)), mergeSort: null }
 }
 
 /** Each shard needs to send no more than the limit of the merging part and what it skips before. */

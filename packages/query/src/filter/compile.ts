@@ -1,5 +1,5 @@
 /** Parsed filters to closures over raw documents. */
-import { BsonType, RawValue, readInt32 } from '@shardlab/bson'
+import { BsonType, RawValue, readInt32, type StringComparator } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import type { EvaluationContext } from '../context.js'
 import { fieldPath } from '../path/field-path.js'
@@ -21,8 +21,10 @@ export interface Filter {
    * goes through an array decides. -1 when none does.
    */
   matchedPosition(document: Uint8Array): number
-  /** Tests one value as the element of `$pull` or an array filter with an empty path. */
-  matchesValue(value: RawValue): boolean
+  /** The collation's comparison that it was compiled with; undefined = by bytes. */
+  readonly strings: StringComparator | undefined
+  /** A part of the predicate as a filter of its own, in the same context. */
+  part(node: FilterNode): Filter
 }
 
 /**
@@ -36,21 +38,19 @@ export function compileFilter(filter: Uint8Array, context: EvaluationContext): F
 export function compileFilterNode(root: FilterNode, context: EvaluationContext): Filter {
   const compiler = compilerOf(context)
   const test = compiler.compileDocument(root)
-  let valueTest: ValueTest | undefined
   return {
     root,
+    strings: context.strings,
+    part: (node) => compileFilterNode(node, context),
     matches: (document) => test(document, 0),
     matchedPosition: (document) => matchedPosition(root, document, compiler),
-    matchesValue(value) {
-      valueTest ??= compiler.compileValue(root)
-      return valueTest(value.type, value.bytes, value.start, value.end)
-    },
   }
 }
 
 function compilerOf(context: EvaluationContext): FilterCompiler {
   const compiler: FilterCompiler = {
     strings: context.strings,
+    undefinedMatchesNull: context.undefinedMatchesNull ?? false,
     compileDocument: (node) => compileDocument(node, compiler, context),
     compileValue: (node) => compileValue(node, compiler),
   }

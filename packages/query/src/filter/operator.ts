@@ -8,6 +8,8 @@ import type { FilterNode, PathNode } from './ast.js'
 export interface FilterParser {
   /** A filter document that is not the outermost. */
   parseDocument(document: Uint8Array): FilterNode
+  /** A filter about each element of an array: what is only for whole documents is refused in it. */
+  parseElement(document: Uint8Array): FilterNode
   /** `{$gt: 1, $lt: 5}` on a path. */
   parseOperators(path: string, operators: Uint8Array): FilterNode[]
   /** Does this value look like `{$op: ...}`? A DBRef does not. */
@@ -31,6 +33,7 @@ export type DocumentTest = (bytes: Uint8Array, start: number) => boolean
 /** What a leaf's compiler may call back. */
 export interface FilterCompiler {
   readonly strings: StringComparator | undefined
+  readonly undefinedMatchesNull: boolean
   compileDocument(node: FilterNode): DocumentTest
   compileValue(node: FilterNode): ValueTest
 }

@@ -12,18 +12,20 @@ import { pathOperators, rootOperators } from './operators/table.js'
 const maxDepth = 100
 
 export function parseFilter(document: Uint8Array): FilterNode {
-  return parseDocument(document, 0)
+  return parseDocument(document, 0, true)
 }
 
-function parserAt(depth: number): FilterParser {
+function parserAt(depth: number, isTopLevel: boolean): FilterParser {
   return {
-    parseDocument: (document) => parseDocument(document, depth + 1),
+    parseDocument: (document) => parseDocument(document, depth + 1, isTopLevel),
+    parseElement: (document) => parseDocument(document, depth + 1, false),
     parseOperators: (path, operators) => parseOperators(path, operators, depth + 1),
     isOperatorDocument,
   }
 }
 
-function parseDocument(document: Uint8Array, depth: number): FilterNode {
+/** `isTopLevel`: the filter is about the document itself, be it inside of $and; not about an element of an array. */
+function parseDocument(document: Uint8Array, depth: number, isTopLevel: boolean): FilterNode {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const children: FilterNode[] = []
   for (const it = new FieldIterator(document); it.next();) {
@@ -42,7 +44,7 @@ function parseDocument(document: Uint8Array, depth: number): FilterNode {
           `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`,
         )
       }
-      const node = operator.parse(value, parserAt(depth), depth === 0)
+      const node = operator.parse(value, parserAt(depth, isTopLevel), isTopLevel)
       if (node !== null) children.push(node)
     } else if (isOperatorDocument(value)) {
       children.push(...parseOperators(name, value.slice(), depth))
@@ -62,7 +64,7 @@ function parseOperators(path: string, operators: Uint8Array, depth: number): Fil
     const name = it.name()
     const operator = pathOperators.get(name)
     if (operator === undefined) throw new CommandError('BadValue', `unknown operator: ${name}`)
-    const node = operator.parse(path, it.value(), parserAt(depth), operators)
+    const node = operator.parse(path, it.value(), parserAt(depth, false), operators)
     if (node !== null) nodes.push(node)
   }
   return nodes

@@ -22,8 +22,26 @@ const posixClasses: Readonly<Record<string, string>> = {
   graph: '\\x21-\\x7e',
 }
 
-/** @throws CommandError 51108 for an unknown option, 51091 for a pattern that does not compile */
+/** Expressions by options and pattern: the same ones come with every command. */
+const compiled = new Map<string, RegExp>()
+const keptAtMost = 500
+
+/**
+ * The expression is shared: it has no state (`g`, `y`).
+ * @throws CommandError 51108 for an unknown option, 51091 for a pattern that does not compile
+ */
 export function compilePattern(pattern: string, options: string): RegExp {
+  const key = `${options}/${pattern}`
+  let expression = compiled.get(key)
+  if (expression === undefined) {
+    expression = translated(pattern, options)
+    if (compiled.size >= keptAtMost) compiled.clear()
+    compiled.set(key, expression)
+  }
+  return expression
+}
+
+function translated(pattern: string, options: string): RegExp {
   for (const option of options) {
     if (!'imsxu'.includes(option)) throw new CommandError(51108, `invalid flag in regex options: ${option}`)
   }
@@ -34,14 +52,14 @@ export function compilePattern(pattern: string, options: string): RegExp {
     for (const flag of inline[1]!) flags.add(flag)
     source = source.slice(inline[0].length)
   }
-  const translated = translate(source, flags.has('x'), flags.has('m'))
+  const text = translate(source, flags.has('x'), flags.has('m'))
   const jsFlags = ['i', 'm', 's'].filter((flag) => flags.has(flag)).join('')
   try {
-    return new RegExp(translated, `${jsFlags}u`)
+    return new RegExp(text, `${jsFlags}u`)
   } catch {
     // Unicode mode refuses escapes of letters and punctuation that PCRE takes literally.
     try {
-      return new RegExp(translated, jsFlags)
+      return new RegExp(text, jsFlags)
     } catch (error) {
       throw new CommandError(51091, `Regular expression is invalid: ${(error as Error).message}`)
     }

@@ -1,14 +1,18 @@
 /** Projections of find and of $project. Server: query/projection_parser.cpp. */
 import { BsonType, CommandError, FieldIterator, firstFieldName, findField, isEmptyDocument, nullValue, type RawValue } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
+import { metadataError } from '../aggregation/expressions/operators/refused.js'
+import { expressionOperators } from '../aggregation/expressions/table.js'
 import { checkFieldPath } from '../aggregation/expressions/field-path.js'
 import type { EvaluationContext } from '../context.js'
+import { pathNodes } from '../filter/ast.js'
 import type { Filter } from '../filter/compile.js'
 import { sortKeyValues, type SortPattern } from '../sort/sort-pattern.js'
 import { arrayValue } from '../values/build.js'
+import { formatField, formatValue } from '../values/format.js'
 import { applyTree, type ProjectionMode } from './apply.js'
 import { compileElemMatch, compileSlice, positionalTransform } from './find-operators.js'
-import { ProjectionNode } from './tree.js'
+import { ProjectionNode, type Transform } from './tree.js'
 
 export interface Projection {
   readonly mode: ProjectionMode
@@ -79,16 +83,19 @@ class ProjectionParser {
 
   #field(parent: string, name: string, value: RawValue): void {
     const path = parent + name
+    const isPositional = /\.\$(\.|$)|^\$$/.test(name)
+    if (isPositional && !this.#find) throw new CommandError(31324, 'Cannot use positional projection in aggregation projection')
     if (value.type === BsonType.object) {
+      if (isPositional) throw new CommandError(31271, 'positional projection cannot be used with an expression or sub object')
       this.#object(path, value)
-      return
+    } else if (value.isNumber() || value.type === BsonType.bool) {
+      if (!value.isTruthy()) this.#exclusion(path, isPositional)
+      else if (isPositional) this.#positionalField(path)
+      else this.#inclusion(path)
+    } else {
+      if (isPositional) throw new CommandError(31308, 'positional projection cannot be used with a literal')
+      this.#literal(path, name, value)
     }
-    if (value.isNumber() || value.type === BsonType.bool) {
-      if (value.isTruthy()) this.#inclusion(path)
-      else this.#exclusion(path)
-      return
-    }
-    this.#computed(path, value)
   }
 
   #object(path: string, value: RawValue): void {
@@ -96,18 +103,55 @@ class ProjectionParser {
     if (isEmptyDocument(document))
       throw new CommandError(51270, `An empty sub-projection is not a valid value. Found empty object at path ${path}`)
     const operator = firstFieldName(document)!
-    if (!operator.startsWith('$')) {
+    if (!operator.startsWith('$') || hasMoreFields(document)) {
       for (const it = new FieldIterator(document); it.next();) this.#field(`${path}.`, it.name(), it.value())
       return
     }
     const argument = findField(document, operator)!
     if (operator === '$meta') this.#meta(path, argument)
     else if (operator === '$elemMatch') this.#elemMatch(path, argument)
-    else if (operator === '$slice' && this.#find) {
-      checkFieldPath(path)
-      this.#hasSlice = true
-      this.#root.add(path, { kind: 'transform', transform: compileSlice(argument) })
-    } else this.#computed(path, value)
+    else if (operator === '$slice' && this.#find) this.#slice(path, argument, value)
+    else {
+      if (!expressionOperators.has(operator)) throw new CommandError(31325, `Unknown expression ${operator}`)
+      this.#computed(path, value)
+    }
+  }
+
+  /** Find's own $slice, or the expression when the argument is not of its form. */
+  #slice(path: string, argument: RawValue, value: RawValue): void {
+    let transform: Transform
+    try {
+      transform = compileSlice(argument)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      this.#sliceExpression(path, value, error)
+      return
+    }
+    checkFieldPath(path)
+    this.#root.add(path, { kind: 'transform', transform })
+    this.#hasSlice = true
+  }
+
+  #sliceExpression(path: string, value: RawValue, findError: CommandError): void {
+    try {
+      this.#computed(path, value)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      const syntax = `Invalid $slice syntax. The given syntax ${formatValue(value)} did not match the find() syntax because`
+      throw new CommandError(
+        error.code,
+        `${syntax} :: Location${findError.code}: ${findError.message} :: The given syntax did not match the expression $slice syntax. :: caused by :: ${error.message}`,
+      )
+    }
+  }
+
+  #literal(path: string, name: string, value: RawValue): void {
+    checkFieldPath(path)
+    const expression = compileExpression(value, this.#context)
+    this.#root.add(path, { kind: 'compute', compute: (document) => expression.evaluateOn(document) })
+    if (this.#mode === 'exclude')
+      throw new CommandError(31310, `Cannot use an expression ${formatField(name, value)} in an exclusion projection`)
+    this.#mode = 'include'
   }
 
   #elemMatch(path: string, argument: RawValue): void {
@@ -119,14 +163,13 @@ class ProjectionParser {
   }
 
   #meta(path: string, argument: RawValue): void {
-    const what = argument.type === BsonType.string ? argument.asString() : ''
-    if (what !== 'sortKey') throw new CommandError(17308, `Unsupported argument to $meta: ${what}`)
+    if (!this.#find || argument.type !== BsonType.string || argument.asString() !== 'sortKey') throw metadataError(argument)
     const { sort } = this.#options
     if (sort === undefined) throw new CommandError('BadValue', 'cannot use sortKey $meta projection without a sort')
     this.#hasMeta = true
     this.#root.add(path, {
       kind: 'compute',
-      compute: (document) => arrayValue(sortKeyValues(document, sort).map((part) => part ?? nullValue)),
+      compute: (document) => arrayValue(sortKeyValues(document, sort, this.#context.strings).map((part) => part ?? nullValue)),
     })
   }
 
@@ -143,26 +186,26 @@ class ProjectionParser {
       this.#setId('keep')
       return
     }
-    if (path.endsWith('.$') && this.#find) {
-      this.#positionalField(path.slice(0, -2))
-      return
-    }
     checkFieldPath(path)
-    if (this.#mode === 'exclude') throw new CommandError(31253, `Cannot do inclusion on field ${path} in exclusion projection`)
-    this.#mode = 'include'
     this.#root.add(path, { kind: 'keep' })
+    this.#include(path)
   }
 
-  #exclusion(path: string): void {
+  #include(path: string): void {
+    if (this.#mode === 'exclude') throw new CommandError(31253, `Cannot do inclusion on field ${path} in exclusion projection`)
+    this.#mode = 'include'
+  }
+
+  #exclusion(path: string, isPositional: boolean): void {
     if (path === '_id') {
       this.#setId('drop')
       return
     }
-    if (path.endsWith('.$') && this.#find) throw new CommandError(31395, 'positional projection cannot be used with exclusion')
+    if (isPositional) throw new CommandError(31395, 'positional projection cannot be used with exclusion')
     checkFieldPath(path)
+    this.#root.add(path, { kind: 'drop' })
     if (this.#mode === 'include') throw new CommandError(31254, `Cannot do exclusion on field ${path} in inclusion projection`)
     this.#mode = 'exclude'
-    this.#root.add(path, { kind: 'drop' })
   }
 
   #setId(what: 'keep' | 'drop'): void {
@@ -171,15 +214,25 @@ class ProjectionParser {
     this.#id = what
   }
 
-  #positionalField(path: string): void {
-    checkFieldPath(path)
+  #positionalField(given: string): void {
     const { filter } = this.#options
     if (this.#positional !== null) throw new CommandError(31276, 'Cannot specify more than one positional projection per query.')
     if (this.#hasElemMatch) throw new CommandError(31256, 'Cannot specify positional operator and $elemMatch.')
     if (filter === undefined) throw new CommandError(51050, 'Projections with a positional operator require a matcher')
-    if (this.#mode === 'exclude') throw new CommandError(31253, `Cannot do inclusion on field ${path} in exclusion projection`)
-    this.#mode = 'include'
-    this.#positional = filter
+    const first = given.split('.')[0]!
+    if (![...pathNodes(filter.root)].some((node) => node.path.split('.')[0] === first))
+      throw new CommandError(31277, `Positional projection '${given}' does not match the query document.`)
+    if (given.endsWith('.$.')) throw new CommandError(31270, "Path cannot end with '.$.'")
+    const [path, ...rest] = given.split(/\.\$(?=\.|$)/) as [string, ...string[]]
+    if (rest.length > 1) throw new CommandError(31287, `Cannot use positional operator twice: ${given}`)
+    checkFieldPath(path)
     this.#root.add(path, { kind: 'transform', transform: positionalTransform(filter, () => this.#position) })
+    this.#positional = filter
+    this.#include(given)
   }
+}
+
+function hasMoreFields(document: Uint8Array): boolean {
+  const it = new FieldIterator(document)
+  return it.next() && it.next()
 }

@@ -9,7 +9,7 @@ import type { Compute, Transform } from './tree.js'
 /** @throws CommandError 31272, 31273, 31257 to 31259 */
 export function compileSlice(argument: RawValue): Transform {
   if (argument.isNumber()) {
-    const count = Math.trunc(toNumber(argument))
+    const count = clampedInt(argument)
     return transformArray((elements) => (count >= 0 ? elements.slice(0, count) : elements.slice(count)))
   }
   if (argument.type !== BsonType.array) throw new CommandError(31273, '$slice only supports numbers and [skip, limit] arrays')
@@ -18,13 +18,18 @@ export function compileSlice(argument: RawValue): Transform {
     throw new CommandError(31272, '$slice array argument should be of form [skip, limit]')
   if (!skip.isNumber()) throw new CommandError(31257, `$slice expects the skip argument to be a number, got ${typeName(skip.type)}`)
   if (!limit.isNumber()) throw new CommandError(31258, `$slice expects the limit argument to be a number, got ${typeName(limit.type)}`)
-  const from = Math.trunc(toNumber(skip))
-  const count = Math.trunc(toNumber(limit))
+  const from = clampedInt(skip)
+  const count = clampedInt(limit)
   if (count <= 0) throw new CommandError(31259, `$slice limit must be positive, got ${count}`)
   return transformArray((elements) => {
     const start = from < 0 ? Math.max(0, elements.length + from) : from
     return elements.slice(start, start + count)
   })
+}
+
+/** As the server's numberInt(): clamped to 32 bits, NaN is 0. */
+function clampedInt(value: RawValue): number {
+  return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.trunc(toNumber(value) || 0)))
 }
 
 function transformArray(pick: (elements: RawValue[]) => RawValue[]): Transform {

@@ -1,5 +1,16 @@
 /** Sort specifications and the keys that documents sort by. Server: query/sort_pattern.cpp, sort_key_generator.cpp. */
-import { BsonType, CommandError, encodeKeyString, FieldIterator, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  encodeKeyString,
+  FieldIterator,
+  findField,
+  isEmptyDocument,
+  nullValue,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import { toNumber } from '../values/arithmetic.js'
 import { formatField } from '../values/format.js'
 import { fieldPath, type FieldPath } from '../path/field-path.js'
@@ -87,19 +98,40 @@ export function sortKeyOf(document: Uint8Array, sort: SortPattern): string {
   return lowest!
 }
 
-/** The values behind {@link sortKeyOf}: what `{$meta: "sortKey"}` shows. Missing values are `undefined`. */
-export function sortKeyValues(document: Uint8Array, sort: SortPattern): (RawValue | undefined)[] {
+/**
+ * The values behind {@link sortKeyOf}: what `{$meta: "sortKey"}` shows. Missing values are `undefined`.
+ * @param strings the collation's comparison, which decides which element of an array is the lowest; absent = by bytes
+ */
+export function sortKeyValues(document: Uint8Array, sort: SortPattern, strings?: StringComparator): (RawValue | undefined)[] {
+  return [...lowestTuple(document, sort, strings)]
+}
+
+/** {@link sortKeyValues} without a copy. */
+export function lowestTuple(
+  document: Uint8Array,
+  sort: SortPattern,
+  strings: StringComparator | undefined,
+): readonly (RawValue | undefined)[] {
   const simple = simpleValues(document, sort)
   if (simple !== null) return simple
-  let lowest: string | undefined
-  let values: readonly (RawValue | undefined)[] = []
-  for (const tuple of keyTuplesOf(document, sort.paths, parallelArrays)) {
-    const key = encodeKeyString(tuple, sort.descending)
-    if (lowest !== undefined && key >= lowest) continue
-    lowest = key
-    values = tuple
+  let values: readonly (RawValue | undefined)[] | undefined
+  for (const tuple of keyTuplesOf(document, sort.paths, parallelArrays))
+    if (values === undefined || compareTuples(tuple, values, sort.descending, strings) < 0) values = tuple
+  return values!
+}
+
+/** Compares field by field; a missing value sorts as null. */
+export function compareTuples(
+  a: readonly (RawValue | undefined)[],
+  b: readonly (RawValue | undefined)[],
+  descending: readonly boolean[],
+  strings: StringComparator | undefined,
+): number {
+  for (let i = 0; i < descending.length; i++) {
+    const order = compareValues(a[i] ?? nullValue, b[i] ?? nullValue, strings)
+    if (order !== 0) return descending[i] ? -order : order
   }
-  return [...values]
+  return 0
 }
 
 /** The key of values that are at hand already, such as a `$sortKey` array from a shard. */

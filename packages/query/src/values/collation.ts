@@ -1,8 +1,11 @@
 /**
- * Collations: how strings compare. Manual: reference/collation. Server: `CollationSpec`, `collator_factory_icu.cpp`.
- * The comparison itself is the platform's ICU, through `Intl.Collator`.
+ * Collations: how strings compare. Manual: reference/collation. Server: `Collation` of db/basic_types.idl, `collator_factory_icu.cpp`.
  */
 import { BsonType, CommandError, DocumentWriter, FieldIterator, typeName, type RawValue, type StringComparator } from '@shardlab/bson'
+import { truncateToInt64 } from './arithmetic.js'
+import { collationLocale, nearestLocale } from './collation-locales.js'
+import { collator } from './collator.js'
+import { formatDocument } from './format.js'
 
 /** A collation other than the simple one. */
 export interface Collation {
@@ -29,17 +32,39 @@ const icuVersion = '57.1'
 /**
  * @param specification `{ locale, strength?, caseLevel?, caseFirst?, numericOrdering?, alternate?, maxVariable?, normalization?, backwards? }`
  * @returns null for `{}` and the simple collation, under which strings compare by bytes
- * @throws CommandError 40415 IDLUnknownField, 40414 missing locale, 14 TypeMismatch, 2 BadValue
+ * @throws CommandError 40415 IDLUnknownField, 40414 missing locale, 14 TypeMismatch, 2 BadValue, 51024 strength out of range, 9 FailedToParse,
+ * 161 IncompatibleCollationVersion
  */
 export function compileCollation(specification: Uint8Array): Collation | null {
   const fields = parse(specification)
   if (fields === null) return null
-  return { compare: comparator(fields), document: documentOf(fields) }
+  const locale = collationLocale(fields.locale)
+  if (locale === null) throw unknownLocale(fields.locale, specification)
+  return { compare: collator({ ...fields, locale }), document: documentOf(fields) }
+}
+
+/** Defaults that a locale brings. */
+function localeDefaults(locale: string): Partial<CollationFields> {
+  const name = locale.split('@')[0]
+  if (name === 'da' || name === 'mt') return { caseFirst: 'upper' }
+  if (name === 'th') return { alternate: 'shifted' }
+  return name === 'fr_CA' ? { backwards: true } : {}
 }
 
 function parse(specification: Uint8Array): CollationFields | null {
-  const fields: CollationFields = {
-    locale: '',
+  const given: Partial<CollationFields> = {}
+  let count = 0
+  for (const it = new FieldIterator(specification); it.next(); count++) parseField(given, it.name(), it.value(), specification)
+  if (count === 0) return null
+  const { locale } = given
+  if (locale === undefined) throw new CommandError(40414, "BSON field 'collation.locale' is missing but a required field")
+  if (locale === 'simple') {
+    if (count > 1)
+      throw new CommandError('FailedToParse', `If locale=simple, no other fields should be present in: ${formatDocument(specification)}`)
+    return null
+  }
+  const fields = {
+    locale,
     caseLevel: false,
     caseFirst: 'off',
     strength: 3,
@@ -48,53 +73,51 @@ function parse(specification: Uint8Array): CollationFields | null {
     maxVariable: 'punct',
     normalization: false,
     backwards: false,
+    ...localeDefaults(locale),
+    ...given,
   }
-  let empty = true
-  let named = false
-  for (const it = new FieldIterator(specification); it.next();) {
-    empty = false
-    const name = it.name()
-    const value = it.value()
-    switch (name) {
-      case 'locale':
-        fields.locale = text(name, value)
-        named = true
-        break
-      case 'caseFirst':
-      case 'alternate':
-      case 'maxVariable':
-        fields[name] = oneOf(name, text(name, value))
-        break
-      case 'strength':
-        if (!value.isNumber()) throw wrongType(name, value)
-        fields.strength = value.asNumber()
-        if (![1, 2, 3, 4, 5].includes(fields.strength))
-          throw new CommandError('BadValue', `Enumeration value '${value.asNumber()}' for field 'collation.strength' is not a valid value.`)
-        break
-      case 'caseLevel':
-      case 'numericOrdering':
-      case 'normalization':
-      case 'backwards':
-        if (value.type !== BsonType.bool) throw wrongType(name, value)
-        fields[name] = value.asBool()
-        break
-      case 'version':
-        break
-      default:
-        throw new CommandError(40415, `BSON field 'collation.${name}' is an unknown field.`)
-    }
-  }
-  if (empty) return null
-  if (!named) throw new CommandError(40414, "BSON field 'collation.locale' is missing but a required field")
-  if (fields.locale === 'simple') {
-    return null
-  }
-  checkLocale(fields.locale)
+  checkCombinations(fields)
   return fields
 }
 
+function parseField(fields: Partial<CollationFields>, name: string, value: RawValue, specification: Uint8Array): void {
+  switch (name) {
+    case 'locale':
+      fields.locale = text(name, value)
+      return
+    case 'caseFirst':
+    case 'alternate':
+    case 'maxVariable':
+      fields[name] = oneOf(name, text(name, value))
+      return
+    case 'strength':
+      fields.strength = strength(value)
+      return
+    case 'caseLevel':
+    case 'numericOrdering':
+    case 'normalization':
+      if (value.type !== BsonType.bool) throw wrongType(name, value, "expected type 'bool'")
+      fields[name] = value.asBool()
+      return
+    case 'backwards':
+      if (value.type !== BsonType.bool)
+        throw new CommandError('TypeMismatch', `Field 'backwards' should be a boolean value, but found: ${typeName(value.type)}`)
+      fields.backwards = value.asBool()
+      return
+    case 'version':
+      if (text(name, value) !== icuVersion)
+        throw new CommandError(
+          'IncompatibleCollationVersion',
+          `Requested collation version ${value.asString()} but the only available collator version was ${icuVersion}. Requested collation spec: ${formatDocument(specification)}`,
+        )
+      return
+    default:
+      throw new CommandError(40415, `BSON field 'collation.${name}' is an unknown field.`)
+  }
+}
+
 function text(name: string, value: RawValue): string {
-  if (value.type !== BsonType.string) throw wrongType(name, value)
+  if (value.type !== BsonType.string) throw wrongType(name, value, "expected type 'string'")
   return value.asString()
 }
 
@@ -109,40 +132,34 @@ function oneOf(name: string, value: string): string {
   throw new CommandError('BadValue', `Enumeration value '${value}' for field 'collation.${name}' is not a valid value.`)
 }
 
-function wrongType(name: string, value: RawValue): CommandError {
-  return new CommandError('TypeMismatch', `BSON field 'collation.${name}' is the wrong type '${typeName(value.type)}'`)
+function strength(value: RawValue): number {
+  if (!value.isNumber()) throw wrongType('strength', value, "expected types '[long, int, decimal, double]'")
+  const level = Number(truncateToInt64(value) ?? 0n)
+  const outside = level < 0 ? '>= 0' : level > 5 ? '<= 5' : null
+  if (outside !== null) throw new CommandError(51024, `BSON field 'strength' value must be ${outside}, actual value '${level}'`)
+  if (level === 0) throw new CommandError('FailedToParse', `Field 'strength' must be an integer 1 through 5. Got: ${level}`)
+  return level
 }
 
-function checkLocale(locale: string): void {
-  let supported = false
-  try {
-    supported = Intl.Collator.supportedLocalesOf([tagOf(locale)]).length > 0
-  } catch {
-    supported = false
-  }
-  if (!supported) throw new CommandError('BadValue', `Field 'locale' is invalid in: { locale: "${locale}" }`)
+function wrongType(name: string, value: RawValue, expected: string): CommandError {
+  return new CommandError('TypeMismatch', `BSON field 'collation.${name}' is the wrong type '${typeName(value.type)}', ${expected}`)
 }
 
-/** ICU's names as BCP 47 tags: `de_DE@collation=phonebook` is `de-DE-u-co-phonebk`. */
-function tagOf(locale: string): string {
-  const [name, keywords] = locale.split('@')
-  const tag = name!.replaceAll('_', '-')
-  const wanted = /collation=([a-z0-9]+)/i.exec(keywords ?? '')?.[1]
-  return wanted === undefined ? tag : `${tag}-u-co-${collationTypes[wanted] ?? wanted}`
+function unknownLocale(locale: string, specification: Uint8Array): CommandError {
+  const where = formatDocument(specification)
+  if (locale === '') return new CommandError('BadValue', `Field 'locale' cannot be the empty string in: ${where}`)
+  if (locale.includes('\0')) return new CommandError('BadValue', `Field 'locale' cannot contain null byte. Collation spec: ${where}`)
+  const nearest = nearestLocale(locale)
+  return new CommandError('BadValue', `Field 'locale' is invalid in: ${where}${nearest === null ? '' : `. Did you mean '${nearest}'?`}`)
 }
 
-const collationTypes: Readonly<Record<string, string>> = { phonebook: 'phonebk', traditional: 'trad', dictionary: 'dict' }
-
-function comparator(fields: CollationFields): StringComparator {
-  const collator = new Intl.Collator(tagOf(fields.locale), {
-    sensitivity: fields.strength === 1 ? (fields.caseLevel ? 'case' : 'base') : fields.strength === 2 ? 'accent' : 'variant',
-    numeric: fields.numericOrdering,
-    ignorePunctuation: fields.alternate === 'shifted',
-    ...(fields.caseFirst === 'off' ? {} : { caseFirst: fields.caseFirst as 'upper' | 'lower' }),
-  })
-  const compare = collator.compare
-  if (fields.strength < 5) return compare
-  return (a, b) => compare(a, b) || (a < b ? -1 : a > b ? 1 : 0)
+/** Options that would have no effect beside others are refused. */
+function checkCombinations(fields: CollationFields): void {
+  const where = () => formatDocument(documentOf(fields))
+  if (fields.backwards && fields.strength === 1)
+    throw new CommandError('BadValue', `'backwards' is invalid with 'strength' of 1 in: ${where()}`)
+  if (fields.caseFirst !== 'off' && !fields.caseLevel && fields.strength < 3)
+    throw new CommandError('BadValue', `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: ${where()}`)
 }
 
 function documentOf(fields: CollationFields): Uint8Array {

@@ -1,5 +1,6 @@
 /** Calendar parts of instants. */
-import { dayMs, wallMs, type TimeZone } from './time-zone.js'
+import { dateOfDays, dayMs, daysOfDate, weekdayOfDays } from './calendar.js'
+import type { TimeZone } from './time-zone.js'
 
 export interface DateParts {
   readonly year: number
@@ -24,28 +25,29 @@ export interface DateParts {
 
 export function datePartsAt(utcMs: number, zone: TimeZone): DateParts {
   const offsetMs = zone.offsetAt(utcMs)
-  const date = new Date(utcMs + offsetMs)
-  const year = date.getUTCFullYear()
-  const today = Math.floor(date.getTime() / dayMs) * dayMs
-  const dayOfYear = (today - wallMs(year, 1, 1)) / dayMs + 1
-  const weekday = date.getUTCDay()
+  const wall = utcMs + offsetMs
+  const days = Math.floor(wall / dayMs)
+  const timeOfDay = wall - days * dayMs
+  const { year, month, day } = dateOfDays(days)
+  const dayOfYear = days - daysOfDate(year, 1, 1) + 1
+  const weekday = weekdayOfDays(days)
   const isoDayOfWeek = weekday === 0 ? 7 : weekday
   // The Thursday of a week tells which year the week belongs to.
-  const thursday = new Date(today + (4 - isoDayOfWeek) * dayMs)
-  const isoWeekYear = thursday.getUTCFullYear()
+  const thursday = days + 4 - isoDayOfWeek
+  const isoWeekYear = dateOfDays(thursday).year
   return {
     year,
-    month: date.getUTCMonth() + 1,
-    dayOfMonth: date.getUTCDate(),
-    hour: date.getUTCHours(),
-    minute: date.getUTCMinutes(),
-    second: date.getUTCSeconds(),
-    millisecond: date.getUTCMilliseconds(),
+    month,
+    dayOfMonth: day,
+    hour: Math.floor(timeOfDay / 3_600_000),
+    minute: Math.floor(timeOfDay / 60_000) % 60,
+    second: Math.floor(timeOfDay / 1000) % 60,
+    millisecond: timeOfDay % 1000,
     dayOfYear,
     dayOfWeek: weekday + 1,
     isoDayOfWeek,
     week: Math.floor((dayOfYear - 1 + 7 - weekday) / 7),
-    isoWeek: Math.floor((thursday.getTime() - wallMs(isoWeekYear, 1, 1)) / (7 * dayMs)) + 1,
+    isoWeek: Math.floor((thursday - daysOfDate(isoWeekYear, 1, 1)) / 7) + 1,
     isoWeekYear,
     offsetMs,
   }
@@ -53,7 +55,7 @@ export function datePartsAt(utcMs: number, zone: TimeZone): DateParts {
 
 /** Midnight of a day given by ISO week; parts may be out of range. */
 export function isoWallMs(isoWeekYear: number, isoWeek: number, isoDayOfWeek: number): number {
-  const fourth = wallMs(isoWeekYear, 1, 4)
-  const weekday = new Date(fourth).getUTCDay() || 7
-  return fourth + (1 - weekday + (isoWeek - 1) * 7 + (isoDayOfWeek - 1)) * dayMs
+  const fourth = daysOfDate(isoWeekYear, 1, 4)
+  const weekday = weekdayOfDays(fourth) || 7
+  return (fourth + (1 - weekday + (isoWeek - 1) * 7 + (isoDayOfWeek - 1))) * dayMs
 }

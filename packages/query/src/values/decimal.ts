@@ -118,13 +118,23 @@ export function truncateDecimal(value: RawValue): bigint | null {
 
 export type RoundingMode = 'ceil' | 'floor' | 'truncate' | 'half-even'
 
-/** Rounded to so many places after the point; a negative number of places rounds tens, hundreds … */
+/**
+ * Exactly so many places after the point, as IEEE's quantize; a negative number of places rounds tens, hundreds … NaN when that takes more
+ * than 34 digits.
+ */
 export function roundDecimal(value: RawValue, places: number, mode: RoundingMode): RawValue {
   const a = parse(value)
   if (a.special !== null) return special(a.special)
   const drop = -places - a.exponent
-  if (drop <= 0) return build(a.coefficient, a.exponent)
-  return build(divideRounded(a.coefficient, 10n ** BigInt(Math.min(drop, 6200)), mode), -places)
+  const coefficient =
+    drop > 0 ? divideRounded(a.coefficient, 10n ** BigInt(Math.min(drop, 6200)), mode) : a.coefficient * 10n ** BigInt(-drop)
+  if (coefficient.toString().replace('-', '').length > precision) return special(Number.NaN)
+  if (coefficient === 0n && isNegative(value)) return toRawValue(Decimal128.fromString(`-0E${-places}`))
+  return build(coefficient, -places)
+}
+
+function isNegative(value: RawValue): boolean {
+  return (value.bytes[value.start + 15]! & 0x80) !== 0
 }
 
 /** The quotient of integers, rounded; the divisor is positive. */

@@ -1,5 +1,8 @@
 /** Values as the server prints them in error messages: `{ a: 1, b: "x" }`. */
 import { asBuffer, BsonType, FieldIterator, fromRawValue, readInt32, readUint32, readUtf8, type RawValue } from '@shardlab/bson'
+import { formatDate, parseFormat } from './date-format.js'
+import { datePartsAt } from './date-parts.js'
+import { utc } from './time-zone.js'
 
 export function formatValue(value: RawValue | undefined): string {
   if (value === undefined) return 'EOO'
@@ -83,3 +86,59 @@ function formatDouble(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
   return Number.isInteger(value) && Math.abs(value) < 1e15 ? `${value}.0` : String(value)
 }
+
+/** A double with at most so many significant digits, as C's `%g`. */
+function general(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0'
+  const [mantissa, exponentText] = value.toExponential(digits - 1).split('e') as [string, string]
+  const exponent = Number(exponentText)
+  const trimmed = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+  if (exponent >= -4 && exponent < digits) return trimmed(value.toFixed(Math.max(0, digits - 1 - exponent)))
+  return `${trimmed(mantissa)}e${scientificExponent(exponent)}`
+}
+
+const scientificExponent = (exponent: number) => `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+
+/** A double as `$toString` gives it: the fewest digits that tell it apart. */
+export function shortestDouble(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
+  if (Object.is(value, -0)) return '-0'
+  const [mantissa, exponentText] = value.toExponential().split('e') as [string, string]
+  const exponent = Number(exponentText)
+  if (exponent < -4 || exponent >= 16) return `${mantissa}e${scientificExponent(exponent)}`
+  const fraction = mantissa.split('.')[1]?.length ?? 0
+  return value.toFixed(Math.max(0, fraction - exponent))
+}
+
+/** A double where the server makes text of it without being asked to: 16 digits. */
+export function plainDouble(value: number): string {
+  return general(value, 16)
+}
+
+/** The result of an expression as messages print it: `Value::toString` of the server, which differs from that of stored elements. */
+export function formatEvaluated(value: RawValue | undefined): string {
+  if (value === undefined) return 'MISSING'
+  switch (value.type) {
+    case BsonType.double:
+      return general(value.asNumber(), 6)
+    case BsonType.string:
+      return `"${value.asString()}"`
+    case BsonType.objectId:
+      return asBuffer(value.bytes).toString('hex', value.start, value.end)
+    case BsonType.date:
+      return formatDate(isoFormat, datePartsAt(Number(value.asBigInt()), utc))
+    case BsonType.object:
+    case BsonType.array: {
+      const parts: string[] = []
+      for (const it = new FieldIterator(value.bytes, value.start); it.next();)
+        parts.push(`${value.type === BsonType.object ? `${it.name()}: ` : ''}${formatEvaluated(it.value())}`)
+      return value.type === BsonType.object ? `{${parts.join(', ')}}` : `[${parts.join(', ')}]`
+    }
+    default:
+      return formatValue(value)
+  }
+}
+
+const isoFormat = parseFormat('%Y-%m-%dT%H:%M:%S.%LZ', false)

@@ -1,5 +1,6 @@
 /** Time zones: Olson names through Intl, and UTC offsets. */
 import { CommandError } from '@shardlab/bson'
+import { dayMs, daysOfDate } from './calendar.js'
 
 export interface TimeZone {
   readonly isUtc: boolean
@@ -7,7 +8,8 @@ export interface TimeZone {
   offsetAt(utcMs: number): number
 }
 
-export const dayMs = 86_400_000
+/** How far from the epoch the platform knows time zones. */
+const maxZonedMs = 8.64e15
 
 export const utc: TimeZone = { isUtc: true, offsetAt: () => 0 }
 
@@ -49,7 +51,8 @@ function olson(id: string): TimeZone {
   }
   return {
     isUtc: false,
-    offsetAt(utcMs) {
+    offsetAt(instant) {
+      const utcMs = Math.max(-maxZonedMs, Math.min(maxZonedMs, instant))
       const parts: Record<string, string> = {}
       for (const { type, value } of format.formatToParts(utcMs)) parts[type] = value
       const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year)
@@ -61,9 +64,7 @@ function olson(id: string): TimeZone {
 
 /** A wall-clock time as milliseconds since the epoch of that wall; parts may be out of their usual ranges. */
 export function wallMs(year: number, month: number, day: number, hour = 0, minute = 0, second = 0, millisecond = 0): number {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
+  return daysOfDate(year, month, day) * dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
 }
 
 /** The instant of a wall-clock time: the earlier of two, and after the gap when there is none. */

@@ -45,6 +45,12 @@ const condition: fc.Arbitrary<{ [operator: string]: Plain }> = fc.oneof(
   fc.boolean().map((argument) => ({ $exists: argument })),
   fc.nat(3).map((argument) => ({ $size: argument })),
   comparison.map((argument) => ({ $not: argument as Plain })),
+  fc.array(value(true), { maxLength: 2 }).map((argument) => ({ $all: argument })),
+  fc.constantFrom('null', 'array', 'bool', 'number', 'string', 'object').map((argument) => ({ $type: argument })),
+  fc.tuple(fc.constantFrom(2, 3, -2), fc.constantFrom(0, 1, -1)).map((argument) => ({ $mod: argument })),
+  fc.nat(7).map((argument) => ({ $bitsAnySet: argument })),
+  fc.constantFrom('^a', 'b$', '.', '^$').map((argument) => ({ $regex: argument })),
+  fc.tuple(fc.constantFrom('a', 'b', 'a.b', '0'), comparison).map(([inner, argument]) => ({ $elemMatch: { [inner]: argument } })),
   fc.tuple(fc.constantFrom('$gt', '$gte', '$lt', '$eq'), scalar).map(([operator, argument]) => ({ $elemMatch: { [operator]: argument } })),
 )
 

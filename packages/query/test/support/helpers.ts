@@ -50,8 +50,8 @@ export function aggregate(stages: Document[], documents: Document[]): Document[]
   ).map((document) => decode(document))
 }
 
-export function run(stages: readonly Uint8Array[], documents: readonly Uint8Array[]): Uint8Array[] {
-  const pipeline = compilePipeline(stages, context).open()
+export function run(stages: readonly Uint8Array[], documents: readonly Uint8Array[], over: EvaluationContext = context): Uint8Array[] {
+  const pipeline = compilePipeline(stages, over).open()
   for (const document of documents) pipeline.push(document)
   pipeline.end()
   return pipeline.output

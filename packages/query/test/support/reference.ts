@@ -74,6 +74,16 @@ function compares(operator: string, value: Plain | undefined, argument: Plain): 
           : result <= 0
 }
 
+function kindOf(value: Plain | undefined): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function isOperators(argument: Plain): boolean {
+  return typeof argument === 'object' && argument !== null && Object.keys(argument)[0]?.startsWith('$') === true
+}
+
 type Condition = { [operator: string]: Plain }
 
 function test(operator: string, argument: Plain, document: Plain, path: string): boolean {
@@ -89,13 +99,31 @@ function test(operator: string, argument: Plain, document: Plain, path: string):
       return values().some((value) => value !== undefined) === argument
     case '$size':
       return reach(document, path.split('.'), false).some((value) => Array.isArray(value) && value.length === argument)
+    case '$all':
+      return (argument as Plain[]).length > 0 && (argument as Plain[]).every((each) => test('$eq', each, document, path))
+    case '$type':
+      return values().some((value) => kindOf(value) === argument)
+    case '$mod': {
+      const [divisor, remainder] = argument as [number, number]
+      return values().some((value) => typeof value === 'number' && Number.isFinite(value) && Math.trunc(value) % divisor === remainder)
+    }
+    case '$bitsAnySet':
+      return values().some(
+        (value) => Number.isInteger(value) && Math.abs(value as number) < 64 && ((value as number) & (argument as number)) !== 0,
+      )
+    case '$regex':
+      return values().some((value) => typeof value === 'string' && new RegExp(argument as string).test(value))
     case '$not':
       return !Object.entries(argument as Condition).every(([inner, value]) => test(inner, value, document, path))
     case '$elemMatch':
       return reach(document, path.split('.'), false).some(
         (value) =>
           Array.isArray(value) &&
-          value.some((element) => Object.entries(argument as Condition).every(([inner, given]) => compares(inner, element, given))),
+          value.some((element) =>
+            isOperators(argument)
+              ? Object.entries(argument as Condition).every(([inner, given]) => compares(inner, element, given))
+              : typeof element === 'object' && element !== null && referenceMatches(argument as PlainFilter, element),
+          ),
       )
     default:
       return values().some((value) => compares(operator, value, argument))

@@ -12,8 +12,9 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { compareDocuments, CommandError, decode, DocumentWriter, emptyDocument, toExtendedJson } from '@shardlab/bson'
-import { buildIndex, createCollection, raiseError, type StorageNode } from '@shardlab/node'
+import { buildIndex, createCollection, raiseError, viewOf, type StorageNode } from '@shardlab/node'
 import { sameDatabaseVersion, ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
 import type { CriticalSections } from '../metadata/critical-sections.js'
 import type { DatabasePlacement, PlacementState } from '../metadata/placement-state.js'
 import { staleDatabase } from '../metadata/version-check.js'
@@ -63,6 +64,7 @@ export async function createShardedCollection(
       return { uuid: existing.uuid, error: null }
     }
     const collection = node.collection(ns)
+    checkShardable(node, collection, ns, args.has('collation'))
     const isEmpty = collection === undefined || collection.count === 0
     const shards = (await context.request(configAddress, 'config.get-shards', {})).shards.map((shard) => decode(shard)['_id'] as string)
     const chunkCount = checkNumInitialChunks(args, shardKey, isEmpty, shards.length)
@@ -107,7 +109,7 @@ export async function createShardedCollection(
       uuid: created.uuid,
       key: shardKey.document,
       unique,
-      defaultCollation: null,
+      defaultCollation: created.defaultCollation,
       chunks,
     })
     raiseError(committed.error)
@@ -126,6 +128,17 @@ export async function createShardedCollection(
     )
     return { uuid: created.uuid, error: null }
   })
+}
+
+/** @throws CommandError 166 CommandNotSupportedOnView, 72 InvalidOptions, 2 BadValue */
+function checkShardable(node: StorageNode, collection: Collection | undefined, ns: string, collationGiven: boolean): void {
+  if (collection === undefined) {
+    if (viewOf(node, ns) !== null) throw new CommandError('CommandNotSupportedOnView', 'Views cannot be sharded.')
+    return
+  }
+  if (collection.capped !== null) throw new CommandError('InvalidOptions', "can't shard a capped collection")
+  if (collection.defaultCollation !== null && !collationGiven)
+    throw new CommandError('BadValue', 'If no collation was specified, the collection collation must be simple')
 }
 
 /** @throws CommandError 72 InvalidOptions */

@@ -4,42 +4,47 @@
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
-import { dropLocalCollection, dropLocalDatabase, raiseError } from '@shardlab/node'
+import { dropLocalDatabase, dropLocalNamespace, raiseError } from '@shardlab/node'
 import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
+import { DdlRecords } from './ddl-records.js'
 import { forEachShard } from './participants.js'
 
 export async function dropCollection(
-  { node, state, critical }: CreateCollectionParts,
+  parts: CreateCollectionParts,
   { ns, databaseVersion }: RequestOf<'shard.drop-collection'>,
 ): Promise<ReplyOf<'shard.drop-collection'>> {
+  const { node, state, critical } = parts
   const { context } = node
+  const records = new DdlRecords(node)
   await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const placement = await state.refreshCollection(ns)
-    const collection = node.collection(ns)
-    const indexCount = collection?.indexes().length ?? 0
-    if (placement === null) {
-      dropLocalCollection(node, ns)
+    const wasPending = records.isPending('dropCollection', ns)
+    if (placement === null && !wasPending) {
+      const dropped = dropLocalNamespace(node, ns)
       await node.flush()
       state.forgetCollection(ns)
-      return { existed: collection !== undefined, indexCount, error: null }
+      return { existed: dropped !== null, indexCount: dropped?.indexCount ?? null, error: null }
     }
+    const indexCount = node.collection(ns)?.indexes().length ?? 0
     await logChange(context, 'dropCollection.start', ns, new DocumentWriter().finish())
     await context.reach('shard.drop-collection.started', { ns })
+    await records.begin('dropCollection', ns)
     raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
     await context.reach('shard.drop-collection.committed', { ns })
-    dropLocalCollection(node, ns)
+    dropLocalNamespace(node, ns)
     await node.flush()
-    // A shard without chunks may still hold a copy: all are asked.
-    await forEachShard(await otherShards({ node, state, critical }), (shard) =>
-      context.request(shard, 'shard.drop-local-collection', { ns }),
-    )
     state.forgetCollection(ns)
+    // A shard without chunks may still hold a copy: all are asked.
+    await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
+    records.finish('dropCollection', ns)
+    await node.flush()
     await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
     return { existed: true, indexCount, error: null }
   })
 }
 
+/** The database's own entry goes last: until then a repeated command finds its way here again. */
 export async function dropDatabase(
   parts: CreateCollectionParts,
   { db, databaseVersion }: RequestOf<'shard.drop-database'>,
@@ -49,18 +54,21 @@ export async function dropDatabase(
   await raiseStaleDatabase(state, context.address, db, databaseVersion)
   return critical.hold(db, async () => {
     await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
-    raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
-    await context.reach('shard.drop-database.committed', { db })
+    raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
+    await context.reach('shard.drop-database.collections-committed', { db })
     dropLocalDatabase(node, db)
     await node.flush()
+    state.forgetDatabase(db)
     await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-database', { db }))
+    raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
+    await context.reach('shard.drop-database.committed', { db })
     state.forgetDatabase(db)
     await logChange(context, 'dropDatabase', db, new DocumentWriter().finish())
     return { error: null }
   })
 }
 
-async function otherShards({ node: { context } }: CreateCollectionParts): Promise<string[]> {
+export async function otherShards({ node: { context } }: CreateCollectionParts): Promise<string[]> {
   const { shards } = await context.request(configAddress, 'config.get-shards', {})
   return shards.map((shard) => decode(shard)['_id'] as string).filter((id) => id !== context.address)
 }

@@ -13,7 +13,18 @@ function startsWithShardKey(index: Index, shardKey: ShardKeyPattern): boolean {
 
 /** Can routing and migrations rely on this index? */
 function isUseful(index: Index, shardKey: ShardKeyPattern): boolean {
-  return !index.sparse && findField(index.spec, 'partialFilterExpression') === undefined && startsWithShardKey(index, shardKey)
+  return (
+    !index.sparse && index.partialFilter === null && findField(index.spec, 'collation') === undefined && startsWithShardKey(index, shardKey)
+  )
+}
+
+/** Names of the visible indexes that the collection must not lose all of; a hashed one it may. Server: isLastNonHiddenRangedShardKeyIndex. */
+export function protectedIndexes(collection: Collection, shardKey: ShardKeyPattern): string[] {
+  if (shardKey.isHashed) return []
+  return collection
+    .indexes()
+    .filter((index) => !index.hidden && !index.multikey && isUseful(index, shardKey))
+    .map((index) => index.name)
 }
 
 /**

@@ -22,8 +22,12 @@ export class PlacementState {
   readonly #databases = new Map<string, DatabasePlacement | null>()
   readonly #refreshes = new Map<string, Promise<unknown>>()
 
-  constructor(context: ActorContext) {
+  readonly #learned: (ns: string, placement: CollectionPlacement) => void
+
+  /** @param learned called with each placement that comes from the config server */
+  constructor(context: ActorContext, learned: (ns: string, placement: CollectionPlacement) => void = () => {}) {
     this.#context = context
+    this.#learned = learned
   }
 
   /** The collection's placement, null when it is known not to be sharded, undefined when nothing is known. */
@@ -54,6 +58,7 @@ export class PlacementState {
       )
       const placement = applyPlacementAnswer(ns, known, answer)
       this.#collections.set(ns, placement)
+      if (placement !== null) this.#learned(ns, placement)
       return placement
     })
   }

@@ -2,9 +2,9 @@
  * Compares the versions that a router sent with what this shard knows; decides which documents the command may see.
  * Server: shardingState checks in service_entry_point, collection_sharding_runtime.cpp.
  */
-import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
+import type { DatabaseVersionTuple, NodeCommand, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { Access, NodeInvocation } from '@shardlab/node'
+import type { Access } from '@shardlab/node'
 import { splitNamespace } from '@shardlab/node'
 import {
   isOlderGeneration,
@@ -35,7 +35,10 @@ export class VersionCheck {
   }
 
   /** @throws CommandError 13388 StaleConfig, 249 StaleDbVersion */
-  enter(ns: string, { routed }: NodeInvocation): Promise<Access> | Access {
+  enter(
+    ns: string,
+    { routed }: { readonly routed: Pick<NodeCommand, 'shardVersion' | 'databaseVersion'> | null },
+  ): Promise<Access> | Access {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything

@@ -17,6 +17,8 @@ export class ScriptedConfig {
   readonly asked: string[] = []
   readonly changes: [what: string, ns: string, details: Document][] = []
   shards: string[]
+  /** Collections with zones. */
+  readonly zones = new Set<string>()
   /** Kinds of requests that get no answer. */
   readonly silent = new Set<string>()
   #clock = 100
@@ -131,11 +133,26 @@ export class ScriptedConfig {
       case 'config.commit-drop-collection':
         this.collections.delete((request as RequestOf<'config.commit-drop-collection'>).ns)
         return { error: null }
+      case 'config.commit-drop-collections':
+        this.#dropCollections((request as RequestOf<'config.commit-drop-collections'>).db)
+        return { error: null }
       case 'config.commit-drop-database': {
         const { db } = request as RequestOf<'config.commit-drop-database'>
         this.databases.delete(db)
-        for (const ns of [...this.collections.keys()]) if (ns.startsWith(`${db}.`)) this.collections.delete(ns)
+        this.#dropCollections(db)
         return { error: null }
+      }
+      case 'config.commit-rename-collection': {
+        const { ns, to } = request as RequestOf<'config.commit-rename-collection'>
+        const entry = this.collections.get(ns)!
+        this.collections.delete(ns)
+        this.collections.set(to, { ...entry, epoch: new ObjectId(String(++this.#clock).padStart(24, '0')), timestamp: this.#clock })
+        return { error: null }
+      }
+      case 'node.command': {
+        const { filter } = decode((request as RequestOf<'node.command'>).body)
+        const firstBatch = this.zones.has(filter.ns) ? [{ ns: filter.ns }] : []
+        return { body: encode({ cursor: { id: 0n, ns: 'config.tags', firstBatch }, ok: 1 }), clusterTime: [1, 1] }
       }
       case 'config.log-change': {
         const { what, ns, details } = request as RequestOf<'config.log-change'>
@@ -145,6 +162,10 @@ export class ScriptedConfig {
       default:
         return undefined
     }
+  }
+
+  #dropCollections(db: string): void {
+    for (const ns of [...this.collections.keys()]) if (ns.startsWith(`${db}.`)) this.collections.delete(ns)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Actor, ClientCommand, MessageKind, NodeCommand, ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
-import { createShard } from '../../src/index.js'
+import { createShard, type ShardOptions } from '../../src/index.js'
 import { FakeContext } from './fake-context.js'
 import { ScriptedConfig } from './scripted-config.js'
 
@@ -11,6 +11,7 @@ type Versions = Partial<Pick<NodeCommand, 'shardVersion' | 'databaseVersion' | '
 export class Shards {
   readonly config: ScriptedConfig
   readonly contexts = new Map<string, FakeContext>()
+  readonly #options: ShardOptions
   readonly #actors = new Map<string, Actor>()
   /** Shards that cannot be reached. */
   readonly down = new Set<string>()
@@ -20,16 +21,25 @@ export class Shards {
     version = '7.0' as EmulatedVersion,
   }: { shards?: string[]; version?: EmulatedVersion } = {}) {
     this.config = new ScriptedConfig(shards)
+    this.#options = { emulate: version, maxWireVersion: 21 }
     for (const shard of shards) {
       const context = new FakeContext(shard, (to, kind, request) => {
         if (to === 'config') return this.config.answer(kind, request)
         return this.down.has(to) ? undefined : this.#actors.get(to)?.receive(kind, request as never, shard)
       })
       this.contexts.set(shard, context)
-      const actor = createShard(context, { emulate: version, maxWireVersion: 21 })
+      const actor = createShard(context, this.#options)
       void actor.start?.()
       this.#actors.set(shard, actor)
     }
+  }
+
+  /** A new life on the same disk. */
+  restart(shard: string): void {
+    void this.#actors.get(shard)!.stop?.()
+    const actor = createShard(this.contexts.get(shard)!, this.#options)
+    void actor.start?.()
+    this.#actors.set(shard, actor)
   }
 
   async send<K extends MessageKind>(shard: string, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {

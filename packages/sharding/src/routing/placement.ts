@@ -1,7 +1,7 @@
 /**
  * A collection's placement as routers and shards hold it in memory, built from the catalog's documents.
  */
-import { decode, findField, type Document } from '@shardlab/bson'
+import { CommandError, decode, findField, type Document } from '@shardlab/bson'
 import { parseChunk } from '../model/chunk.js'
 import { sameGeneration, type PlacementVersion } from '../model/placement-version.js'
 import { ShardKeyPattern } from '../model/shard-key-pattern.js'
@@ -37,8 +37,34 @@ export function applyPlacementAnswer(ns: string, known: CollectionPlacement | nu
     if (known === null || !sameGeneration(known.table.version, [...generation, 0, 0]))
       throw new Error(`the changes of ${ns} build on a placement that is not known`)
     if (answer.chunks.length === 0) return known
-    return { ...known, table: known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk))) }
+    return consistent(ns, () => ({
+      ...known,
+      table: known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk))),
+    }))
   }
+  const { collection } = answer
+  return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generation, key))
+}
+
+/** Clients can write to the catalog, and what they leave there need not be a placement. Server: chunk_manager.cpp, validateChunk. */
+function consistent(ns: string, build: () => CollectionPlacement): CollectionPlacement {
+  try {
+    return build()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CommandError('ConflictingOperationInProgress', `Gap or overlap exists in the routing table of collection ${ns}: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+function wholePlacement(
+  ns: string,
+  answer: PlacementAnswer & { readonly collection: Uint8Array },
+  generation: ReturnType<typeof generationOf>,
+  key: Uint8Array,
+): CollectionPlacement {
+  const entry = decode(answer.collection)
   const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
   const collation = findField(answer.collection, 'defaultCollation')
   return {

@@ -1,26 +1,61 @@
 /** Queries as plain objects. */
 import { encode, decode, CommandError, type Document } from '@shardlab/bson'
-import { compileFilter, parseSort } from '@shardlab/query'
-import { executePlan, planQuery, type Collection, type ExecuteOptions, type QueryPlan, type QueryRequest } from '../../src/index.js'
+import { compileCollation, compileFilter, compileProjection, parseSort, type EvaluationContext } from '@shardlab/query'
+import {
+  executePlan,
+  planQuery,
+  type Collection,
+  type ExecuteOptions,
+  type QueryPlan,
+  type QueryRequest,
+  type RowProjection,
+  type ShardFilter,
+} from '../../src/index.js'
 
-export const context = { nowMs: 0, random: (): number => 0 }
+export const context: EvaluationContext = { nowMs: 0, random: () => 0 }
 
 export interface PlainQuery {
   readonly sort?: Document
   readonly hint?: string | Document
   readonly skip?: number
   readonly limit?: number
+  readonly projection?: Document
+  readonly min?: Document
+  readonly max?: Document
+  readonly returnKey?: boolean
+  readonly after?: number
+  readonly collation?: Document
+  readonly shardFilter?: ShardFilter
 }
 
-export function planOf(collection: Collection, filter: Document, query: PlainQuery = {}): QueryPlan {
-  const { sort, hint, ...rest } = query
-  const request: QueryRequest = {
-    filter: compileFilter(encode(filter), context),
+/** The context of a query under a collation; the simple one by default. */
+export function contextOf(collation: Document | undefined): EvaluationContext {
+  const compiled = collation === undefined ? null : compileCollation(encode(collation))
+  return compiled === null ? context : { ...context, strings: compiled.compare }
+}
+
+export function requestOf(filter: Document, query: PlainQuery = {}): QueryRequest {
+  const { sort, hint, projection, min, max, collation, ...rest } = query
+  const evaluation = contextOf(collation)
+  return {
+    filter: compileFilter(encode(filter), evaluation),
     ...rest,
     ...(sort === undefined ? {} : { sort: parseSort(encode(sort)) }),
     ...(hint === undefined ? {} : { hint: typeof hint === 'string' ? hint : encode(hint) }),
+    ...(projection === undefined ? {} : { projection: projectionOf(projection, evaluation) }),
+    ...(min === undefined ? {} : { min: encode(min) }),
+    ...(max === undefined ? {} : { max: encode(max) }),
   }
-  return planQuery(collection, request)
+}
+
+function projectionOf(projection: Document, evaluation: EvaluationContext): RowProjection {
+  const document = encode(projection)
+  const compiled = compileProjection(document, evaluation)
+  return { document, apply: (row) => compiled.apply(row) }
+}
+
+export function planOf(collection: Collection, filter: Document, query: PlainQuery = {}): QueryPlan {
+  return planQuery(collection, requestOf(filter, query))
 }
 
 /** The rows as plain documents. */

@@ -23,7 +23,7 @@ export const buildInfo: CommandRow<CommonInvocation> = {
       .string('sysInfo', 'deprecated')
       .startArray('versionArray')
     ;[...parts, 0].slice(0, 4).forEach((part, i) => writer.int32(String(i), part))
-    return writer
+    writer
       .end()
       .startDocument('openssl')
       .string('running', 'disabled')
@@ -38,8 +38,6 @@ export const buildInfo: CommandRow<CommonInvocation> = {
       .int32('bits', 64)
       .bool('debug', false)
       .int32('maxBsonObjectSize', 16 * 1024 * 1024)
-      .startArray('storageEngines')
-      .string('0', 'ephemeralForTest')
-      .end()
+    return host.process === 'mongos' ? writer : writer.startArray('storageEngines').string('0', 'ephemeralForTest').end()
   },
 }

@@ -10,10 +10,9 @@ export const getLog: CommandRow<CommonInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/getLog',
-  status: 'partial',
-  missing: 'the log goes to the event stream of the cluster; the lists are empty',
-  summary: 'Lists recent log lines.',
-  run({ args }) {
+  status: 'full',
+  summary: 'Lists recent log lines: connections, slow operations, changed parameters.',
+  run({ args, host }) {
     if (args.target.type !== BsonType.string)
       throw new CommandError('TypeMismatch', `Argument to getLog must be of type String; found ${typeName(args.target.type)}`)
     const component = args.target.asString()
@@ -24,6 +23,9 @@ export const getLog: CommandRow<CommonInvocation> = {
       return writer.end()
     }
     if (!components.includes(component)) throw new CommandError('OperationFailed', `no RamLog named: ${component}`)
-    return writer.int32('totalLinesWritten', 0).startArray('log').end()
+    const lines = component === 'global' ? host.logBuffer.lines : []
+    writer.int32('totalLinesWritten', component === 'global' ? host.logBuffer.total : 0).startArray('log')
+    lines.forEach((line, i) => writer.string(String(i), line))
+    return writer.end()
   },
 }

@@ -1,19 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import type { CommonInvocation } from '../common-invocation.js'
 
-type Parameters = Readonly<Record<string, (writer: DocumentWriter, invocation: CommonInvocation) => void>>
-
-/** Parameters that clients and their test harnesses read. */
-const parameters: Parameters = {
-  authenticationMechanisms: (writer) =>
-    void writer.startArray('authenticationMechanisms').string('0', 'SCRAM-SHA-1').string('1', 'SCRAM-SHA-256').end(),
-  enableTestCommands: (writer) => void writer.bool('enableTestCommands', true),
-  featureCompatibilityVersion: (writer, { host }) =>
-    void writer.startDocument('featureCompatibilityVersion').string('version', host.behaviours.featureCompatibilityVersion).end(),
-  logLevel: (writer) => void writer.int32('logLevel', 0),
-  quiet: (writer) => void writer.bool('quiet', false),
-  requireApiVersion: (writer) => void writer.bool('requireApiVersion', false),
+interface Asked {
+  readonly everything: boolean
+  readonly details: boolean
+  readonly setAt: 'runtime' | 'startup' | null
 }
 
 export const getParameter: CommandRow<CommonInvocation> = {
@@ -23,19 +15,23 @@ export const getParameter: CommandRow<CommonInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getParameter',
   status: 'partial',
-  missing: 'knows the parameters that drivers and shells ask for, not all of the server',
+  missing: 'knows the parameters that change what clients see and those that drivers and shells ask for, not all of the server',
   summary: 'Reads server parameters.',
-  run(invocation) {
-    const { args, body, host } = invocation
-    const writer = new DocumentWriter(256)
-    const everything = (args.target.type === BsonType.string && args.target.asString() === '*') || args.target.type === BsonType.object
+  run({ args, body, host }) {
+    const asked = whatIsAsked(args.target)
+    const names = namesIn(body)
+    const writer = new DocumentWriter(1024)
     let found = 0
-    for (const [name, write] of Object.entries(parameters)) {
-      // A mongos has no feature compatibility version of its own.
-      if (name === 'featureCompatibilityVersion' && host.process === 'mongos' && everything) continue
-      if (everything || named(body, name)) {
-        write(writer, invocation)
-        found++
+    for (const row of host.parameters.rows) {
+      if (!asked.everything && !names.has(row.name)) continue
+      if (asked.setAt === 'runtime' && !row.settableAtRuntime) continue
+      if (asked.setAt === 'startup' && !row.settableAtStartup) continue
+      found++
+      if (!asked.details) host.parameters.write(writer, row)
+      else {
+        writer.startDocument(row.name)
+        host.parameters.write(writer, row, 'value')
+        writer.bool('settableAtRuntime', row.settableAtRuntime).bool('settableAtStartup', row.settableAtStartup).end()
       }
     }
     if (found === 0) throw new CommandError('InvalidOptions', 'no option found to get')
@@ -43,7 +39,31 @@ export const getParameter: CommandRow<CommonInvocation> = {
   },
 }
 
-function named(body: Uint8Array, name: string): boolean {
-  for (const it = new FieldIterator(body); it.next();) if (it.name() === name) return true
-  return false
+/** @throws CommandError 40415, 14, 2 for an options document that is none */
+function whatIsAsked(target: RawValue): Asked {
+  if (target.type === BsonType.string) return { everything: target.asString() === '*', details: false, setAt: null }
+  if (target.type !== BsonType.object) return { everything: false, details: false, setAt: null }
+  for (const it = new FieldIterator(target.bytes, target.start); it.next();) {
+    const name = it.name()
+    if (name !== 'allParameters' && name !== 'showDetails' && name !== 'setAt')
+      throw new CommandError(40415, `BSON field 'getParameter.${name}' is an unknown field.`)
+  }
+  const setAt = findField(target.bytes, 'setAt', target.start)
+  return {
+    everything: findField(target.bytes, 'allParameters', target.start)?.isTruthy() ?? false,
+    details: findField(target.bytes, 'showDetails', target.start)?.isTruthy() ?? false,
+    setAt: setAt === undefined ? null : settability(setAt),
+  }
+}
+
+function settability(value: RawValue): 'runtime' | 'startup' {
+  const text = value.type === BsonType.string ? value.asString() : ''
+  if (text === 'runtime' || text === 'startup') return text
+  throw new CommandError('BadValue', `Enumeration value '${text}' for field 'getParameter.setAt' is not a valid value.`)
+}
+
+function namesIn(body: Uint8Array): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const it = new FieldIterator(body); it.next();) names.add(it.name())
+  return names
 }

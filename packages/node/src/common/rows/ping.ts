@@ -6,6 +6,7 @@ export const ping: CommandRow<CommonInvocation> = {
   name: 'ping',
   routing: 'local',
   access: 'none',
+  apiVersion1: true,
   manual: 'reference/command/ping',
   status: 'full',
   summary: 'Answers that the member is there.',

@@ -1,7 +1,7 @@
-/** $stdDevPop, $stdDevSamp: one pass by Welford, merged by Chan. What is no number does not count. */
+/** $stdDevPop, $stdDevSamp: one pass by Welford, merged by Chan. What is no number does not count; decimals count as doubles, as on the server. */
 import { DocumentWriter, documentValue, doubleValue, findField, nullValue, type RawValue } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
-import type { Accumulator, AccumulatorOperator } from './accumulator.js'
+import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 function deviation(isSample: boolean): () => Accumulator {
   return () => {
@@ -37,9 +37,14 @@ function deviation(isSample: boolean): () => Accumulator {
   }
 }
 
-const note = 'computed in double precision, of decimal128 values too'
+function row(name: string, isSample: boolean): AccumulatorOperator {
+  return {
+    name,
+    manualPage: `aggregation/${name.slice(1)}`,
+    status: 'complete',
+    create: deviation(isSample),
+    evaluatedOf: oneExpression(name),
+  }
+}
 
-export const deviationAccumulators: readonly AccumulatorOperator[] = [
-  { name: '$stdDevPop', manualPage: 'aggregation/stdDevPop', status: 'partial', note, create: deviation(false) },
-  { name: '$stdDevSamp', manualPage: 'aggregation/stdDevSamp', status: 'partial', note, create: deviation(true) },
-]
+export const deviationAccumulators: readonly AccumulatorOperator[] = [row('$stdDevPop', false), row('$stdDevSamp', true)]

@@ -6,7 +6,6 @@ import {
   DocumentWriter,
   documentValue,
   elementsOf,
-  encodeKeyString,
   FieldIterator,
   nullValue,
   typeName,
@@ -14,7 +13,8 @@ import {
   type StringComparator,
 } from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
-import type { Accumulator, AccumulatorOperator } from './accumulator.js'
+import { valueClasses } from '../../values/value-classes.js'
+import { HeldBytes, oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 function extreme(wanted: -1 | 1): (strings: StringComparator | undefined) => Accumulator {
   return (strings) => {
@@ -48,24 +48,30 @@ function last(): Accumulator {
 
 function push(): Accumulator {
   const values: RawValue[] = []
+  const held = new HeldBytes('$push')
+  const add = (value: RawValue | undefined) => {
+    if (value === undefined) return
+    held.add(value)
+    values.push(value)
+  }
   return {
-    add(value) {
-      if (value !== undefined) values.push(value)
-    },
-    merge(partial) {
-      values.push(...elementsOf(partial))
-    },
+    add,
+    merge: (partial) => elementsOf(partial).forEach(add),
     partial: () => arrayValue(values),
     result: () => arrayValue(values),
   }
 }
 
-function addToSet(): Accumulator {
+function addToSet(strings: StringComparator | undefined): Accumulator {
+  const keyOf = valueClasses(strings)
   const values = new Map<string, RawValue>()
+  const held = new HeldBytes('$addToSet')
   const add = (value: RawValue | undefined) => {
     if (value === undefined) return
-    const key = encodeKeyString([value])
-    if (!values.has(key)) values.set(key, value)
+    const key = keyOf(value)
+    if (values.has(key)) return
+    held.add(value)
+    values.set(key, value)
   }
   return {
     add,
@@ -91,18 +97,16 @@ function mergeObjects(): Accumulator {
   return { add, merge: add, partial: result, result }
 }
 
+function row(name: string, create: AccumulatorOperator['create']): AccumulatorOperator {
+  return { name, manualPage: `aggregation/${name.slice(1)}`, status: 'complete', create, evaluatedOf: oneExpression(name) }
+}
+
 export const pickAccumulators: readonly AccumulatorOperator[] = [
-  { name: '$min', manualPage: 'aggregation/min', status: 'complete', create: extreme(-1) },
-  { name: '$max', manualPage: 'aggregation/max', status: 'complete', create: extreme(1) },
-  { name: '$first', manualPage: 'aggregation/first', status: 'complete', create: first },
-  { name: '$last', manualPage: 'aggregation/last', status: 'complete', create: last },
-  { name: '$push', manualPage: 'aggregation/push', status: 'complete', create: push },
-  {
-    name: '$addToSet',
-    manualPage: 'aggregation/addToSet',
-    status: 'partial',
-    note: 'equality by bytes, without the collation',
-    create: addToSet,
-  },
-  { name: '$mergeObjects', manualPage: 'aggregation/mergeObjects', status: 'complete', create: mergeObjects },
+  row('$min', extreme(-1)),
+  row('$max', extreme(1)),
+  row('$first', first),
+  row('$last', last),
+  row('$push', push),
+  row('$addToSet', addToSet),
+  row('$mergeObjects', mergeObjects),
 ]

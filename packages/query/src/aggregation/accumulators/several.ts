@@ -1,6 +1,6 @@
 /**
- * $firstN, $lastN, $minN, $maxN, $top, $topN, $bottom, $bottomN. What is evaluated for a document is an object with `n`, `input` or
- * `output` and, for the sorting ones, the document itself; a partial result carries `n` too, so that the merger needs no specification.
+ * $firstN, $lastN, $minN, $maxN, $top, $topN, $bottom, $bottomN. `n` is evaluated once for a group, on its `_id`; a partial result carries it and
+ * the order too, so that the merger needs no specification. Server: `accumulator_multi.cpp`.
  */
 import {
   BsonType,
@@ -13,123 +13,152 @@ import {
   findField,
   int32Value,
   nullValue,
-  stringValue,
   type RawValue,
   type StringComparator,
 } from '@shardlab/bson'
-import { parseSort, sortKeyOf } from '../../sort/sort-pattern.js'
+import { compareTuples, parseSort, sortKeyValues, type SortPattern } from '../../sort/sort-pattern.js'
 import { arrayValue } from '../../values/build.js'
 import { formatField } from '../../values/format.js'
-import { countNamed, countOperand } from '../expressions/operators/array-more.js'
-import type { Accumulator, AccumulatorOperator } from './accumulator.js'
+import { countNamed, countOperand } from '../expressions/operators/array-order.js'
+import { HeldBytes, type Accumulator, type AccumulatorOperator } from './accumulator.js'
+import { Bounded } from './bounded.js'
 
 const field = (document: RawValue, name: string) => findField(document.bytes, name, document.start)
 
-/** Keeps some of the values that it is given, in order. */
-type Keep<Entry> = (entries: Entry[], n: number) => Entry[]
-
-interface Codec<Entry> {
-  /** The entry of one document; null for one that does not count. */
-  entryOf(evaluated: RawValue): Entry | null
-  read(stored: RawValue): Entry
-  store(entry: Entry): RawValue
-  valueOf(entry: Entry): RawValue
-}
-
-function keeping<Entry>(codec: Codec<Entry>, keep: Keep<Entry>, isSingle: boolean): Accumulator {
-  let n = 0
-  let entries: Entry[] = []
-  const trim = () => {
-    // Not at every document: sorting each time would cost more than it saves.
-    if (entries.length > 2 * n + 32) entries = keep(entries, n)
+/** Values as they come, the first n or the last n. */
+function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
+  let limit = n
+  let values: RawValue[] = []
+  const held = new HeldBytes(name)
+  const add = (value: RawValue | undefined) => {
+    if (isFirst && values.length === limit) return
+    if (values.length < limit) held.add(value ?? nullValue)
+    values.push(value ?? nullValue)
+    if (values.length >= 2 * limit + 32) values = values.slice(-limit)
   }
-  const result = () => keep(entries, n)
+  const kept = () => (isFirst ? values : values.slice(-limit))
   return {
-    add(evaluated) {
-      if (evaluated === undefined) return
-      if (n === 0) n = isSingle ? 1 : countOperand(field(evaluated, 'n'))
-      const entry = codec.entryOf(evaluated)
-      if (entry !== null) entries.push(entry)
-      trim()
-    },
+    add,
     merge(partial) {
-      n = Number(field(partial, 'n')!.asBigInt())
-      for (const stored of elementsOf(field(partial, 'entries')!)) entries.push(codec.read(stored))
-      trim()
+      limit = Number(field(partial, 'n')!.asBigInt())
+      for (const value of elementsOf(field(partial, 'values')!)) add(value)
     },
-    partial: () =>
-      documentValue(
-        new DocumentWriter()
-          .int64('n', n)
-          .value('entries', arrayValue(result().map((entry) => codec.store(entry))))
-          .finish(),
-      ),
-    result() {
-      const values = result().map((entry) => codec.valueOf(entry))
-      return isSingle ? (values[0] ?? nullValue) : arrayValue(values)
-    },
+    partial: () => documentValue(new DocumentWriter().int64('n', limit).value('values', arrayValue(kept())).finish()),
+    result: () => arrayValue(kept()),
   }
 }
 
-function plain(skipsNullish: boolean): Codec<RawValue> {
-  const same = (value: RawValue) => value
+/** The n least, ascending, or the n greatest, descending; null and missing do not count. */
+function extremes(name: string, isLeast: boolean, n: number, strings: StringComparator | undefined): Accumulator {
+  const best = new Bounded<RawValue>(n, (a, b) => compareValues(a, b, strings), isLeast ? 'greatest' : 'least')
+  const held = new HeldBytes(name)
+  const add = (value: RawValue | undefined) => {
+    if (value === undefined || value.isNullish()) return
+    if (best.entries.length < best.n) held.add(value)
+    best.add(value)
+  }
+  const values = () => arrayValue(isLeast ? best.entries : best.entries.toReversed())
   return {
-    entryOf(evaluated) {
-      const input = field(evaluated, 'input')
-      return skipsNullish && (input === undefined || input.isNullish()) ? null : (input ?? nullValue)
+    add,
+    merge(partial) {
+      best.n = Number(field(partial, 'n')!.asBigInt())
+      for (const value of elementsOf(field(partial, 'values')!)) add(value)
     },
-    read: same,
-    store: same,
-    valueOf: same,
+    partial: () => documentValue(new DocumentWriter().int64('n', best.n).value('values', values()).finish()),
+    result: values,
   }
 }
 
-function checkCount(argument: RawValue): RawValue {
-  if (argument.type !== BsonType.object) throw countNamed.notObject(String(argument.type))
-  const given = new Set<string>()
+function checkCount(name: string, notObject: number, argument: RawValue): RawValue {
+  if (argument.type !== BsonType.object)
+    throw new CommandError(notObject, `specification must be an object; found ${formatField(name, argument)}`)
+  const given = new Map<string, RawValue>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     if (it.name() !== 'n' && it.name() !== 'input') throw countNamed.unknown(it.name())
-    given.add(it.name())
+    given.set(it.name(), it.value())
   }
   if (!given.has('n')) throw new CommandError(...countNamed.required.n)
-  if (!given.has('input')) throw new CommandError(...countNamed.required.input)
-  return argument
+  const input = given.get('input')
+  if (input === undefined) throw new CommandError(...countNamed.required.input)
+  return input
 }
+
+const countOf = (argument: RawValue) => field(argument, 'n')
 
 function several(
   name: string,
-  skipsNullish: boolean,
-  keepFor: (strings: StringComparator | undefined) => Keep<RawValue>,
+  notObject: number,
+  make: (n: number, strings: StringComparator | undefined) => Accumulator,
 ): AccumulatorOperator {
   return {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
-    status: 'partial',
-    note: 'n is read from the first document of a group and may not depend on it',
-    create: (strings) => keeping(plain(skipsNullish), keepFor(strings), false),
-    replaceArgument: checkCount,
+    status: 'complete',
+    since: 5.2,
+    create: (strings, setting) => make(setting === undefined ? 0 : countOperand(setting.n), strings),
+    evaluatedOf: (argument) => checkCount(name, notObject, argument),
+    countOf,
   }
 }
 
 interface SortedEntry {
-  readonly key: string
+  readonly key: readonly (RawValue | undefined)[]
   readonly value: RawValue
 }
 
-function sorted(sortBy: RawValue | undefined): Codec<SortedEntry> {
-  const pattern = sortBy === undefined ? null : parseSort(sortBy.slice())
-  return {
-    entryOf: (evaluated) => ({
-      key: sortKeyOf(field(evaluated, 'document')!.slice(), pattern!),
-      value: field(evaluated, 'output') ?? nullValue,
-    }),
-    read: (stored) => ({ key: field(stored, 'key')!.asString(), value: field(stored, 'value')! }),
-    store: ({ key, value }) => documentValue(new DocumentWriter().value('key', stringValue(key)).value('value', value).finish()),
-    valueOf: ({ value }) => value,
-  }
+function readEntry(stored: RawValue): SortedEntry {
+  return { key: elementsOf(field(stored, 'key')!), value: field(stored, 'value')! }
 }
 
-const byKey = (a: SortedEntry, b: SortedEntry) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+function storeEntry({ key, value }: SortedEntry): RawValue {
+  return documentValue(
+    new DocumentWriter()
+      .value('key', arrayValue(key.map((part) => part ?? nullValue)))
+      .value('value', value)
+      .finish(),
+  )
+}
+
+/** $top and its like: the outputs of the documents that are first or last in an order. */
+function ordered(
+  isSingle: boolean,
+  isTop: boolean,
+  n: number,
+  strings: StringComparator | undefined,
+  given: RawValue | undefined,
+): Accumulator {
+  let sortBy = given
+  let pattern: SortPattern | undefined = sortBy === undefined ? undefined : parseSort(sortBy.slice())
+  const best = new Bounded<SortedEntry>(
+    n,
+    (a, b) => compareTuples(a.key, b.key, pattern!.descending, strings),
+    isTop ? 'greatest' : 'least',
+  )
+  return {
+    add(evaluated) {
+      const key = sortKeyValues(field(evaluated!, 'document')!.slice(), pattern!, strings)
+      best.add({ key, value: field(evaluated!, 'output') ?? nullValue })
+    },
+    merge(partial) {
+      best.n = Number(field(partial, 'n')!.asBigInt())
+      sortBy ??= field(partial, 'sortBy')!
+      pattern ??= parseSort(sortBy.slice())
+      for (const stored of elementsOf(field(partial, 'entries')!)) best.add(readEntry(stored))
+    },
+    partial: () =>
+      documentValue(
+        new DocumentWriter()
+          .int64('n', best.n)
+          .value('sortBy', sortBy!)
+          .value('entries', arrayValue(best.entries.map(storeEntry)))
+          .finish(),
+      ),
+    result() {
+      const values = best.entries.map((entry) => entry.value)
+      return isSingle ? (values[0] ?? nullValue) : arrayValue(values)
+    },
+  }
+}
 
 /** `{n, output, sortBy}` to what is evaluated for a document. */
 function sortedArgument(name: string, isSingle: boolean, argument: RawValue): RawValue {
@@ -140,55 +169,40 @@ function sortedArgument(name: string, isSingle: boolean, argument: RawValue): Ra
     const option = it.name()
     if (!(['output', 'sortBy'].includes(option) || (option === 'n' && !isSingle)))
       throw new CommandError(5788002, `Unknown argument to ${name} '${option}'`)
-    given.set(option, it.value())
+    const value = it.value()
+    if (option === 'sortBy' && value.type !== BsonType.object)
+      throw new CommandError(10065, 'invalid parameter: expected an object (sortBy)')
+    given.set(option, value)
   }
   if (!isSingle && !given.has('n')) throw new CommandError(5788003, "Missing value for 'n'")
-  if (!given.has('output')) throw new CommandError(5788004, "Missing value for 'output'")
+  const output = given.get('output')
+  if (output === undefined) throw new CommandError(5788004, "Missing value for 'output'")
   const sortBy = given.get('sortBy')
   if (sortBy === undefined) throw new CommandError(5788005, "Missing value for 'sortBy'")
-  if (sortBy.type !== BsonType.object) throw new CommandError(10065, `invalid parameter: expected an object (sortBy)`)
   parseSort(sortBy.slice())
-  return documentValue(
-    new DocumentWriter()
-      .value('n', given.get('n') ?? int32Value(1))
-      .value('output', given.get('output')!)
-      .string('document', '$$ROOT')
-      .finish(),
-  )
+  return documentValue(new DocumentWriter().value('output', output).string('document', '$$ROOT').finish())
 }
 
 function sorting(name: string, isSingle: boolean, isTop: boolean): AccumulatorOperator {
   return {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
-    status: 'partial',
-    note: 'orders by bytes, without the collation; n is read from the first document of a group',
-    create(_strings, argument) {
-      const sortBy = argument?.type === BsonType.object ? field(argument, 'sortBy') : undefined
-      return keeping(
-        sorted(sortBy),
-        (entries, n) => {
-          const ordered = entries.toSorted(byKey)
-          return isTop ? ordered.slice(0, n) : ordered.slice(-n)
-        },
-        isSingle,
-      )
+    status: 'complete',
+    since: 5.2,
+    create(strings, setting) {
+      const n = setting === undefined ? 0 : isSingle ? 1 : countOperand(setting.n)
+      return ordered(isSingle, isTop, n, strings, setting === undefined ? undefined : field(setting.argument, 'sortBy'))
     },
-    replaceArgument: (argument) => sortedArgument(name, isSingle, argument),
+    evaluatedOf: (argument) => sortedArgument(name, isSingle, argument),
+    countOf: (argument) => (isSingle ? int32Value(1) : countOf(argument)),
   }
 }
 
-const extreme =
-  (direction: 1 | -1) =>
-  (strings: StringComparator | undefined): Keep<RawValue> =>
-  (entries, n) =>
-    entries.toSorted((a, b) => compareValues(a, b, strings) * direction).slice(0, n)
-
 export const severalAccumulators: readonly AccumulatorOperator[] = [
-  several('$firstN', false, () => (entries, n) => entries.slice(0, n)),
-  several('$lastN', false, () => (entries, n) => entries.slice(-n)),
-  several('$minN', true, extreme(1)),
-  several('$maxN', true, extreme(-1)),
+  several('$firstN', 5787801, (n) => inOrder('$firstN', true, n)),
+  several('$lastN', 5787801, (n) => inOrder('$lastN', false, n)),
+  several('$minN', 5787900, (n, strings) => extremes('$minN', true, n, strings)),
+  several('$maxN', 5787900, (n, strings) => extremes('$maxN', false, n, strings)),
   sorting('$top', true, true),
   sorting('$topN', false, true),
   sorting('$bottom', true, false),

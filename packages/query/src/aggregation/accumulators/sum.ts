@@ -14,7 +14,7 @@ import {
 } from '@shardlab/bson'
 import { fitsInt64, toNumber } from '../../values/arithmetic.js'
 import { addDecimals, divideDecimals } from '../../values/decimal.js'
-import type { Accumulator, AccumulatorOperator } from './accumulator.js'
+import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 class Total {
   #integers = 0n
@@ -122,14 +122,15 @@ function average(): Accumulator {
 }
 
 export const sumAccumulators: readonly AccumulatorOperator[] = [
-  { name: '$sum', manualPage: 'aggregation/sum', status: 'complete', create: sum },
-  { name: '$avg', manualPage: 'aggregation/avg', status: 'complete', create: average },
+  { name: '$sum', manualPage: 'aggregation/sum', status: 'complete', create: sum, evaluatedOf: oneExpression('$sum') },
+  { name: '$avg', manualPage: 'aggregation/avg', status: 'complete', create: average, evaluatedOf: oneExpression('$avg') },
   {
     name: '$count',
     manualPage: 'aggregation/count-accumulator',
     status: 'complete',
+    since: 5,
     create: sum,
-    replaceArgument(argument) {
+    evaluatedOf(argument) {
       if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
         throw new CommandError('TypeMismatch', '$count takes no arguments, i.e. $count:{}')
       return int32Value(1)

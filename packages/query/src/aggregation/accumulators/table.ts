@@ -1,10 +1,42 @@
 /** The accumulators of $group: every one that is understood has its row here. */
+import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
+import { noJavaScript } from '../expressions/operators/refused.js'
 import type { AccumulatorOperator } from './accumulator.js'
 import { deviationAccumulators } from './deviation.js'
+import { percentileAccumulators } from './percentile.js'
 import { pickAccumulators } from './pick.js'
 import { severalAccumulators } from './several.js'
 import { sumAccumulators } from './sum.js'
 
+const neededOfAccumulator: readonly (readonly [field: string, code: number])[] = [
+  ['init', 4544707],
+  ['accumulate', 4544708],
+  ['merge', 4544709],
+  ['accumulateArgs', 4544710],
+]
+
+const scripted: AccumulatorOperator = {
+  name: '$accumulator',
+  manualPage: 'aggregation/accumulator',
+  status: 'partial',
+  note: 'refused, as by a server without JavaScript',
+  since: 4.4,
+  // With the first group, as on the server.
+  create() {
+    throw noJavaScript()
+  },
+  evaluatedOf(argument) {
+    if (argument.type !== BsonType.object)
+      throw new CommandError(4544703, `$accumulator expects an object as an argument; found: ${typeName(argument.type)}`)
+    for (const [field, code] of neededOfAccumulator)
+      if (findField(argument.bytes, field, argument.start) === undefined)
+        throw new CommandError(code, `$accumulator missing required argument '${field}'`)
+    return findField(argument.bytes, 'accumulateArgs', argument.start)!
+  },
+}
+
 export const accumulatorOperators: ReadonlyMap<string, AccumulatorOperator> = new Map(
-  [...sumAccumulators, ...pickAccumulators, ...deviationAccumulators, ...severalAccumulators].map((row) => [row.name, row]),
+  [...sumAccumulators, ...pickAccumulators, ...deviationAccumulators, ...severalAccumulators, ...percentileAccumulators, scripted].map(
+    (row) => [row.name, row],
+  ),
 )

@@ -1,5 +1,5 @@
 /** How operators take their operands. */
-import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue, type StringComparator } from '@shardlab/bson'
 import { computed, type Expression, type ExpressionCompiler, type ExpressionOperator, type Frame } from './expression.js'
 
 export type Evaluate = (operands: readonly (RawValue | undefined)[]) => RawValue | undefined
@@ -60,6 +60,15 @@ export function unary(name: string, evaluate: (value: RawValue | undefined) => R
   return operator(name, 1, 1, ([value]) => evaluate(value))
 }
 
+/** The operator with the collation's comparison of strings at hand. */
+export function withStrings(name: string, make: (strings: StringComparator | undefined) => ExpressionOperator): ExpressionOperator {
+  return {
+    ...make(undefined),
+    name,
+    compile: (argument, compiler) => make(compiler.context.strings).compile(argument, compiler),
+  }
+}
+
 /** The fields of an operator that takes an object such as `{input: …, as: …}`. */
 export function namedArguments(
   name: string,
@@ -81,7 +90,7 @@ export interface NamedArguments {
   readonly fields: readonly string[]
   /** What to complain about when the field is not given. */
   readonly required: Readonly<Record<string, readonly [code: number, message: string]>>
-  notObject(type: string): CommandError
+  notObject(type: string, argument: RawValue): CommandError
   unknown(field: string): CommandError
 }
 
@@ -115,7 +124,7 @@ export function namedOperator(
 
 /** The compiled operands of an object of operands, null for one that is not given. */
 export function namedOperands(named: NamedArguments, argument: RawValue, compiler: ExpressionCompiler): (Expression | null)[] {
-  if (argument.type !== BsonType.object) throw named.notObject(typeName(argument.type))
+  if (argument.type !== BsonType.object) throw named.notObject(typeName(argument.type), argument)
   const given = new Map<string, Expression>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const field = it.name()

@@ -1,36 +1,49 @@
 /** Aggregation expressions over raw values. Server: pipeline/expression.cpp. */
 import { BsonType, CommandError, DocumentWriter, documentValue, elementsOf, FieldIterator, firstFieldName, RawValue } from '@shardlab/bson'
-import type { EvaluationContext } from '../../context.js'
+import { isKnown, unboundVariable, type EvaluationContext } from '../../context.js'
 import { dateValue, timestampValue } from '../../values/build.js'
 import { computed, constant, type Expression, type ExpressionCompiler, type Frame } from './expression.js'
-import { fieldPathExpression } from './field-path.js'
+import { checkFieldPath, fieldPathExpression, valueAt } from './field-path.js'
+import { formatDocument } from '../../values/format.js'
 import { expressionOperators } from './table.js'
+import { checkVariableRead } from './variable-name.js'
 
 /** An expression that is evaluated on whole documents. */
 export interface DocumentExpression {
   evaluateOn(document: Uint8Array): RawValue | undefined
   readonly constant: Expression['constant']
+  /** Some part of it reads the document, even if only under a condition. */
+  readonly readsDocument: boolean
+}
+
+/** What the parts of one expression share while it is compiled. */
+interface Used {
+  /** Slots of variables so far. */
+  slots: number
+  document: boolean
 }
 
 /**
  * @throws CommandError InvalidPipelineOperator (168) for an unknown operator, 15983 for an object with an operator and other fields, 17276 for an undefined variable
  */
 export function compileExpression(value: RawValue, context: EvaluationContext): DocumentExpression {
-  const expression = compiler(context, new Map(), { count: 0 }).compile(value)
+  const used: Used = { slots: 0, document: false }
+  const expression = compiler(context, new Map(), used).compile(value)
   return {
     evaluateOn: (document) => expression.evaluate({ root: document, slots: [] }),
     constant: expression.constant,
+    readsDocument: used.document,
   }
 }
 
-function compiler(context: EvaluationContext, scope: ReadonlyMap<string, number>, used: { count: number }): ExpressionCompiler {
+function compiler(context: EvaluationContext, scope: ReadonlyMap<string, number>, used: Used): ExpressionCompiler {
   const self: ExpressionCompiler = {
     context,
-    compile: (value) => compile(value, self, scope),
+    compile: (value) => compile(value, self, scope, used),
     withVariables(names) {
       const inner = new Map(scope)
       const slots = names.map((name) => {
-        const slot = used.count++
+        const slot = used.slots++
         inner.set(name, slot)
         return slot
       })
@@ -40,12 +53,13 @@ function compiler(context: EvaluationContext, scope: ReadonlyMap<string, number>
   return self
 }
 
-function compile(value: RawValue, self: ExpressionCompiler, scope: ReadonlyMap<string, number>): Expression {
+function compile(value: RawValue, self: ExpressionCompiler, scope: ReadonlyMap<string, number>, used: Used): Expression {
   switch (value.type) {
     case BsonType.string: {
       const text = value.asString()
-      if (text.startsWith('$$')) return variable(text.slice(2), self.context, scope)
-      return text.startsWith('$') ? fromCurrent(text.slice(1), scope) : constant(value)
+      if (text === '$') throw new CommandError(16872, "'$' by itself is not a valid FieldPath")
+      if (text.startsWith('$$')) return variable(text.slice(2), self.context, scope, used)
+      return text.startsWith('$') ? fromCurrent(text.slice(1), scope, used) : constant(value)
     }
     case BsonType.object:
       return compileObject(value, self)
@@ -73,6 +87,8 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
       throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
     if (field.includes('.'))
       throw new CommandError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`)
+    if (fields.some(({ name: earlier }) => earlier === field))
+      throw new CommandError(16406, `duplicate field name specified in object literal: ${formatDocument(document)}`)
     fields.push({ name: field, expression: self.compile(it.value()) })
   }
   return computed(
@@ -91,7 +107,8 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
 /** `{$name: argument}` as a compiled expression. */
 export function compileOperator(name: string, argument: RawValue, self: ExpressionCompiler): Expression {
   const operator = expressionOperators.get(name)
-  if (operator === undefined) throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
+  if (operator === undefined || !isKnown(operator, self.context))
+    throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
   return operator.compile(argument, self)
 }
 
@@ -109,9 +126,11 @@ function compileArray(value: RawValue, self: ExpressionCompiler): Expression {
   })
 }
 
-function fromCurrent(path: string, scope: ReadonlyMap<string, number>): Expression {
+function fromCurrent(path: string, scope: ReadonlyMap<string, number>, used: Used): Expression {
   const slot = scope.get('CURRENT')
-  return slot === undefined ? fieldPathExpression(rootOf, path) : fieldPathExpression(slotOf(slot), path)
+  if (slot !== undefined) return fieldPathExpression(slotOf(slot), path)
+  used.document = true
+  return fieldPathExpression(rootOf, path)
 }
 
 const rootOf = (frame: Frame): RawValue => documentValue(frame.root)
@@ -120,18 +139,22 @@ function slotOf(slot: number): (frame: Frame) => RawValue | undefined {
   return (frame) => frame.slots[slot]
 }
 
-function variable(text: string, context: EvaluationContext, scope: ReadonlyMap<string, number>): Expression {
+function variable(text: string, context: EvaluationContext, scope: ReadonlyMap<string, number>, used: Used): Expression {
   const dot = text.indexOf('.')
   const name = dot < 0 ? text : text.slice(0, dot)
   const path = dot < 0 ? '' : text.slice(dot + 1)
-  if (name === '') throw new CommandError('FailedToParse', 'empty variable names are not allowed')
+  checkVariableRead(name)
   const slot = scope.get(name)
   if (slot !== undefined) return fieldPathExpression(slotOf(slot), path)
-  const given = context.variables?.get(name)
-  if (given !== undefined) return path === '' ? constant(given) : fieldPathExpression(() => given, path)
+  if (context.variables?.has(name)) {
+    const given = context.variables.get(name)
+    if (given === unboundVariable) return fieldPathExpression(() => undefined, path)
+    return path === '' || given === undefined ? constant(given) : constant(valueAt(given, checkFieldPath(path), 0))
+  }
   switch (name) {
     case 'ROOT':
     case 'CURRENT':
+      used.document = true
       return fieldPathExpression(rootOf, path)
     case 'REMOVE':
       return constant(undefined)

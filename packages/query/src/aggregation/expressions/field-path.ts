@@ -46,6 +46,16 @@ export function valueAt(value: RawValue, names: readonly string[], next: number)
   return current
 }
 
+/** The value at a path through embedded documents only; arrays are not entered. */
+export function nestedField(value: RawValue, names: readonly string[]): RawValue | undefined {
+  let current: RawValue | undefined = value
+  for (const name of names) {
+    if (current?.type !== BsonType.object) return undefined
+    current = findField(current.bytes, name, current.start)
+  }
+  return current
+}
+
 /** @throws CommandError as the server's FieldPath: empty parts, trailing dots, parts that start with $ */
 export function checkFieldPath(path: string): string[] {
   if (path === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')

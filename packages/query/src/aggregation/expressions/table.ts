@@ -4,6 +4,8 @@ import { accumulatedExpressions } from './operators/accumulated.js'
 import { arithmeticExpressions } from './operators/arithmetic.js'
 import { arrayExpressions } from './operators/array.js'
 import { moreArrayExpressions } from './operators/array-more.js'
+import { arrayOrderExpressions } from './operators/array-order.js'
+import { bitExpressions } from './operators/bits.js'
 import { booleanExpressions } from './operators/boolean.js'
 import { comparisonExpressions } from './operators/comparison.js'
 import { conversionExpressions } from './operators/convert.js'
@@ -12,6 +14,8 @@ import { dateExpressions } from './operators/date.js'
 import { fieldExpressions } from './operators/field.js'
 import { numberExpressions } from './operators/number.js'
 import { otherExpressions } from './operators/other.js'
+import { quantileExpressions } from './operators/quantile.js'
+import { refusedExpressions } from './operators/refused.js'
 import { regexExpressions } from './operators/regex.js'
 import { setExpressions } from './operators/set.js'
 import { stringExpressions } from './operators/string.js'
@@ -23,17 +27,21 @@ export const expressionOperators: ReadonlyMap<string, ExpressionOperator> = new 
     ...booleanExpressions,
     ...arithmeticExpressions,
     ...numberExpressions,
+    ...bitExpressions,
     ...stringExpressions,
     ...textExpressions,
     ...regexExpressions,
     ...arrayExpressions,
     ...moreArrayExpressions,
+    ...arrayOrderExpressions,
     ...setExpressions,
     ...fieldExpressions,
     ...conversionExpressions,
     ...dateExpressions,
     ...dateArithmeticExpressions,
     ...accumulatedExpressions,
+    ...quantileExpressions,
     ...otherExpressions,
+    ...refusedExpressions,
   ].map((row) => [row.name, row]),
 )

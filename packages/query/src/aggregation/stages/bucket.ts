@@ -1,4 +1,4 @@
-/** $bucket, which stands for a $group over a $switch, and $bucketAuto. */
+/** $bucket, which stands for a $group over a $switch and a $sort. */
 import {
   BsonType,
   canonicalType,
@@ -8,17 +8,17 @@ import {
   elementsOf,
   FieldIterator,
   firstFieldName,
-  nullValue,
   typeName,
   type RawValue,
+  type StringComparator,
 } from '@shardlab/bson'
-import { exactInteger } from '../../values/arithmetic.js'
+import type { EvaluationContext } from '../../context.js'
 import { formatValue } from '../../values/format.js'
 import { compileExpression } from '../expressions/compile.js'
-import { parseField, type GroupField } from './group.js'
-import type { CompiledStage, StageContext, StageOperator } from './stage.js'
+import type { CompiledStage, StageOperator } from './stage.js'
 
-function isExpression(value: RawValue): boolean {
+/** What `groupBy` may be: a path or an expression object. */
+export function isExpression(value: RawValue): boolean {
   if (value.type === BsonType.object) return firstFieldName(value.slice())?.startsWith('$') ?? false
   return value.type === BsonType.string && value.asString().startsWith('$')
 }
@@ -28,7 +28,7 @@ function constantOf(value: RawValue): RawValue | undefined {
   return compileExpression(value, { nowMs: 0, random: () => 0 }).constant?.value
 }
 
-function boundariesOf(argument: RawValue): RawValue[] {
+function boundariesOf(argument: RawValue, strings: StringComparator | undefined): RawValue[] {
   if (argument.type !== BsonType.array)
     throw new CommandError(40200, `The $bucket 'boundaries' field must be an array, but found type: ${typeName(argument.type)}.`)
   const boundaries = elementsOf(argument)
@@ -50,7 +50,7 @@ function boundariesOf(argument: RawValue): RawValue[] {
         40193,
         `All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types ${typeName(lower.type)} and ${typeName(upper.type)}.`,
       )
-    if (compareValues(lower, upper) >= 0)
+    if (compareValues(lower, upper, strings) >= 0)
       throw new CommandError(
         40194,
         `The 'boundaries' option to $bucket must be sorted, but elements ${i - 1} and ${i} are not in ascending order (${formatValue(lower)} is not less than ${formatValue(upper)}).`,
@@ -59,19 +59,19 @@ function boundariesOf(argument: RawValue): RawValue[] {
   return boundaries
 }
 
-function checkDefault(fallback: RawValue, boundaries: readonly RawValue[]): void {
+function checkDefault(fallback: RawValue, boundaries: readonly RawValue[], strings: StringComparator | undefined): void {
   const value = constantOf(fallback)
   if (value === undefined)
     throw new CommandError(40195, `The $bucket 'default' field must be a constant expression, but found: ${formatValue(fallback)}.`)
   const [lowest, highest] = [constantOf(boundaries[0]!), constantOf(boundaries.at(-1)!)]
-  if (compareValues(value, lowest) >= 0 && compareValues(value, highest) < 0)
+  if (compareValues(value, lowest, strings) >= 0 && compareValues(value, highest, strings) < 0)
     throw new CommandError(
       40199,
       "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.",
     )
 }
 
-function bucketStages(argument: RawValue): Uint8Array[] {
+function bucketStages(argument: RawValue, { strings }: Pick<EvaluationContext, 'strings'>): Uint8Array[] {
   if (argument.type !== BsonType.object)
     throw new CommandError(40201, `Argument to $bucket stage must be an object, but found type: ${typeName(argument.type)}.`)
   const given = new Map<string, RawValue>()
@@ -87,14 +87,14 @@ function bucketStages(argument: RawValue): Uint8Array[] {
       40202,
       `The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: ${formatValue(groupBy)}.`,
     )
-  const boundaries = list === undefined ? [] : boundariesOf(list)
+  const boundaries = list === undefined ? [] : boundariesOf(list, strings)
   const output = given.get('output')
   if (output !== undefined && output.type !== BsonType.object)
     throw new CommandError(40196, `The $bucket 'output' field must be an object, but found type: ${typeName(output.type)}.`)
   if (groupBy === undefined || list === undefined)
     throw new CommandError(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
   const fallback = given.get('default')
-  if (fallback !== undefined) checkDefault(fallback, boundaries)
+  if (fallback !== undefined) checkDefault(fallback, boundaries, strings)
   const writer = new DocumentWriter().startDocument('$group').startDocument('_id').startDocument('$switch').startArray('branches')
   for (let i = 0; i + 1 < boundaries.length; i++) {
     writer.startDocument(String(i)).startDocument('case').startArray('$and')
@@ -116,119 +116,15 @@ function bucketStages(argument: RawValue): Uint8Array[] {
   return [writer.end().finish(), new DocumentWriter().startDocument('$sort').int32('_id', 1).end().finish()]
 }
 
-function bucketCount(value: RawValue): number {
-  if (!value.isNumber())
-    throw new CommandError(40241, `The $bucketAuto 'buckets' field must be a numeric value, but found type: ${typeName(value.type)}.`)
-  const count = exactInteger(value)
-  if (count === null || BigInt.asIntN(32, count) !== count)
-    throw new CommandError(
-      40242,
-      `The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found ${formatValue(value)}.`,
-    )
-  if (count <= 0n) throw new CommandError(40243, `The $bucketAuto 'buckets' field must be greater than 0, but found: ${count}.`)
-  return Number(count)
-}
-
-function compileBucketAuto(argument: RawValue, context: StageContext): CompiledStage {
-  if (argument.type !== BsonType.object)
-    throw new CommandError(40240, `The argument to $bucketAuto must be an object, but found type: ${typeName(argument.type)}.`)
-  let groupBy: RawValue | null = null
-  let buckets: number | null = null
-  let fields: GroupField[] | null = null
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
-    const value = it.value()
-    if (it.name() === 'groupBy') {
-      if (!isExpression(value))
-        throw new CommandError(
-          40239,
-          `The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: ${formatValue(value)}.`,
-        )
-      groupBy = value
-    } else if (it.name() === 'buckets') buckets = bucketCount(value)
-    else if (it.name() === 'output') {
-      if (value.type !== BsonType.object)
-        throw new CommandError(40244, `The $bucketAuto 'output' field must be an object, but found type: ${typeName(value.type)}.`)
-      fields = []
-      for (const out = new FieldIterator(value.bytes, value.start); out.next();)
-        fields.push(parseField(out.name(), out.value(), context, false))
-    } else throw new CommandError(40245, `Unrecognized option to $bucketAuto: ${it.name()}.`)
-  }
-  if (groupBy === null || buckets === null) throw new CommandError(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified.")
-  const key = compileExpression(groupBy, context.evaluation)
-  const count = buckets
-  return {
-    name: '$bucketAuto',
-    open(next) {
-      const entries: { key: RawValue; document: Uint8Array }[] = []
-      let heldBytes = 0
-      return {
-        satisfied: false,
-        push(document) {
-          heldBytes += document.length
-          if (heldBytes > context.memoryLimitBytes)
-            throw new CommandError(
-              'QueryExceededMemoryLimitNoDiskUseAllowed',
-              `Sort exceeded memory limit of ${context.memoryLimitBytes} bytes, but did not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.`,
-            )
-          entries.push({ key: key.evaluateOn(document) ?? nullValue, document })
-        },
-        end() {
-          const { strings } = context.evaluation
-          const order = (a: { key: RawValue }, b: { key: RawValue }) => compareValues(a.key, b.key, strings)
-          entries.sort(order)
-          const size = Math.max(1, Math.round(entries.length / count))
-          let from = 0
-          for (let bucket = 0; bucket < count && from < entries.length && !next.satisfied; bucket++) {
-            let to = bucket === count - 1 ? entries.length : Math.min(entries.length, from + size)
-            // Equal values never fall into two buckets.
-            while (to < entries.length && order(entries[to - 1]!, entries[to]!) === 0) to++
-            next.push(
-              bucketDocument(
-                entries[from]!.key,
-                (entries[to] ?? entries[to - 1]!).key,
-                entries.slice(from, to).map((entry) => entry.document),
-                fields,
-                context,
-              ),
-            )
-            from = to
-          }
-          next.end()
-        },
-      }
-    },
-  }
-}
-
-function bucketDocument(
-  min: RawValue,
-  max: RawValue,
-  documents: readonly Uint8Array[],
-  fields: readonly GroupField[] | null,
-  context: StageContext,
-): Uint8Array {
-  const writer = new DocumentWriter().startDocument('_id').value('min', min).value('max', max).end()
-  if (fields === null) return writer.int32('count', documents.length).finish()
-  for (const { name, operator, argument, expression } of fields) {
-    const accumulator = operator.create(context.evaluation.strings, argument)
-    for (const document of documents) accumulator.add(expression.evaluateOn(document))
-    writer.value(name, accumulator.result())
-  }
-  return writer.finish()
-}
-
 function rewritten(): CompiledStage {
   throw new Error('a stage that stands for others is never compiled itself')
 }
 
-export const bucketStagesRows: readonly StageOperator[] = [
-  { name: '$bucket', manualPage: 'aggregation/bucket', status: 'complete', sharded: 'group', compile: rewritten, rewrite: bucketStages },
-  {
-    name: '$bucketAuto',
-    manualPage: 'aggregation/bucketAuto',
-    status: 'partial',
-    note: 'no granularity; a sharded collection sends all documents to the merger',
-    sharded: 'merger',
-    compile: compileBucketAuto,
-  },
-]
+export const bucketStage: StageOperator = {
+  name: '$bucket',
+  manualPage: 'aggregation/bucket',
+  status: 'complete',
+  sharded: 'group',
+  compile: rewritten,
+  rewrite: bucketStages,
+}

@@ -1,20 +1,9 @@
 /** $facet: several pipelines over the same documents, in one document. */
-import {
-  BsonType,
-  CommandError,
-  DocumentWriter,
-  elementsOf,
-  FieldIterator,
-  firstFieldName,
-  isEmptyDocument,
-  typeName,
-  type RawValue,
-} from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import { formatField, formatValue } from '../../values/format.js'
 import { checkFieldPath } from '../expressions/field-path.js'
-import type { CompiledStage, StageContext, StageOperator } from './stage.js'
-
-const refused = new Set(['$facet', '$out', '$merge', '$geoNear', '$collStats', '$indexStats', '$planCacheStats', '$changeStream'])
+import type { JoinBoard } from '../joins.js'
+import type { CompiledStage, InnerPipeline, StageContext, StageOperator, StageRun } from './stage.js'
 
 function pipelineOf(name: string, value: RawValue): Uint8Array[] {
   if (value.type !== BsonType.array)
@@ -25,10 +14,7 @@ function pipelineOf(name: string, value: RawValue): Uint8Array[] {
         40171,
         `elements of arrays in $facet spec must be non-empty objects, ${name} argument contained an element of type ${typeName(stage.type)}: ${index}: ${formatValue(stage)}`,
       )
-    const document = stage.slice()
-    const stageName = firstFieldName(document)!
-    if (refused.has(stageName)) throw new CommandError(40600, `${stageName} is not allowed to be used within a $facet stage`)
-    return document
+    return stage.slice()
   })
   if (stages.length === 0) throw new CommandError('BadValue', 'sub-pipeline in $facet stage cannot be empty')
   return stages
@@ -37,37 +23,59 @@ function pipelineOf(name: string, value: RawValue): Uint8Array[] {
 function compileFacet(argument: RawValue, context: StageContext): CompiledStage {
   if (argument.type !== BsonType.object || isEmptyDocument(argument.bytes, argument.start))
     throw new CommandError(40169, `the $facet specification must be a non-empty object, but found: ${formatField('$facet', argument)}`)
-  const facets: { name: string; pipeline: ReturnType<StageContext['compilePipeline']> }[] = []
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
-    const name = it.name()
+  const facets = facetsOf(argument).map(({ name, stages }) => {
     if (name.includes('.'))
       throw new CommandError(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
     checkFieldPath(name)
-    facets.push({ name, pipeline: context.compilePipeline(pipelineOf(name, it.value())) })
+    return { name, pipeline: context.compilePipeline('facet', stages) }
+  })
+  return { name: '$facet', open: (next, board) => openFacets(facets, next, board) }
+}
+
+interface Facet {
+  readonly name: string
+  readonly pipeline: InnerPipeline
+}
+
+function openFacets(facets: readonly Facet[], next: StageRun, board: JoinBoard): StageRun {
+  // Facets with joins end later than their input, each in its own time.
+  let open = facets.length
+  const runs = facets.map(({ name, pipeline }) => {
+    const documents: Uint8Array[] = []
+    const sink: StageRun = {
+      push: (document) => documents.push(document),
+      end() {
+        open--
+        if (open === 0) finish()
+      },
+      satisfied: false,
+    }
+    return { name, documents, run: pipeline.open(sink, board) }
+  })
+  const finish = () => {
+    const writer = new DocumentWriter()
+    for (const { name, documents } of runs) writer.documents(name, documents)
+    next.push(writer.finish())
+    next.end()
   }
   return {
-    name: '$facet',
-    open(next) {
-      const runs = facets.map(({ name, pipeline }) => ({ name, run: pipeline.open() }))
-      return {
-        get satisfied() {
-          return runs.every(({ run }) => run.satisfied)
-        },
-        push(document) {
-          for (const { run } of runs) if (!run.satisfied) run.push(document)
-        },
-        end() {
-          const writer = new DocumentWriter()
-          for (const { name, run } of runs) {
-            run.end()
-            writer.documents(name, run.output)
-          }
-          next.push(writer.finish())
-          next.end()
-        },
-      }
+    get satisfied() {
+      return next.satisfied || runs.every(({ run }) => run.satisfied)
+    },
+    push(document) {
+      for (const { run } of runs) if (!run.satisfied) run.push(document)
+    },
+    end() {
+      for (const { run } of runs) run.end()
     },
   }
+}
+
+function facetsOf(argument: RawValue): { name: string; stages: Uint8Array[] }[] {
+  const facets: { name: string; stages: Uint8Array[] }[] = []
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();)
+    facets.push({ name: it.name(), stages: pipelineOf(it.name(), it.value()) })
+  return facets
 }
 
 export const facetStage: StageOperator = {
@@ -75,5 +83,7 @@ export const facetStage: StageOperator = {
   manualPage: 'aggregation/facet',
   status: 'complete',
   sharded: 'merger',
+  notIn: ['facet'],
+  nested: (argument) => facetsOf(argument).map(({ stages }) => stages),
   compile: compileFacet,
 }

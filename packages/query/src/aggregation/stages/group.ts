@@ -1,12 +1,12 @@
 /**
  * $group, whole or in two halves: with `$willBeMerged` it gives partial results, with `$doingMerge` it takes them.
- * Groups are told apart by canonical equality; a missing key counts as null.
+ * Groups are told apart by canonical equality, under the collation; a missing key counts as null.
  */
 import {
   BsonType,
   CommandError,
   DocumentWriter,
-  encodeKeyString,
+  emptyDocument,
   FieldIterator,
   findField,
   firstFieldName,
@@ -14,6 +14,8 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
+import { isKnown } from '../../context.js'
+import { valueClasses } from '../../values/value-classes.js'
 import { accumulatorOperators } from '../accumulators/table.js'
 import type { Accumulator, AccumulatorOperator } from '../accumulators/accumulator.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
@@ -21,9 +23,13 @@ import type { CompiledStage, StageContext, StageOperator } from './stage.js'
 
 export interface GroupField {
   readonly name: string
-  readonly operator: AccumulatorOperator
-  readonly argument: RawValue
+  /** The accumulator's name, such as `$sum`. */
+  readonly accumulator: string
+  /** Its setting (`n`) depends on the group's `_id`. */
+  readonly readsGroupKey: boolean
   readonly expression: DocumentExpression
+  /** A new accumulator for the group with this `_id`. */
+  create(id: RawValue | undefined): Accumulator
 }
 
 interface Group {
@@ -38,21 +44,55 @@ interface Specification {
   readonly willBeMerged: boolean
 }
 
-/** `name: {$accumulator: argument}`. */
+/** `name: {$accumulator: argument}`. @throws CommandError 40234, 40235, 40236, 40238, 15952 and what the accumulator throws */
 export function parseField(name: string, value: RawValue, context: StageContext, doingMerge: boolean): GroupField {
+  const accumulator = value.type === BsonType.object ? firstFieldName(value.slice()) : undefined
+  if (accumulator === undefined || !accumulator.startsWith('$'))
+    throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
   if (name.includes('.')) throw new CommandError(40235, `The field name '${name}' cannot contain '.'`)
   if (name.startsWith('$')) throw new CommandError(40236, `The field name '${name}' cannot be an operator name`)
-  if (value.type !== BsonType.object) throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
   const it = new FieldIterator(value.bytes, value.start)
-  if (!it.next()) throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
-  const accumulator = it.name()
+  it.next()
   const argument = it.value()
   if (it.next()) throw new CommandError(40238, `The field '${name}' must specify one accumulator`)
-  if (!accumulator.startsWith('$')) throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
   const operator = accumulatorOperators.get(accumulator)
-  if (operator === undefined) throw new CommandError(15952, `unknown group operator '${accumulator}'`)
-  const evaluated = doingMerge ? argument : (operator.replaceArgument?.(argument) ?? argument)
-  return { name, operator, argument, expression: compileExpression(evaluated, context.evaluation) }
+  if (operator === undefined || !isKnown(operator, context.evaluation))
+    throw new CommandError(15952, `unknown group operator '${accumulator}'`)
+  return doingMerge ? mergingField(name, operator, argument, context) : groupField(name, operator, argument, context)
+}
+
+function mergingField(name: string, operator: AccumulatorOperator, argument: RawValue, { evaluation }: StageContext): GroupField {
+  return {
+    name,
+    accumulator: operator.name,
+    readsGroupKey: false,
+    expression: compileExpression(argument, evaluation),
+    create: () => operator.create(evaluation.strings),
+  }
+}
+
+function groupField(name: string, operator: AccumulatorOperator, argument: RawValue, { evaluation }: StageContext): GroupField {
+  const expression = compileExpression(operator.evaluatedOf(argument), evaluation)
+  const given = operator.countOf?.(argument)
+  const count = given === undefined ? null : compileExpression(given, evaluation)
+  return {
+    name,
+    accumulator: operator.name,
+    readsGroupKey: count?.readsDocument ?? false,
+    expression,
+    create(id) {
+      const n = count?.evaluateOn(id?.type === BsonType.object ? id.slice() : emptyDocument)
+      return operator.create(evaluation.strings, { argument, n })
+    },
+  }
+}
+
+/** A key that is an object names what each field is: numbers and booleans would mean something else in a $project. */
+function checkGroupKey(id: RawValue): void {
+  if (id.type !== BsonType.object || firstFieldName(id.slice())?.startsWith('$') !== false) return
+  for (const it = new FieldIterator(id.bytes, id.start); it.next();)
+    if (it.type === BsonType.bool || it.value().isNumber())
+      throw new CommandError(17390, '$group does not support inclusion-style expressions')
 }
 
 function parse(argument: RawValue, context: StageContext): Specification {
@@ -61,8 +101,12 @@ function parse(argument: RawValue, context: StageContext): Specification {
   const flags = { $doingMerge: false, $willBeMerged: false }
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
-    if (name === '_id') id = compileExpression(it.value(), context.evaluation)
-    else if (name === '$doingMerge' || name === '$willBeMerged') flags[name] = it.value().isTruthy()
+    if (name === '_id') {
+      if (id !== null) throw new CommandError(15948, "a group's _id may only be specified once")
+      checkGroupKey(it.value())
+      id = compileExpression(it.value(), context.evaluation)
+    }
+    if (name === '$doingMerge' || name === '$willBeMerged') flags[name] = it.value().isTruthy()
   }
   if (id === null) throw new CommandError(15955, 'a group specification must include an _id')
   const fields: GroupField[] = []
@@ -80,13 +124,14 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
   return {
     name: '$group',
     open(next) {
+      const keyOf = valueClasses(strings)
       const groups = new Map<string, Group>()
       let heldBytes = 0
       return {
         satisfied: false,
         push(document) {
           const key = id.evaluateOn(document) ?? nullValue
-          const text = encodeKeyString([key])
+          const text = keyOf(key)
           let group = groups.get(text)
           if (group === undefined) {
             heldBytes += text.length + (key.end - key.start) + 64 * (fields.length + 1)
@@ -95,7 +140,7 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
                 'QueryExceededMemoryLimitNoDiskUseAllowed',
                 "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.",
               )
-            group = { id: key, accumulators: fields.map(({ operator, argument }) => operator.create(strings, argument)) }
+            group = { id: key, accumulators: fields.map((field) => field.create(key)) }
             groups.set(text, group)
           }
           for (let i = 0; i < fields.length; i++) {
@@ -124,8 +169,7 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
 export const groupStage: StageOperator = {
   name: '$group',
   manualPage: 'aggregation/group',
-  status: 'partial',
-  note: 'keys are told apart by bytes, without the collation; the memory of accumulated arrays is not counted',
+  status: 'complete',
   sharded: 'group',
   compile: compileGroup,
 }

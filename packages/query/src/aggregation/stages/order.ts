@@ -1,22 +1,31 @@
 /** $sort, $limit, $skip. */
 import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
-import { parseSort, sortKeyOf } from '../../sort/sort-pattern.js'
+import { sortOrder, type SortKey } from '../../sort/sort-order.js'
+import { parseSort } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
 import type { CompiledStage, StageContext, StageOperator, StageRun } from './stage.js'
 
 interface Entry {
-  readonly key: string
+  readonly key: SortKey
   readonly document: Uint8Array
 }
 
-const byKey = (a: Entry, b: Entry) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+/** What a stage that sorts fails with when it would hold more than it may. */
+export function sortMemoryError(limitBytes: number): CommandError {
+  return new CommandError(
+    'QueryExceededMemoryLimitNoDiskUseAllowed',
+    `Sort exceeded memory limit of ${limitBytes} bytes, but did not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.`,
+  )
+}
 
 /** @param limit only so many documents of the result are wanted */
 export function compileSort(argument: RawValue, context: StageContext, limit = Infinity): CompiledStage {
   if (argument.type !== BsonType.object) throw new CommandError(15973, 'the $sort key specification must be an object')
   const sort = parseSort(argument.slice())
   if (sort.parts.length === 0) throw new CommandError(15976, '$sort stage must have at least one sort key')
+  const order = sortOrder(sort, context.evaluation.strings)
+  const byKey = (a: Entry, b: Entry) => order.compare(a.key, b.key)
   return {
     name: '$sort',
     open(next) {
@@ -25,18 +34,13 @@ export function compileSort(argument: RawValue, context: StageContext, limit = I
       return {
         satisfied: false,
         push(document) {
-          entries.push({ key: sortKeyOf(document, sort), document })
+          entries.push({ key: order.keyOf(document), document })
           heldBytes += document.length
           if (entries.length > limit * 2 + 64) {
             entries = entries.sort(byKey).slice(0, limit)
             heldBytes = entries.reduce((bytes, entry) => bytes + entry.document.length, 0)
           }
-          if (heldBytes > context.memoryLimitBytes) {
-            throw new CommandError(
-              'QueryExceededMemoryLimitNoDiskUseAllowed',
-              `Sort exceeded memory limit of ${context.memoryLimitBytes} bytes, but did not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.`,
-            )
-          }
+          if (heldBytes > context.memoryLimitBytes) throw sortMemoryError(context.memoryLimitBytes)
         },
         end() {
           entries.sort(byKey)
@@ -108,8 +112,7 @@ export const orderStages: readonly StageOperator[] = [
   {
     name: '$sort',
     manualPage: 'aggregation/sort',
-    status: 'partial',
-    note: 'orders by bytes, without the collation',
+    status: 'complete',
     sharded: 'sort',
     compile: (argument, context) => compileSort(argument, context),
   },

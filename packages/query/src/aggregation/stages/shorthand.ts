@@ -5,7 +5,7 @@ import type { CompiledStage, StageOperator } from './stage.js'
 function countStages(argument: RawValue): Uint8Array[] {
   if (argument.type !== BsonType.string) throw new CommandError(40156, 'the count field must be a non-empty string')
   const name = argument.asString()
-  if (name === '') throw new CommandError(40156, 'the count field must be a non-empty string')
+  if (name === '') throw new CommandError(40157, 'the count field must be a non-empty string')
   if (name.startsWith('$')) throw new CommandError(40158, 'the count field cannot be a $-prefixed path')
   if (name.includes('\0')) throw new CommandError(40159, 'the count field cannot contain a null byte')
   if (name.includes('.')) throw new CommandError(40160, "the count field cannot contain '.'")
@@ -21,12 +21,12 @@ function sortByCountStages(argument: RawValue): Uint8Array[] {
       ? firstFieldName(argument.slice())?.startsWith('$')
       : argument.type === BsonType.string && argument.asString().startsWith('$')
   if (!isExpression) {
-    throw argument.type === BsonType.object
-      ? new CommandError(40147, 'the sortByCount field must be defined as a $-prefixed path or an expression inside an object')
-      : new CommandError(
-          argument.type === BsonType.string ? 40148 : 40149,
-          'the sortByCount field must be specified as a $-prefixed path or an expression in an object',
-        )
+    if (argument.type !== BsonType.object && argument.type !== BsonType.string)
+      throw new CommandError(40149, 'the sortByCount field must be specified as a string or as an object')
+    throw new CommandError(
+      argument.type === BsonType.object ? 40147 : 40148,
+      'the sortByCount field must be defined as a $-prefixed path or an expression inside an object',
+    )
   }
   return [
     new DocumentWriter().startDocument('$group').value('_id', argument).startDocument('count').int32('$sum', 1).end().end().finish(),

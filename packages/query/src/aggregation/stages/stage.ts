@@ -1,6 +1,7 @@
 /** What pipeline stages are made of. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
+import type { JoinBoard } from '../joins.js'
 
 /** A stage at work: takes documents, gives them to the next. */
 export interface StageRun {
@@ -13,27 +14,75 @@ export interface StageRun {
 
 export interface CompiledStage {
   readonly name: string
-  open(next: StageRun): StageRun
+  /** @param board where a stage that reads other collections leaves what it wants to read */
+  open(next: StageRun, board: JoinBoard): StageRun
 }
+
+/** A pipeline inside a stage's argument. */
+export type PipelineKind = 'facet' | 'lookup' | 'unionWith' | 'merge'
 
 export interface StageContext {
   readonly evaluation: EvaluationContext
   /** Bytes that a blocking stage may hold; beyond: QueryExceededMemoryLimitNoDiskUseAllowed (292). */
   readonly memoryLimitBytes: number
-  /** Another pipeline over the same kind of input ($facet). */
-  compilePipeline(stages: readonly Uint8Array[]): { open(): StageRun & { readonly output: Uint8Array[] } }
+  /** Name of the database that the pipeline runs in; '' when it is not known and no stage needs it. */
+  readonly db: string
+  /** The stage right after this one, for stages that take it into account. */
+  readonly following: { readonly name: string; readonly argument: RawValue } | null
+  /**
+   * Compiles a pipeline inside this stage's argument.
+   * @param variables what its expressions see; default: what this stage's see
+   * @throws CommandError for stages that may not stand there: 40600, 51047, 31441, 72 InvalidOptions
+   */
+  compilePipeline(kind: PipelineKind, stages: readonly Uint8Array[], variables?: EvaluationContext['variables']): InnerPipeline
+}
+
+export interface InnerPipeline {
+  open(next: StageRun, board: JoinBoard): StageRun
+}
+
+/** Another collection that a stage reads, with what it does there. */
+export interface ForeignCollection {
+  /** Name of the stage that reads it. */
+  readonly stage: string
+  /** Null: the database of the pipeline. */
+  readonly db: string | null
+  /** Null: the stages begin with a source of their own. */
+  readonly collection: string | null
+  readonly stages: readonly Uint8Array[]
+}
+
+/** A stage that gives documents of its own instead of those of a collection. */
+export interface StageSource {
+  /**
+   * `required`: `{aggregate: 'name'}`; `none`: `{aggregate: 1}`; `any`: either.
+   */
+  readonly collection: 'required' | 'none' | 'any'
 }
 
 export interface StageOperator extends OperatorRow {
+  /** A source compiles to a stage that lets everything through: whoever runs the pipeline pushes the source's documents. */
   compile(argument: RawValue, context: StageContext): CompiledStage
   /** Other stages that this one stands for ($count, $sortByCount). */
-  readonly rewrite?: (argument: RawValue) => Uint8Array[]
+  readonly rewrite?: (argument: RawValue, context: Pick<EvaluationContext, 'strings'>) => Uint8Array[]
   /** May stand in the pipeline of an update. */
   readonly inUpdates?: boolean
   /**
    * How it runs on a sharded collection: `shards` = on each shard alone; else it splits the pipeline, at the latest here.
    */
   readonly sharded: 'shards' | 'sort' | 'group' | 'limit' | 'skip' | 'merger'
+  /** Where it must stand; absent = anywhere. */
+  readonly position?: 'first' | 'last'
+  /** Pipelines inside other stages that it may not stand in. */
+  readonly notIn?: readonly PipelineKind[]
+  /** It gives documents of its own; such a stage is `position: 'first'`. */
+  readonly source?: StageSource
+  /** It writes its input away; such a stage is `position: 'last'` and compiles to one that lets everything through. */
+  readonly writes?: boolean
+  /** Collections that it reads. Called after `compile`, which has checked the argument. */
+  readonly foreign?: (argument: RawValue) => readonly ForeignCollection[]
+  /** Pipelines in its argument that run on its own input. */
+  readonly nested?: (argument: RawValue) => readonly (readonly Uint8Array[])[]
 }
 
 /** A stage that gives one document, or none, for each. */
@@ -51,4 +100,9 @@ export function mapStage(name: string, map: (document: Uint8Array) => Uint8Array
       },
     }),
   }
+}
+
+/** A stage that leaves all as it is: sources and writers, whose work is done outside the pipeline. */
+export function passStage(name: string): CompiledStage {
+  return { name, open: (next) => next }
 }

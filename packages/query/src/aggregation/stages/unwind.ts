@@ -8,6 +8,7 @@ import {
   findPath,
   int64Value,
   nullValue,
+  readInt32,
   typeName,
   type RawValue,
 } from '@shardlab/bson'
@@ -91,7 +92,10 @@ function parse(argument: RawValue): { names: string[]; preserve: boolean; indexN
 
 /** The document with another value at the path; undefined removes it. Objects on the way are made when missing. */
 export function setAt(document: Uint8Array, names: readonly string[], value: RawValue | undefined, start = 0, depth = 0): Uint8Array {
-  const writer = new DocumentWriter(document.length)
+  // Without what is replaced: an array of a million elements would make a buffer of its size for each of them.
+  const replaced = findPath(document, depth === 0 ? names.join('.') : names.slice(depth).join('.'), start)
+  const sizeOf = (part: RawValue | undefined) => (part === undefined ? 0 : part.end - part.start)
+  const writer = new DocumentWriter(readInt32(document, start) - sizeOf(replaced) + sizeOf(value) + names.length * 16)
   const name = names[depth]!
   const isLast = depth === names.length - 1
   let found = false

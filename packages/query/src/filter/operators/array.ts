@@ -24,7 +24,7 @@ function parseElemMatch(path: string, argument: RawValue, parser: FilterParser):
   if (argument.type !== BsonType.object) throw new CommandError('BadValue', '$elemMatch needs an Object')
   const document = argument.slice()
   const isValue = parser.isOperatorDocument(argument, true) && !logicalNames.has(firstFieldName(document)!)
-  if (!isValue) return { kind: 'elemMatchObject', path, child: parser.parseDocument(document) }
+  if (!isValue) return { kind: 'elemMatchObject', path, child: parser.parseElement(document) }
   return { kind: 'elemMatchValue', path, children: parser.parseOperators('', document) }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@shardlab/bson'
 import type { ValueTest } from '../../path/walk.js'
 import type { ComparisonNode, ComparisonOperator } from '../ast.js'
-import type { LeafCompiler, PathOperator } from '../operator.js'
+import type { FilterCompiler, LeafCompiler, PathOperator } from '../operator.js'
 
 export function comparisonNode(path: string, operator: ComparisonOperator, value: RawValue): ComparisonNode {
   if (value.type === BsonType.undefined) throw new CommandError('BadValue', 'cannot compare to undefined')
@@ -60,15 +60,21 @@ const accepts: Readonly<Record<ComparisonOperator, (order: number) => boolean>> 
 const never: ValueTest = () => false
 
 export const compileComparison: LeafCompiler<ComparisonNode> = (node, compiler) => ({
-  test: comparisonTest(node.operator, node.value, compiler.strings),
+  test: comparisonTest(node.operator, node.value, compiler),
   leafArrays: 'elements',
 })
 
-export function comparisonTest(operator: ComparisonOperator, value: RawValue, strings: StringComparator | undefined): ValueTest {
+type Equality = Pick<FilterCompiler, 'strings' | 'undefinedMatchesNull'>
+
+export function comparisonTest(operator: ComparisonOperator, value: RawValue, equality: Equality): ValueTest {
   const includesEqual = operator !== 'lt' && operator !== 'gt'
+  const { strings } = equality
   switch (value.type) {
     case BsonType.null:
-      return includesEqual ? (type) => type === BsonType.null || type === 0 || type === BsonType.undefined : never
+      if (!includesEqual) return never
+      return equality.undefinedMatchesNull
+        ? (type) => type === BsonType.null || type === 0 || type === BsonType.undefined
+        : (type) => type === BsonType.null || type === 0
     case BsonType.minKey:
       if (operator === 'gt') return (type) => type !== BsonType.minKey
       return operator === 'gte' ? () => true : includesEqual ? (type) => type === BsonType.minKey : never

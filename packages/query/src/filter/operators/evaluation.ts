@@ -1,6 +1,7 @@
 /** $mod and the $bits tests. */
 import { BsonType, CommandError, elementsOf, isNumberType, RawValue, readInt32 } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../values/arithmetic.js'
+import { formatField } from '../../values/format.js'
 import type { BitsNode, ModNode } from '../ast.js'
 import type { LeafCompiler, PathOperator } from '../operator.js'
 
@@ -27,20 +28,23 @@ function parseBits(path: string, name: string, mode: BitsNode['mode'], argument:
   if (argument.type === BsonType.array) {
     for (const element of elementsOf(argument)) {
       const position = exactInteger(element)
-      if (position === null) throw new CommandError('BadValue', 'bit positions must be an integer')
-      if (position < 0n) throw new CommandError('BadValue', 'bit positions must be >= 0')
+      const given = formatField(String(positions.length), element)
+      if (position === null) throw new CommandError('BadValue', `bit positions must be an integer but got: ${given}`)
+      if (position < 0n) throw new CommandError('BadValue', `bit positions must be >= 0 but got: ${given}`)
+      if (position >= 1n << 31n)
+        throw new CommandError('BadValue', `bit positions cannot be represented as a 32-bit signed integer: ${given}`)
       positions.push(Number(position))
     }
   } else if (argument.isNumber()) {
     const mask = exactInteger(argument)
-    if (mask === null) throw new CommandError('FailedToParse', `Expected an integer: ${name}`)
-    if (mask < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${name}: ${mask}`)
+    if (mask === null) throw new CommandError('FailedToParse', `Expected an integer: ${formatField(name, argument)}`)
+    if (mask < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, argument)}`)
     for (let bit = 0; bit < 63; bit++) if ((mask >> BigInt(bit)) & 1n) positions.push(bit)
   } else if (argument.type === BsonType.binary) {
     const length = readInt32(argument.bytes, argument.start)
     for (let bit = 0; bit < length * 8; bit++) if ((argument.bytes[argument.start + 5 + (bit >> 3)]! >> (bit & 7)) & 1) positions.push(bit)
   } else {
-    throw new CommandError('BadValue', `${name} takes an Array, a number, or a BinData but received: ${name}`)
+    throw new CommandError('BadValue', `${name} takes an Array, a number, or a BinData but received: ${formatField(name, argument)}`)
   }
   return { kind: 'bits', path, mode, positions }
 }

@@ -1,5 +1,5 @@
 /** $in and $nin. */
-import { BsonType, CommandError, elementsOf, encodeKeyString, RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, compareValues, elementsOf, encodeKeyString, RawValue, type StringComparator } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
 import type { InNode, RegexNode } from '../ast.js'
 import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
@@ -34,8 +34,8 @@ const smallList = 8
 
 export const compileIn: LeafCompiler<InNode> = (node, compiler) => {
   const regexes = node.regexes.map((regex) => compileRegex(regex, compiler).test)
-  if (node.values.length <= smallList || compiler.strings !== undefined) {
-    const tests = [...node.values.map((value) => comparisonTest('eq', value, compiler.strings)), ...regexes]
+  if (node.values.length <= smallList) {
+    const tests = [...node.values.map((value) => comparisonTest('eq', value, compiler)), ...regexes]
     return {
       leafArrays: 'elements',
       test(type, bytes, start, end) {
@@ -44,15 +44,38 @@ export const compileIn: LeafCompiler<InNode> = (node, compiler) => {
       },
     }
   }
-  const keys = new Set(node.values.map((value) => encodeKeyString([value])))
   const hasNull = node.values.some((value) => value.type === BsonType.null)
+  const holds = membership(node.values, compiler.strings)
+  const { undefinedMatchesNull } = compiler
   return {
     leafArrays: 'elements',
     test(type, bytes, start, end) {
-      if (type === 0 || type === BsonType.undefined) return hasNull
-      if (keys.has(encodeKeyString([new RawValue(type, bytes, start, end)]))) return true
+      if (type === 0) return hasNull
+      if (type === BsonType.undefined) return hasNull && undefinedMatchesNull
+      if (holds(new RawValue(type, bytes, start, end))) return true
       for (let i = 0; i < regexes.length; i++) if (regexes[i]!(type, bytes, start, end)) return true
       return false
     },
+  }
+}
+
+/** Is a value among many? */
+function membership(values: readonly RawValue[], strings: StringComparator | undefined): (value: RawValue) => boolean {
+  if (strings === undefined) {
+    const keys = new Set(values.map((value) => encodeKeyString([value])))
+    return (value) => keys.has(encodeKeyString([value]))
+  }
+  const sorted = values.toSorted((a, b) => compareValues(a, b, strings))
+  return (value) => {
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const order = compareValues(sorted[middle], value, strings)
+      if (order === 0) return true
+      if (order < 0) low = middle + 1
+      else high = middle
+    }
+    return false
   }
 }

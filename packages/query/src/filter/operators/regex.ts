@@ -1,5 +1,5 @@
 /** $regex with $options, and regex values in the place of an equality. */
-import { BsonType, CommandError, findField, readUtf8, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, FieldIterator, findField, readUtf8, type RawValue } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
 import { compilePattern } from '../pattern.js'
 import type { RegexNode } from '../ast.js'
@@ -10,19 +10,27 @@ export function regexNode(path: string, pattern: string, flags: string): RegexNo
 }
 
 function parseRegex(path: string, siblings: Uint8Array): RegexNode {
-  const regex = findField(siblings, '$regex')
-  const options = findField(siblings, '$options')
-  if (regex === undefined) throw new CommandError('BadValue', '$options needs a $regex')
-  let pattern: string
+  let pattern: string | null = null
   let flags = ''
-  if (regex.type === BsonType.string) pattern = regex.asString()
-  else if (regex.type === BsonType.regex) [pattern, flags] = regexParts(regex)
-  else throw new CommandError('BadValue', '$regex has to be a string')
-  if (options !== undefined) {
-    if (options.type !== BsonType.string) throw new CommandError('BadValue', '$options has to be a string')
-    if (flags !== '') throw new CommandError(51075, 'options set in both $regex and $options')
-    flags = options.asString()
+  const setFlags = (given: string, code: number) => {
+    if (flags !== '') throw new CommandError(code, 'options set in both $regex and $options')
+    flags = given
   }
+  for (const it = new FieldIterator(siblings); it.next();) {
+    const value = it.value()
+    if (it.name() === '$regex') {
+      if (value.type === BsonType.string) pattern = value.asString()
+      else if (value.type === BsonType.regex) {
+        const [source, own] = regexParts(value)
+        pattern = source
+        if (own !== '') setFlags(own, 51074)
+      } else throw new CommandError('BadValue', '$regex has to be a string')
+    } else if (it.name() === '$options') {
+      if (value.type !== BsonType.string) throw new CommandError('BadValue', '$options has to be a string')
+      setFlags(value.asString(), 51075)
+    }
+  }
+  if (pattern === null) throw new CommandError('BadValue', '$options needs a $regex')
   const node = regexNode(path, pattern, flags)
   compilePattern(pattern, flags)
   return node

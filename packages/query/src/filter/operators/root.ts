@@ -1,9 +1,15 @@
-/** $comment, $expr, $jsonSchema, $where, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
-import { BsonType, CommandError } from '@shardlab/bson'
-import { exactInteger } from '../../values/arithmetic.js'
+/** $comment, $expr, $jsonSchema, $where, $sampleRate, $text, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
+import { BsonType, CommandError, DocumentWriter, documentValue, findField, typeName, type RawValue } from '@shardlab/bson'
+import { exactInteger, toNumber } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
 import { compileJsonSchema } from '../json-schema.js'
 import type { PathOperator, RootOperator } from '../operator.js'
+
+/** `{$lt: [{$rand: {}}, rate]}` */
+function randomBelow(rate: number): RawValue {
+  const writer = new DocumentWriter().startArray('$lt').startDocument('0').startDocument('$rand').end().end().double('1', rate).end()
+  return documentValue(writer.finish())
+}
 
 function always(name: string, value: boolean): RootOperator {
   return {
@@ -47,7 +53,34 @@ export const otherRootOperators: readonly RootOperator[] = [
     status: 'partial',
     note: 'refused, as by a server without JavaScript',
     parse() {
-      throw new CommandError('BadValue', 'no globalScriptEngine in $where parsing')
+      throw new CommandError(6108304, 'no globalScriptEngine in $where parsing')
+    },
+  },
+  {
+    name: '$sampleRate',
+    manualPage: 'aggregation/sampleRate',
+    status: 'complete',
+    parse(argument) {
+      if (!argument.isNumber()) throw new CommandError('BadValue', 'argument to $sampleRate must be a numeric type')
+      const rate = toNumber(argument)
+      if (!(rate >= 0 && rate <= 1)) throw new CommandError('BadValue', 'numeric argument to $sampleRate must be in [0, 1]')
+      if (rate === 0 || rate === 1) return { kind: 'always', value: rate === 1 }
+      return { kind: 'expr', expression: randomBelow(rate) }
+    },
+  },
+  {
+    name: '$text',
+    manualPage: 'query/text',
+    status: 'partial',
+    note: 'refused, as by a server without a text index',
+    parse(argument, _parser, isTopLevel) {
+      if (!isTopLevel) throw new CommandError('BadValue', '$text can only be applied to the top-level document')
+      if (argument.type !== BsonType.object) throw new CommandError('BadValue', '$text expects an object')
+      const search = findField(argument.bytes, '$search', argument.start)
+      if (search === undefined) throw new CommandError('NoSuchKey', 'Missing expected field "$search"')
+      if (search.type !== BsonType.string)
+        throw new CommandError('TypeMismatch', `"$search" had the wrong type. Expected string, found ${typeName(search.type)}`)
+      throw new CommandError('IndexNotFound', 'text index required for $text query')
     },
   },
   always('$alwaysTrue', true),

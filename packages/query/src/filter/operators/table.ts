@@ -5,6 +5,7 @@ import { arrayOperators, compileElemMatchObject, compileElemMatchValue, compileS
 import { comparisonOperators, compileComparison } from './comparison.js'
 import { compileExists, compileType, elementOperators } from './element.js'
 import { compileBits, compileMod, evaluationOperators } from './evaluation.js'
+import { geoOperators } from './geo.js'
 import { compileIn, inOperators } from './in.js'
 import { logicalOperators, notOperator } from './logical.js'
 import { compileRegex, regexOperators } from './regex.js'
@@ -18,6 +19,7 @@ export const pathOperators: ReadonlyMap<string, PathOperator> = new Map(
     ...arrayOperators,
     ...evaluationOperators,
     ...regexOperators,
+    ...geoOperators,
     notOperator,
     pathComment,
   ].map((row) => [row.name, row]),

@@ -12,6 +12,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { compileFilter } from '../../filter/compile.js'
+import { pathOperators } from '../../filter/operators/table.js'
 import type { EvaluationContext } from '../../context.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { arrayValue } from '../../values/build.js'
@@ -58,9 +59,11 @@ function cull(name: string, shouldGo: (element: RawValue) => boolean): ReturnTyp
 
 /** The condition of $pull: operators on the element, a filter on documents, or a value to be equal to. */
 function pullTest(argument: RawValue, context: EvaluationContext): (element: RawValue) => boolean {
-  if (argument.type === BsonType.regex || (argument.type === BsonType.object && (firstFieldName(argument.slice()) ?? '').startsWith('$'))) {
+  const isOperators = argument.type === BsonType.object && pathOperators.has(firstFieldName(argument.slice()) ?? '')
+  if (argument.type === BsonType.regex || isOperators) {
     const filter = compileFilter(new DocumentWriter().value('', argument).finish(), context)
-    return (element) => filter.matchesValue(element)
+    // As a field: an element that is an array is entered.
+    return (element) => filter.matches(new DocumentWriter().value('', element).finish())
   }
   if (argument.type === BsonType.object) {
     const filter = compileFilter(argument.slice(), context)

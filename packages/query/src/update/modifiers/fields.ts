@@ -66,15 +66,7 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
   if (/(^|\.)\$/.test(from)) throw new CommandError('BadValue', `The source field for $rename may not be dynamic: ${from}`)
   if (/(^|\.)\$/.test(to)) throw new CommandError('BadValue', `The destination field for $rename may not be dynamic: ${to}`)
   const source = (original: Uint8Array): RawValue | undefined => {
-    const names = from.split('.')
-    for (let i = 1; i < names.length; i++) {
-      const parent = findPath(original, names.slice(0, i).join('.'))
-      if (parent?.type === BsonType.array)
-        throw new CommandError(
-          'BadValue',
-          `The source field cannot be an array element, '${from}' in doc with ${idText(original)} has an array field called '${names.slice(0, i).join('.')}'`,
-        )
-    }
+    checkNoArrayOn(from, 'source', original)
     return findPath(original, from)
   }
   return [
@@ -85,11 +77,25 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
         createsPath: true,
         apply(existing, { original }) {
           const value = source(original)
+          if (value !== undefined) checkNoArrayOn(to, 'destination', original)
           return value === undefined || (existing !== undefined && identical(existing, value)) ? keepValue : value
         },
       },
     },
   ]
+}
+
+/** Neither end of a $rename may lie in an array. */
+function checkNoArrayOn(path: string, end: 'source' | 'destination', document: Uint8Array): void {
+  const names = path.split('.')
+  for (let i = 1; i < names.length; i++) {
+    const parent = names.slice(0, i).join('.')
+    if (findPath(document, parent)?.type === BsonType.array)
+      throw new CommandError(
+        'BadValue',
+        `The ${end} field cannot be an array element, '${path}' in doc with ${idText(document)} has an array field called '${parent}'`,
+      )
+  }
 }
 
 function idText(document: Uint8Array): string {

@@ -11,7 +11,8 @@ import {
   type RawValue,
   type StringComparator,
 } from '@shardlab/bson'
-import { parseSort, sortKeyOf } from '../../sort/sort-pattern.js'
+import { sortOrder } from '../../sort/sort-order.js'
+import { parseSort } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { arrayValue, identical } from '../../values/build.js'
 import { keepValue, modifier } from '../modifier.js'
@@ -70,11 +71,11 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
     throw new CommandError('BadValue', 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields')
   if (isEmptyDocument(value.bytes, value.start))
     throw new CommandError('BadValue', 'The $sort pattern is empty when it should be a set of fields.')
-  const sort = parseSort(value.slice())
+  const order = sortOrder(parseSort(value.slice()), strings)
   // An element that is no document has none of the fields.
-  const keyOf = (element: RawValue) => sortKeyOf(element.type === BsonType.object ? element.slice() : emptyObject, sort)
+  const keyOf = (element: RawValue) => order.keyOf(element.type === BsonType.object ? element.slice() : emptyObject)
   return (elements) => {
-    const keyed = elements.map((element) => ({ key: keyOf(element), element })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    const keyed = elements.map((element) => ({ key: keyOf(element), element })).sort((a, b) => order.compare(a.key, b.key))
     keyed.forEach(({ element }, index) => {
       elements[index] = element
     })

@@ -2,15 +2,21 @@
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
 import { addNumbers, fitsInt64, multiplyNumbers, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
-import { divideDecimals, negateDecimal, remainderOfDecimals } from '../../../values/decimal.js'
+import { divideDecimals, negateDecimal, remainderOfDecimals, roundDecimal } from '../../../values/decimal.js'
 import { operator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
 
 const isDate = (value: RawValue | undefined) => value?.type === BsonType.date
 
-/** Milliseconds of a number beside a date: rounded as the server rounds doubles to int64. */
+/** Milliseconds of a number beside a date: halves go away from zero for doubles, to the even neighbour for decimals. */
 function millis(value: RawValue): bigint {
-  const integer = truncateToInt64(value.type === BsonType.double ? doubleValue(Math.round(value.asNumber())) : value)
+  const rounded =
+    value.type === BsonType.double
+      ? doubleValue(Math.sign(value.asNumber()) * Math.round(Math.abs(value.asNumber())))
+      : value.type === BsonType.decimal128
+        ? roundDecimal(value, 0, 'half-even')
+        : value
+  const integer = truncateToInt64(rounded)
   if (integer === null) throw new CommandError('Overflow', 'date overflow')
   return integer
 }
@@ -21,18 +27,21 @@ function shiftDate(date: RawValue, by: bigint): RawValue {
   return dateValue(shifted)
 }
 
-function add(operands: readonly (RawValue | undefined)[]): RawValue {
+/** $add of numbers and at most one date, to which each number is added by itself, rounded. */
+export function add(operands: readonly (RawValue | undefined)[]): RawValue {
   let sum: RawValue = int32Value(0)
   let date: RawValue | null = null
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
     if (isDate(operand)) {
       if (date !== null) throw new CommandError(16612, 'only one date allowed in an $add expression')
-      date = operand
-    } else if (operand.isNumber()) sum = addNumbers(sum, operand, 'double')!
-    else throw new CommandError('TypeMismatch', `$add only supports numeric or date types, not ${typeOf(operand)}`)
+      date = shiftDate(operand, millis(sum))
+    } else if (!operand.isNumber())
+      throw new CommandError('TypeMismatch', `$add only supports numeric or date types, not ${typeOf(operand)}`)
+    else if (date !== null) date = shiftDate(date, millis(operand))
+    else sum = addNumbers(sum, operand, 'double')!
   }
-  return date === null ? sum : shiftDate(date, millis(sum))
+  return date ?? sum
 }
 
 function negate(value: RawValue): RawValue {
@@ -41,7 +50,8 @@ function negate(value: RawValue): RawValue {
   return multiplyNumbers(value, int32Value(-1), 'double')!
 }
 
-function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
+/** $subtract: two dates give milliseconds. */
+export function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (left.isNumber() && right.isNumber()) {
     if (left.type === BsonType.int64 || right.type === BsonType.int64) {
@@ -60,10 +70,11 @@ function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
   }
   if (isDate(left) && isDate(right)) return int64Value(left.asBigInt() - right.asBigInt())
   if (isDate(left) && right.isNumber()) return shiftDate(left, -millis(right))
-  throw new CommandError('TypeMismatch', `can't $subtract ${typeOf(right)} from ${typeOf(left)}`)
+  throw new CommandError('TypeMismatch', `can't $subtract ${typeOf(right)} from ${isDate(left) ? 'Date' : typeOf(left)}`)
 }
 
-function multiply(operands: readonly (RawValue | undefined)[]): RawValue {
+/** $multiply. */
+export function multiply(operands: readonly (RawValue | undefined)[]): RawValue {
   let product: RawValue = int32Value(1)
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
@@ -73,7 +84,8 @@ function multiply(operands: readonly (RawValue | undefined)[]): RawValue {
   return product
 }
 
-function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
+/** $divide: doubles, or decimals. @throws CommandError BadValue (2) for a zero divisor */
+export function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (!left.isNumber() || !right.isNumber())
     throw new CommandError('TypeMismatch', `$divide only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
@@ -87,12 +99,14 @@ function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
   return doubleValue(left.asNumber() / right.asNumber())
 }
 
-function mod([left, right]: readonly (RawValue | undefined)[]): RawValue {
+/** $mod. */
+export function mod([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (!left.isNumber() || !right.isNumber())
     throw new CommandError(16611, `$mod only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
-  if (toNumber(right) === 0) throw new CommandError(16610, "can't $mod by zero")
-  if (left.type === BsonType.decimal128 || right.type === BsonType.decimal128) return remainderOfDecimals(left, right)!
+  const isDecimal = left.type === BsonType.decimal128 || right.type === BsonType.decimal128
+  if (toNumber(right) === 0) throw new CommandError(isDecimal ? 5733415 : 16610, "can't $mod by zero")
+  if (isDecimal) return remainderOfDecimals(left, right)!
   if (left.type === BsonType.double || right.type === BsonType.double) return doubleValue(left.asNumber() % right.asNumber())
   const remainder = left.asBigInt() % right.asBigInt()
   return left.type === BsonType.int64 || right.type === BsonType.int64 ? int64Value(remainder) : int32Value(Number(remainder))

@@ -12,8 +12,10 @@ import {
 } from '@shardlab/bson'
 import { exactInteger } from '../../../values/arithmetic.js'
 import { arrayValue } from '../../../values/build.js'
+import { formatEvaluated } from '../../../values/format.js'
 import { namedArguments, operator, typeOf, unary } from '../arguments.js'
 import type { Expression, ExpressionCompiler, ExpressionOperator } from '../expression.js'
+import { checkVariableName } from '../variable-name.js'
 
 function countOf(array: RawValue): number {
   let count = 0
@@ -67,7 +69,7 @@ function concatArrays(operands: readonly (RawValue | undefined)[]): RawValue {
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
     if (operand.type !== BsonType.array) throw new CommandError(28664, `$concatArrays only supports arrays, not ${typeOf(operand)}`)
-    elements.push(...elementsOf(operand))
+    for (const element of elementsOf(operand)) elements.push(element)
   }
   return arrayValue(elements)
 }
@@ -84,17 +86,6 @@ function variableName(fields: Map<string, RawValue>): string {
   const text = name.type === BsonType.string ? name.asString() : ''
   checkVariableName(text)
   return text
-}
-
-function checkVariableName(name: string): void {
-  if (name === '') throw new CommandError('FailedToParse', 'empty variable names are not allowed')
-  if (name !== 'CURRENT' && !/^[a-z\u0080-\uffff]/.test(name))
-    throw new CommandError('FailedToParse', `'${name}' starts with an invalid character for a user variable name`)
-  if (!/^[A-Za-z0-9_\u0080-\uffff]*$/.test(name))
-    throw new CommandError(
-      'FailedToParse',
-      `'${name}' contains an invalid character for a variable name: '${/[^A-Za-z0-9_\u0080-\uffff]/.exec(name)![0]}'`,
-    )
 }
 
 function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expression {
@@ -137,7 +128,8 @@ function compileFilterExpression(argument: RawValue, compiler: ExpressionCompile
       const most = limitExpression?.evaluate(frame)
       if (most !== undefined && !most.isNullish()) {
         const integer = exactInteger(most)
-        if (integer === null) throw new CommandError(327391, '$filter: limit must be represented as a 32-bit integral value')
+        if (integer === null || BigInt.asIntN(32, integer) !== integer)
+          throw new CommandError(327391, `$filter: limit must be represented as a 32-bit integral value: ${formatEvaluated(most)}`)
         if (integer < 1n) throw new CommandError(327392, `$filter: limit must be greater than 0: ${integer}`)
         room = Number(integer)
       }
@@ -153,11 +145,23 @@ function compileFilterExpression(argument: RawValue, compiler: ExpressionCompile
 }
 
 function compileReduce(argument: RawValue, compiler: ExpressionCompiler): Expression {
-  const fields = namedArguments('$reduce', argument, ['input', 'initialValue', 'in'], { notObject: 40075, unknown: 40076 })
-  const input = compiler.compile(required(fields, 'input', '$reduce', 40077))
-  const initial = compiler.compile(required(fields, 'initialValue', '$reduce', 40078))
+  if (argument.type !== BsonType.object)
+    throw new CommandError(40075, `$reduce requires an object as an argument, found: ${typeOf(argument)}`)
+  const fields = new Map<string, RawValue>()
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+    if (!['input', 'initialValue', 'in'].includes(it.name()))
+      throw new CommandError(40076, `$reduce found an unknown argument: ${it.name()}`)
+    fields.set(it.name(), it.value())
+  }
+  const needed = (name: string, code: number): RawValue => {
+    const value = fields.get(name)
+    if (value === undefined) throw new CommandError(code, `$reduce requires '${name}' to be specified`)
+    return value
+  }
+  const input = compiler.compile(needed('input', 40077))
+  const initial = compiler.compile(needed('initialValue', 40078))
   const inner = compiler.withVariables(['this', 'value'])
-  const each = inner.compiler.compile(required(fields, 'in', '$reduce', 40079))
+  const each = inner.compiler.compile(needed('in', 40079))
   const [self, value] = inner.slots as [number, number]
   return {
     constant: null,

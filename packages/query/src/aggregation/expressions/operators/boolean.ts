@@ -1,6 +1,6 @@
 /** $and, $or, $not, $cond, $ifNull, $switch, $literal. */
-import { BsonType, boolValue, CommandError, elementsOf, findField, type RawValue } from '@shardlab/bson'
-import { isNullish, lazyOperator, namedArguments, operandsOf, unary } from '../arguments.js'
+import { BsonType, boolValue, CommandError, elementsOf, FieldIterator, type RawValue } from '@shardlab/bson'
+import { isNullish, lazyOperator, namedArguments, operandsOf, typeOf, unary } from '../arguments.js'
 import { computed, constant, type Expression, type ExpressionCompiler, type ExpressionOperator } from '../expression.js'
 
 function truth(value: RawValue | undefined): boolean {
@@ -26,22 +26,40 @@ function compileCond(argument: RawValue, compiler: ExpressionCompiler): Expressi
   return computed(operands, (frame) => (truth(condition.evaluate(frame)) ? then : otherwise).evaluate(frame))
 }
 
-function compileSwitch(argument: RawValue, compiler: ExpressionCompiler): Expression {
-  if (argument.type !== BsonType.object) throw new CommandError(40060, `$switch requires an object as an argument, found: ${argument.type}`)
-  const fields = namedArguments('$switch', argument, ['branches', 'default'], { notObject: 40060, unknown: 40067 })
-  const branches = fields.get('branches')
-  if (branches === undefined || (branches.type === BsonType.array && elementsOf(branches).length === 0))
-    throw new CommandError(40068, '$switch requires at least one branch.')
-  if (branches.type !== BsonType.array) throw new CommandError(40061, "$switch expected an array for 'branches', found: object")
-  const compiled = elementsOf(branches).map((branch) => {
-    const condition = branch.type === BsonType.object ? findField(branch.bytes, 'case', branch.start) : undefined
-    const then = branch.type === BsonType.object ? findField(branch.bytes, 'then', branch.start) : undefined
-    if (condition === undefined) throw new CommandError(40064, "$switch requires each branch have a 'case' expression")
-    if (then === undefined) throw new CommandError(40065, "$switch requires each branch have a 'then' expression.")
-    return { condition: compiler.compile(condition), then: compiler.compile(then) }
+interface Branch {
+  readonly condition: Expression
+  readonly then: Expression
+}
+
+function branchesOf(value: RawValue, compiler: ExpressionCompiler): Branch[] {
+  if (value.type !== BsonType.array) throw new CommandError(40061, `$switch expected an array for 'branches', found: ${typeOf(value)}`)
+  return elementsOf(value).map((branch) => {
+    if (branch.type !== BsonType.object)
+      throw new CommandError(40062, `$switch expected each branch to be an object, found: ${typeOf(branch)}`)
+    let condition: Expression | null = null
+    let then: Expression | null = null
+    for (const it = new FieldIterator(branch.bytes, branch.start); it.next();) {
+      if (it.name() === 'case') condition = compiler.compile(it.value())
+      else if (it.name() === 'then') then = compiler.compile(it.value())
+      else throw new CommandError(40063, `$switch found an unknown argument to a branch: ${it.name()}`)
+    }
+    if (condition === null) throw new CommandError(40064, "$switch requires each branch have a 'case' expression")
+    if (then === null) throw new CommandError(40065, "$switch requires each branch have a 'then' expression.")
+    return { condition, then }
   })
-  const fallback = fields.get('default')
-  const otherwise = fallback === undefined ? null : compiler.compile(fallback)
+}
+
+function compileSwitch(argument: RawValue, compiler: ExpressionCompiler): Expression {
+  if (argument.type !== BsonType.object)
+    throw new CommandError(40060, `$switch requires an object as an argument, found: ${typeOf(argument)}`)
+  let compiled: readonly Branch[] = []
+  let otherwise: Expression | null = null
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+    if (it.name() === 'branches') compiled = branchesOf(it.value(), compiler)
+    else if (it.name() === 'default') otherwise = compiler.compile(it.value())
+    else throw new CommandError(40067, `$switch found an unknown argument: ${it.name()}`)
+  }
+  if (compiled.length === 0) throw new CommandError(40068, '$switch requires at least one branch.')
   return {
     constant: null,
     evaluate(frame) {

@@ -1,59 +1,80 @@
 /** $dateAdd, $dateSubtract, $dateDiff, $dateTrunc. Days and longer are counted on the wall clock of the time zone. */
-import { BsonType, CommandError, int64Value, nullValue, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, int64Value, nullValue, readUint32, type RawValue } from '@shardlab/bson'
 import { exactInteger } from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
-import { dayMs, instantOf, wallMs, type TimeZone } from '../../../values/time-zone.js'
-import { formatValue } from '../../../values/format.js'
-import { isNullish, namedOperator, typeOf } from '../arguments.js'
+import { dateOfDays, dayMs } from '../../../values/calendar.js'
+import {
+  addUnits,
+  dayUnits,
+  exactUnitsMs,
+  isDayUnit,
+  isExactUnit,
+  monthUnits,
+  timeUnit,
+  type TimeUnit,
+} from '../../../values/date-units.js'
+import { instantOf, wallMs, type TimeZone } from '../../../values/time-zone.js'
+import { formatEvaluated } from '../../../values/format.js'
+import { isNullish, namedOperator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
 import { instantOfValue, zoneOf } from './date.js'
 
-const exactUnitsMs = { hour: 3_600_000, minute: 60_000, second: 1000, millisecond: 1 } as const
-const dayUnits = { day: 1, week: 7 } as const
-const monthUnits = { month: 1, quarter: 3, year: 12 } as const
+function unitOf(name: string, value: RawValue): TimeUnit {
+  if (value.type !== BsonType.string) throw new CommandError(5439013, `${name} requires 'unit' to be a string, but got ${typeOf(value)}`)
+  return inContext(`${name} parameter 'unit' value parsing failed`, () => timeUnit(value.asString()))
+}
 
-type ExactUnit = keyof typeof exactUnitsMs
-type DayUnit = keyof typeof dayUnits
-type MonthUnit = keyof typeof monthUnits
-type Unit = ExactUnit | DayUnit | MonthUnit
+/** Says what was being done when it failed. */
+function inContext<T>(doing: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw error instanceof CommandError ? new CommandError(error.code, `${doing} :: caused by :: ${error.message}`) : error
+  }
+}
 
-const isExact = (unit: Unit): unit is ExactUnit => Object.hasOwn(exactUnitsMs, unit)
-const isDays = (unit: Unit): unit is DayUnit => Object.hasOwn(dayUnits, unit)
-
-function unitOf(name: string, value: RawValue, code: number): Unit {
-  if (value.type !== BsonType.string) throw new CommandError(code, `${name} requires 'unit' to be a string, but got ${typeOf(value)}`)
-  const unit = value.asString()
-  if (!Object.hasOwn({ ...exactUnitsMs, ...dayUnits, ...monthUnits }, unit))
-    throw new CommandError('FailedToParse', `unknown time unit value: ${unit}`)
-  return unit as Unit
+function zoneIn(name: string, value: RawValue | undefined, wasGiven: boolean): TimeZone | null {
+  return inContext(`${name} parameter 'timezone' value parsing failed`, () => zoneOf(value, wasGiven))
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
 /** 0 = Sunday; the default of the server is Sunday. */
-function weekdayOf(name: string, value: RawValue, code: number): number {
+function weekdayOf(name: string, value: RawValue): number {
   if (value.type !== BsonType.string)
-    throw new CommandError(code, `${name} requires 'startOfWeek' to be a string, but got ${typeOf(value)}`)
+    throw new CommandError(5439015, `${name} requires 'startOfWeek' to be a string, but got ${typeOf(value)}`)
   const text = value.asString().toLowerCase()
   const day = weekdays.findIndex((weekday) => weekday === text || weekday.slice(0, 3) === text)
-  if (day < 0) throw new CommandError('FailedToParse', `unknown day of week value: ${value.asString()}`)
+  if (day < 0)
+    throw new CommandError(5439016, `${name} parameter 'startOfWeek' value cannot be recognized as a day of a week: ${value.asString()}`)
   return day
 }
 
-const maxInstantMs = 8.64e15
-
-function addUnits(instant: number, amount: number, unit: Unit, zone: TimeZone): number {
-  if (isExact(unit)) return instant + amount * exactUnitsMs[unit]
-  const wall = instant + zone.offsetAt(instant)
-  if (isDays(unit)) return instantOf(wall + amount * dayUnits[unit] * dayMs, zone)
-  const date = new Date(wall)
-  const month = date.getUTCFullYear() * 12 + date.getUTCMonth() + amount * monthUnits[unit]
-  const [year, monthOfYear] = [Math.floor(month / 12), ((month % 12) + 12) % 12]
-  // The last day of a shorter month stands for those that it does not have.
-  const lastDay = new Date(wallMs(year, monthOfYear + 2, 0)).getUTCDate()
-  const timeOfDay = wall - Math.floor(wall / dayMs) * dayMs
-  return instantOf(wallMs(year, monthOfYear + 1, Math.min(date.getUTCDate(), lastDay)) + timeOfDay, zone)
+function instantNamed(name: string, parameter: string, value: RawValue): number {
+  const ms = instantOfValue(value)
+  if (ms === null) throw new CommandError(5166307, `${name} requires '${parameter}' to be a date, but got ${typeOf(value)}`)
+  return ms
 }
+
+/** The most units that may be added at once: about the span of 64-bit dates. */
+const maxAmounts: Readonly<Record<TimeUnit, number>> = (() => {
+  const days = 213_503_982_335
+  const years = Math.floor(days / 365) + 1
+  return {
+    year: years,
+    quarter: years * 4,
+    month: years * 12,
+    week: Math.floor(days / 7),
+    day: days,
+    hour: days * 24,
+    minute: days * 1440,
+    second: days * 86_400,
+    millisecond: Infinity,
+  }
+})()
+
+/** Dates are 64-bit. */
+const maxInstantMs = 2 ** 63 - 1024
 
 function shifting(name: string, sign: 1 | -1): ExpressionOperator {
   const missing = `${name} requires startDate, unit, and amount to be present`
@@ -62,26 +83,36 @@ function shifting(name: string, sign: 1 | -1): ExpressionOperator {
     {
       fields: ['startDate', 'unit', 'amount', 'timezone'],
       required: { startDate: [5166402, missing], unit: [5166402, missing], amount: [5166402, missing] },
-      notObject: (type) => new CommandError(5166400, `${name} expects an object as its argument.found ${type}`),
-      unknown: (field) => new CommandError(5166401, `Unrecognized argument to ${name}: ${field}`),
+      notObject: () => new CommandError(5166400, `${name} expects an object as its argument`),
+      unknown: (field) =>
+        new CommandError(
+          5166401,
+          `Unrecognized argument to ${name}: ${field}. Expected arguments are startDate, unit, amount, and optionally timezone.`,
+        ),
     },
     ([start, unit, amount, timezone], [, , , zoneGiven]) => {
-      if (isNullish(start) || isNullish(unit) || isNullish(amount) || (zoneGiven && isNullish(timezone))) return nullValue
+      if (isNullish(start) || isNullish(unit)) return nullValue
+      const parsed = unitOf(name, unit!)
+      if (isNullish(amount)) return nullValue
+      const zone = zoneOf(timezone, zoneGiven!)
+      if (zone === null) return nullValue
       const instant = instantOfValue(start!)
       if (instant === null) throw new CommandError(5166403, `${name} requires startDate to be convertible to a date`)
-      if (unit!.type !== BsonType.string) throw new CommandError(5166404, `${name} expects string defining the time unit`)
       const by = exactInteger(amount!)
-      const parsed = unitOf(name, unit!, 5166404)
       if (by === null) throw new CommandError(5166405, `${name} expects integer amount of time units`)
-      const shifted = addUnits(instant, Number(by) * sign, parsed, zoneOf(timezone, zoneGiven!)!)
-      if (!(Math.abs(shifted) <= maxInstantMs)) throw new CommandError(5166406, `${name} overflowed`)
+      if (sign === -1 && by === -(1n << 63n)) throw new CommandError(6045000, `invalid $dateSubtract 'amount' parameter value: ${by}`)
+      const count = Number(by) * sign
+      if (!(Math.abs(count) < maxAmounts[parsed]))
+        throw new CommandError(5976500, `invalid dateAdd 'amount' parameter value: ${count} ${parsed}`)
+      const shifted = addUnits(instant, count, parsed, zone)
+      if (!(Math.abs(shifted) <= maxInstantMs)) throw new CommandError(5166406, 'dateAdd overflowed')
       return dateValue(shifted)
     },
   )
 }
 
 /** How many boundaries of the unit lie between. */
-function boundariesBetween(from: number, to: number, unit: Unit, zone: TimeZone, startOfWeek: number): number {
+function boundariesBetween(from: number, to: number, unit: TimeUnit, zone: TimeZone, startOfWeek: number): number {
   const [fromOffset, toOffset] = [zone.offsetAt(from), zone.offsetAt(to)]
   const [fromWall, toWall] = [from + fromOffset, to + toOffset]
   if (unit === 'hour')
@@ -90,14 +121,14 @@ function boundariesBetween(from: number, to: number, unit: Unit, zone: TimeZone,
       Math.floor(fromWall / exactUnitsMs.hour) -
       Math.trunc((toOffset - fromOffset) / exactUnitsMs.hour)
     )
-  if (isExact(unit)) return Math.floor(to / exactUnitsMs[unit]) - Math.floor(from / exactUnitsMs[unit])
+  if (isExactUnit(unit)) return Math.floor(to / exactUnitsMs[unit]) - Math.floor(from / exactUnitsMs[unit])
   // January 4, 1970 was the first Sunday.
   const index = (wall: number) => {
     const day = Math.floor(wall / dayMs)
     if (unit === 'day') return day
     if (unit === 'week') return Math.floor((day - 3 - startOfWeek) / 7)
-    const date = new Date(wall)
-    return Math.floor((date.getUTCFullYear() * 12 + date.getUTCMonth()) / monthUnits[unit])
+    const { year, month } = dateOfDays(day)
+    return Math.floor((year * 12 + month - 1) / monthUnits[unit])
   }
   return index(toWall) - index(fromWall)
 }
@@ -115,37 +146,35 @@ const dateDiff = namedOperator(
     unknown: (field) => new CommandError(5166302, `Unrecognized argument to $dateDiff: ${field}`),
   },
   ([start, end, unit, timezone, startOfWeek], [, , , zoneGiven, weekGiven]) => {
-    if (isNullish(start) || isNullish(end) || isNullish(unit) || (zoneGiven && isNullish(timezone))) return nullValue
-    const instant = (value: RawValue, which: string) => {
-      const ms = instantOfValue(value)
-      if (ms === null) throw new CommandError(5166307, `$dateDiff requires '${which}' to be a date, but got ${typeOf(value)}`)
-      return ms
-    }
-    const [from, to] = [instant(start!, 'startDate'), instant(end!, 'endDate')]
-    const parsed = unitOf('$dateDiff', unit!, 5439013)
+    if (isNullish(start) || isNullish(end) || isNullish(unit)) return nullValue
+    const parsed = unitOf('$dateDiff', unit!)
     if (parsed === 'week' && weekGiven && isNullish(startOfWeek)) return nullValue
-    const weekday = parsed === 'week' && startOfWeek !== undefined ? weekdayOf('$dateDiff', startOfWeek, 5439015) : 0
-    return int64Value(BigInt(boundariesBetween(from, to, parsed, zoneOf(timezone, zoneGiven!)!, weekday)))
+    const weekday = parsed === 'week' && startOfWeek !== undefined ? weekdayOf('$dateDiff', startOfWeek) : 0
+    const zone = zoneIn('$dateDiff', timezone, zoneGiven!)
+    if (zone === null) return nullValue
+    const from = instantNamed('$dateDiff', 'startDate', start!)
+    const to = instantNamed('$dateDiff', 'endDate', end!)
+    return int64Value(BigInt(boundariesBetween(from, to, parsed, zone, weekday)))
   },
 )
 
-function truncate(instant: number, unit: Unit, binSize: number, zone: TimeZone, startOfWeek: number): number {
+function truncate(instant: number, unit: TimeUnit, binSize: number, zone: TimeZone, startOfWeek: number): number {
   const reference = wallMs(2000, 1, 1)
-  if (isExact(unit)) {
+  if (isExactUnit(unit)) {
     const from = instantOf(reference, zone)
     const bin = binSize * exactUnitsMs[unit]
     return from + Math.floor((instant - from) / bin) * bin
   }
   const wall = instant + zone.offsetAt(instant)
-  if (isDays(unit)) {
+  if (isDayUnit(unit)) {
     // January 1, 2000 was a Saturday; weeks count from the first day of a week on or after it.
     const from = reference + (unit === 'week' ? (startOfWeek + 1) % 7 : 0) * dayMs
     const bin = binSize * dayUnits[unit] * dayMs
     return instantOf(from + Math.floor((wall - from) / bin) * bin, zone)
   }
-  const date = new Date(wall)
+  const { year, month } = dateOfDays(Math.floor(wall / dayMs))
   const bin = binSize * monthUnits[unit]
-  const sinceReference = (date.getUTCFullYear() - 2000) * 12 + date.getUTCMonth()
+  const sinceReference = (year - 2000) * 12 + month - 1
   return instantOf(wallMs(2000, 1 + Math.floor(sinceReference / bin) * bin, 1), zone)
 }
 
@@ -158,29 +187,46 @@ const dateTrunc = namedOperator(
       unit: [5439010, "Missing 'unit' parameter to $dateTrunc"],
     },
     notObject: () => new CommandError(5439007, '$dateTrunc only supports an object as its argument'),
-    unknown: (field) => new CommandError(5439008, `Unrecognized argument to $dateTrunc: ${field}`),
+    unknown: (field) =>
+      new CommandError(
+        5439008,
+        `Unrecognized argument to $dateTrunc: ${field}. Expected arguments are date, unit, and optionally, binSize, timezone, startOfWeek`,
+      ),
   },
   ([date, unit, binSize, timezone, startOfWeek], [, , binGiven, zoneGiven, weekGiven]) => {
-    if (isNullish(date) || isNullish(unit) || (binGiven && isNullish(binSize)) || (zoneGiven && isNullish(timezone))) return nullValue
-    const instant = instantOfValue(date!)
-    if (instant === null) throw new CommandError(5439012, `$dateTrunc requires 'date' to be a date, but got ${typeOf(date)}`)
-    const parsed = unitOf('$dateTrunc', unit!, 5439013)
-    if (parsed === 'week' && weekGiven && isNullish(startOfWeek)) return nullValue
-    const weekday = parsed === 'week' && startOfWeek !== undefined ? weekdayOf('$dateTrunc', startOfWeek, 5439015) : 0
+    if (isNullish(date) || (binGiven && isNullish(binSize))) return nullValue
     const bin = binSize === undefined ? 1n : exactInteger(binSize)
     if (bin === null)
       throw new CommandError(
         5439017,
-        `$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '${formatValue(binSize)}' of type ${typeOf(binSize)}`,
+        `$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '${formatEvaluated(binSize)}' of type ${typeOf(binSize)}`,
       )
     if (bin <= 0n) throw new CommandError(5439018, `$dateTrunc requires 'binSize' to be greater than 0, but got value ${bin}`)
-    return dateValue(truncate(instant, parsed, Number(bin), zoneOf(timezone, zoneGiven!)!, weekday))
+    if (isNullish(unit)) return nullValue
+    const parsed = unitOf('$dateTrunc', unit!)
+    if (parsed === 'week' && weekGiven && isNullish(startOfWeek)) return nullValue
+    const weekday = parsed === 'week' && startOfWeek !== undefined ? weekdayOf('$dateTrunc', startOfWeek) : 0
+    const zone = zoneIn('$dateTrunc', timezone, zoneGiven!)
+    if (zone === null) return nullValue
+    const instant = instantNamed('$dateTrunc', 'date', date!)
+    const isLong = !isExactUnit(parsed)
+    if (isLong && bin > 100_000_000_000n) throw new CommandError(5439006, 'dateTrunc unsupported binSize value')
+    if (!isLong && bin * BigInt(exactUnitsMs[parsed]) >= 1n << 63n) throw new CommandError(5439002, 'dateTrunc overflowed')
+    return dateValue(truncate(instant, parsed, Number(bin), zone, weekday))
   },
 )
 
+function timestampPart(name: string, code: number, offset: number): ExpressionOperator {
+  const row = unary(name, (value) => {
+    if (value === undefined || value.isNullish()) return nullValue
+    if (value.type !== BsonType.timestamp) throw new CommandError(code, ` Argument to ${name} must be a timestamp, but is ${typeOf(value)}`)
+    return int64Value(BigInt(readUint32(value.bytes, value.start + offset)))
+  })
+  return { ...row, since: 5.1 }
+}
+
 export const dateArithmeticExpressions: readonly ExpressionOperator[] = [
-  shifting('$dateAdd', 1),
-  shifting('$dateSubtract', -1),
-  dateDiff,
-  dateTrunc,
+  ...[shifting('$dateAdd', 1), shifting('$dateSubtract', -1), dateDiff, dateTrunc].map((row) => ({ ...row, since: 5 })),
+  timestampPart('$tsSecond', 5687301, 4),
+  timestampPart('$tsIncrement', 5687302, 0),
 ]

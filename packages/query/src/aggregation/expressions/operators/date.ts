@@ -21,7 +21,7 @@ import { formatDate, parseFormat } from '../../../values/date-format.js'
 import { parseDateByFormat, parseIsoDate } from '../../../values/date-parse.js'
 import { datePartsAt, isoWallMs, type DateParts } from '../../../values/date-parts.js'
 import { instantOf, timeZone, utc, wallMs, type TimeZone } from '../../../values/time-zone.js'
-import { formatDocument, formatValue } from '../../../values/format.js'
+import { formatDocument, formatEvaluated } from '../../../values/format.js'
 import { isNullish, namedOperands, namedOperator, typeOf } from '../arguments.js'
 import { computed, type ExpressionOperator } from '../expression.js'
 
@@ -144,7 +144,7 @@ const dateFromParts: ExpressionOperator = {
     if (isIso && ['year', 'month', 'day'].some((name) => given(name) !== null))
       throw new CommandError(40489, '$dateFromParts does not allow mixing natural dates with ISO dates')
     if (!isIso && ['isoWeek', 'isoDayOfWeek'].some((name) => given(name) !== null))
-      throw new CommandError(40525, '$dateFromParts does not allow mixing natural dates with ISO dates')
+      throw new CommandError(40525, '$dateFromParts does not allow mixing ISO dates with natural dates')
     return computed(
       operands.filter((operand) => operand !== null),
       (frame) => {
@@ -184,11 +184,14 @@ function defaultPart(name: string): number {
 function partValue(name: string, value: RawValue): number {
   const integer = exactInteger(value)
   if (integer === null)
-    throw new CommandError(40515, `'${name}' must evaluate to an integer, found ${typeOf(value)} with value ${formatValue(value)}`)
+    throw new CommandError(40515, `'${name}' must evaluate to an integer, found ${typeOf(value)} with value ${formatEvaluated(value)}`)
   const number = Number(integer)
   if (name === 'year' || name === 'isoWeekYear') {
     if (number < 1 || number > 9999)
-      throw new CommandError(40523, `'${name}' must evaluate to an integer in the range 1 to 9999, found ${number}`)
+      throw new CommandError(
+        name === 'year' ? 40523 : 31095,
+        `'${name}' must evaluate to an integer in the range 1 to 9999, found ${number}`,
+      )
   } else if (name !== 'second' && name !== 'millisecond' && (number < -32768 || number > 32767)) {
     throw new CommandError(31034, `'${name}' must evaluate to a value in the range [-32768, 32767]; value ${number} is not in range`)
   }
@@ -207,7 +210,7 @@ const dateToString = namedOperator(
     if (format !== undefined && !format.isNullish() && format.type !== BsonType.string)
       throw new CommandError(
         18533,
-        `$dateToString requires that 'format' be a string, found: ${typeOf(format)} with value ${formatValue(format)}`,
+        `$dateToString requires that 'format' be a string, found: ${typeOf(format)} with value ${formatEvaluated(format)}`,
       )
     const parsed = format?.type === BsonType.string ? parseFormat(format.asString(), false) : null
     const at = zoneOf(zone, zoneGiven!)
@@ -242,7 +245,7 @@ const dateFromString: ExpressionOperator = {
         if (pattern !== undefined && !pattern.isNullish() && pattern.type !== BsonType.string)
           throw new CommandError(
             40684,
-            `$dateFromString requires that 'format' be a string, found: ${typeOf(pattern)} with value ${formatValue(pattern)}`,
+            `$dateFromString requires that 'format' be a string, found: ${typeOf(pattern)} with value ${formatEvaluated(pattern)}`,
           )
         const parts = pattern?.type === BsonType.string ? parseFormat(pattern.asString(), true) : null
         const zone = zoneOf(timezone?.evaluate(frame), !!timezone)
@@ -253,12 +256,12 @@ const dateFromString: ExpressionOperator = {
           if (value.type !== BsonType.string)
             throw new CommandError(
               'ConversionFailure',
-              `$dateFromString requires that 'dateString' be a string, found: ${typeName(value.type)} with value ${formatValue(value)}`,
+              `$dateFromString requires that 'dateString' be a string, found: ${typeName(value.type)} with value ${formatEvaluated(value)}`,
             )
           const ownZone = timezone ? zone : null
           return dateValue(parts === null ? parseIsoDate(value.asString(), ownZone) : parseDateByFormat(value.asString(), parts, ownZone))
         } catch (error) {
-          if (onError && error instanceof CommandError) return onError.evaluate(frame)
+          if (onError && error instanceof CommandError && error.codeName === 'ConversionFailure') return onError.evaluate(frame)
           throw error
         }
       },

@@ -57,6 +57,7 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
+    since: 5,
     compile(argument, compiler) {
       const [field, input, value] = namedOperands(
         {
@@ -66,12 +67,18 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
             ...(hasValue ? { value: [4161103, `${name} requires 'value' to be specified`] } : {}),
             input: [4161109, `${name} requires 'input' to be specified`],
           },
-          notObject: (type) => new CommandError(4161100, `${name} only supports an object as its argument, found ${type}`),
+          notObject: () => new CommandError(4161100, `${name} only supports an object as its argument`),
           unknown: (unknown) => new CommandError(4161101, `${name} found an unknown argument: ${unknown}`),
         },
         argument,
         compiler,
       )
+      const reference = fieldReference(argument)
+      if (reference !== null)
+        throw new CommandError(
+          4161108,
+          `'${reference}' is a field path reference which is not allowed in this context. Did you mean {$literal: '${reference}'}?`,
+        )
       const fixed = field!.constant
       if (fixed === null)
         throw new CommandError(4161106, `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`)
@@ -86,6 +93,13 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
       })
     },
   }
+}
+
+/** The field path that stands where the name of a field is wanted; null when there is none. */
+function fieldReference(argument: RawValue): string | null {
+  const field = findField(argument.bytes, 'field', argument.start)
+  if (field?.type !== BsonType.string) return null
+  return /^\$[^$]/.test(field.asString()) ? field.asString() : null
 }
 
 /** The document with the field set in its place, at the end when it is new, or without it. */
@@ -112,7 +126,7 @@ function binarySize(value: RawValue | undefined): RawValue {
 }
 
 export const fieldExpressions: readonly ExpressionOperator[] = [
-  { name: '$getField', manualPage: 'aggregation/getField', status: 'complete', compile: compileGetField },
+  { name: '$getField', manualPage: 'aggregation/getField', status: 'complete', since: 5, compile: compileGetField },
   fieldSetter('$setField', true),
   fieldSetter('$unsetField', false),
   unary('$binarySize', binarySize),

@@ -2,7 +2,7 @@
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
 import { exactInteger, fitsInt64, toNumber } from '../../../values/arithmetic.js'
 import { divideRounded, roundDecimal, toDecimal, type RoundingMode } from '../../../values/decimal.js'
-import { formatValue } from '../../../values/format.js'
+import { formatEvaluated } from '../../../values/format.js'
 import { operator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
 
@@ -33,14 +33,14 @@ function bounded(
 ): ExpressionOperator {
   return mathOperator(name, (value, given) => {
     if (!Number.isNaN(value) && !isInside(value))
-      throw new CommandError(50989, `cannot apply ${name} to ${formatValue(given)}, value must be in ${interval}`)
+      throw new CommandError(50989, `cannot apply ${name} to ${formatEvaluated(given)}, value must be in ${interval}`)
     return compute(value)
   })
 }
 
 function positive(name: string, code: number, compute: (value: number) => number): ExpressionOperator {
   return mathOperator(name, (value, given) => {
-    if (value <= 0) throw new CommandError(code, `${name}'s argument must be a positive number, but is ${formatValue(given)}`)
+    if (value <= 0) throw new CommandError(code, `${name}'s argument must be a positive number, but is ${formatEvaluated(given)}`)
     return compute(value)
   })
 }
@@ -50,15 +50,15 @@ function log([value, base]: readonly (RawValue | undefined)[]): RawValue {
   if (!value.isNumber()) throw new CommandError(28756, `$log's argument must be numeric, not ${typeOf(value)}`)
   if (!base.isNumber()) throw new CommandError(28757, `$log's base must be numeric, not ${typeOf(base)}`)
   const [of, by] = [toNumber(value), toNumber(base)]
-  if (of <= 0) throw new CommandError(28758, `$log's argument must be a positive number, but is ${formatValue(value)}`)
+  if (of <= 0) throw new CommandError(28758, `$log's argument must be a positive number, but is ${formatEvaluated(value)}`)
   if (by <= 0 || by === 1)
-    throw new CommandError(28759, `$log's base must be a positive number not equal to 1, but is ${formatValue(base)}`)
+    throw new CommandError(28759, `$log's base must be a positive number not equal to 1, but is ${formatEvaluated(base)}`)
   return numeric(Math.log(of) / Math.log(by), value, base)
 }
 
 const isIntegerType = (value: RawValue) => value.type === BsonType.int32 || value.type === BsonType.int64
 
-function pow([base, exponent]: readonly (RawValue | undefined)[]): RawValue {
+export function pow([base, exponent]: readonly (RawValue | undefined)[]): RawValue {
   if (base === undefined || exponent === undefined || base.isNullish() || exponent.isNullish()) return nullValue
   if (!base.isNumber()) throw new CommandError(28762, `$pow's base must be numeric, not ${typeOf(base)}`)
   if (!exponent.isNumber()) throw new CommandError(28763, `$pow's exponent must be numeric, not ${typeOf(exponent)}`)
@@ -110,7 +110,7 @@ function toPlaces(name: string, mode: RoundingMode): ExpressionOperator {
     if (!fitsInt64(rounded))
       throw new CommandError(
         51080,
-        `invalid conversion from Decimal128 result in ${name} resulting from arguments: [${operands.map(formatValue).join(', ')}]`,
+        `invalid conversion from Decimal128 result in ${name} resulting from arguments: [${value.asBigInt()}, ${places}]`,
       )
     return value.type === BsonType.int32 && BigInt.asIntN(32, rounded) === rounded ? int32Value(Number(rounded)) : int64Value(rounded)
   })
@@ -124,14 +124,13 @@ function placesOf(name: string, precision: RawValue): number {
   return Number(places)
 }
 
-/** Works on the shortest decimal text of the double. */
+/** Works on the first 34 digits of the double's exact value; NaN when the result takes more. */
 function roundDouble(value: number, places: number, mode: RoundingMode): number {
-  const [digits, exponent] = value.toExponential().split('e')
-  const fraction = digits!.split('.')[1] ?? ''
-  const coefficient = BigInt(digits!.replace('.', ''))
-  const drop = fraction.length - Number(exponent) - places
-  if (drop <= 0) return value
-  const rounded = Number(`${divideRounded(coefficient, 10n ** BigInt(Math.min(drop, 400)), mode)}e${-places}`)
+  if (value === 0) return value
+  const [digits, exponent] = value.toExponential(33).split('e') as [string, string]
+  const drop = 33 - Number(exponent) - places
+  if (drop < 0) return Number.NaN
+  const rounded = Number(`${divideRounded(BigInt(digits.replace('.', '')), 10n ** BigInt(Math.min(drop, 400)), mode)}e${-places}`)
   return rounded === 0 && value < 0 ? -0 : rounded
 }
 
@@ -160,8 +159,8 @@ export const numberExpressions: readonly ExpressionOperator[] = [
   {
     ...operator('$atan2', 2, 2, ([y, x]) => {
       if (y === undefined || x === undefined || y.isNullish() || x.isNullish()) return nullValue
-      for (const value of [y, x])
-        if (!value.isNumber()) throw new CommandError(51044, `$atan2 only supports numeric types, not ${typeOf(y)} and ${typeOf(x)}`)
+      if (!y.isNumber()) throw new CommandError(51044, `$atan2 only supports numeric types, not ${typeOf(y)}`)
+      if (!x.isNumber()) throw new CommandError(51045, `$atan2 only supports numeric types, not ${typeOf(x)}`)
       return numeric(Math.atan2(toNumber(y), toNumber(x)), y, x)
     }),
     status: 'partial',

@@ -16,7 +16,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { arrayValue } from '../../../values/build.js'
-import { formatValue } from '../../../values/format.js'
+import { formatEvaluated } from '../../../values/format.js'
 import { operator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
 
@@ -26,7 +26,7 @@ const rand: ExpressionOperator = {
   status: 'complete',
   compile(argument, compiler) {
     const empty = (argument.type === BsonType.object || argument.type === BsonType.array) && isEmptyDocument(argument.bytes, argument.start)
-    if (!empty) throw new CommandError(3040501, `$rand does not currently accept arguments: ${formatValue(argument)}`)
+    if (!empty) throw new CommandError(3040501, '$rand does not currently accept arguments')
     return { constant: null, evaluate: () => doubleValue(compiler.context.random()) }
   },
 }
@@ -37,7 +37,10 @@ function mergeObjects(operands: readonly (RawValue | undefined)[]): RawValue {
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) continue
     if (operand.type !== BsonType.object)
-      throw new CommandError(40400, `$mergeObjects requires object inputs, but input ${formatValue(operand)} is of type ${typeOf(operand)}`)
+      throw new CommandError(
+        40400,
+        `$mergeObjects requires object inputs, but input ${formatEvaluated(operand)} is of type ${typeOf(operand)}`,
+      )
     for (const it = new FieldIterator(operand.bytes, operand.start); it.next();) fields.set(it.name(), it.value())
   }
   const writer = new DocumentWriter()

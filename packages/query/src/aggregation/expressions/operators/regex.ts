@@ -28,14 +28,13 @@ function patternOf(name: string, regex: RawValue | undefined, options: RawValue 
     if (options.type !== BsonType.string) throw new CommandError(51106, `${name} needs 'options' to be of type string`)
     if (flags !== '') throw new CommandError(51107, `${name}: found regex option(s) specified in both 'regex' and 'option' fields`)
     flags = options.asString()
-    if (flags.includes('\0')) throw new CommandError(51110, `${name}:  regular expression options cannot contain an embedded null byte`)
+    if (flags.includes('\0')) throw new CommandError(51110, `${name}: regular expression options cannot contain an embedded null byte`)
   }
   if (pattern === null) return null
   if (pattern.includes('\0')) throw new CommandError(51109, `${name}: regular expression cannot contain an embedded null byte`)
   for (const flag of flags) if (!'imsxu'.includes(flag)) throw new CommandError(51108, `${name} invalid flag in regex options: ${flag}`)
   try {
-    const compiled = compilePattern(pattern, flags)
-    return new RegExp(compiled.source, `${compiled.flags}g`)
+    return compilePattern(pattern, flags)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     throw new CommandError(51111, `Invalid Regex in ${name}: ${error.message}`)
@@ -88,7 +87,8 @@ export const regexExpressions: readonly ExpressionOperator[] = [
   ),
   regexOperator(
     '$regexFindAll',
-    (text, pattern) => arrayValue(Array.from(text.matchAll(pattern), (match) => found(text, match))),
+    (text, pattern) =>
+      arrayValue(Array.from(text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`)), (match) => found(text, match))),
     arrayValue([]),
   ),
 ]

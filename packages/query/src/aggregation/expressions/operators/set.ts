@@ -10,9 +10,8 @@ import {
   type StringComparator,
 } from '@shardlab/bson'
 import { arrayValue } from '../../../values/build.js'
-import { operator, typeOf, unary, type Evaluate } from '../arguments.js'
+import { operator, typeOf, unary, withStrings, type Evaluate } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
-import { withStrings } from './array-more.js'
 
 type Compare = (a: RawValue, b: RawValue) => number
 
@@ -68,7 +67,7 @@ const union =
       if (operand === undefined || operand.isNullish()) return nullValue
       if (operand.type !== BsonType.array)
         throw new CommandError(17043, `All operands of $setUnion must be arrays. One argument is of type: ${typeOf(operand)}`)
-      all.push(...elementsOf(operand))
+      for (const element of elementsOf(operand)) all.push(element)
     }
     return arrayValue(distinct(all, compare))
   }

@@ -1,6 +1,9 @@
 /** $concat, $toLower, $toUpper, $strLenCP, $strLenBytes. */
-import { asBuffer, BsonType, CommandError, fromRawValue, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
-import { formatValue } from '../../../values/format.js'
+import { BsonType, CommandError, fromRawValue, int32Value, nullValue, readUint32, stringValue, type RawValue } from '@shardlab/bson'
+import { formatDate, months, parseFormat } from '../../../values/date-format.js'
+import { datePartsAt } from '../../../values/date-parts.js'
+import { plainDouble } from '../../../values/format.js'
+import { utc } from '../../../values/time-zone.js'
 import { operator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
 
@@ -14,8 +17,9 @@ function concat(operands: readonly (RawValue | undefined)[]): RawValue {
   return stringValue(text)
 }
 
-/** What `$toString` gives; null for types that have no text. */
-export function textOf(value: RawValue): string | null {
+/** The text that string operators take a value for; nothing is the empty text. Server: `Value::coerceToString`. */
+export function coerced(value: RawValue | undefined): string {
+  if (value === undefined || value.isNullish()) return ''
   switch (value.type) {
     case BsonType.string:
     case BsonType.symbol:
@@ -24,37 +28,37 @@ export function textOf(value: RawValue): string | null {
     case BsonType.int32:
     case BsonType.int64:
       return String(value.asBigInt())
-    case BsonType.double: {
-      const number = value.asNumber()
-      return Number.isFinite(number) ? String(number) : Number.isNaN(number) ? 'NaN' : number > 0 ? 'Infinity' : '-Infinity'
-    }
+    case BsonType.double:
+      return plainDouble(value.asNumber())
     case BsonType.decimal128:
       return String(fromRawValue(value))
-    case BsonType.bool:
-      return String(value.asBool())
-    case BsonType.objectId:
-      return asBuffer(value.bytes).toString('hex', value.start, value.end)
     case BsonType.date:
       return isoDate(value)
+    case BsonType.timestamp:
+      return prettyTimestamp(value)
     default:
-      return null
+      throw new CommandError(16007, `can't convert from BSON type ${typeOf(value)} to String`)
   }
 }
 
-function isoDate(value: RawValue): string {
-  const ms = Number(value.asBigInt())
-  const date = new Date(ms)
-  return Number.isNaN(date.getTime()) ? formatValue(value) : date.toISOString()
+const isoFormat = parseFormat('%Y-%m-%dT%H:%M:%S.%LZ', false)
+
+export function isoDate(value: RawValue): string {
+  return formatDate(isoFormat, datePartsAt(Number(value.asBigInt()), utc))
 }
+
+/** `Jan  1 00:00:01:a`: the time and, in hexadecimal, the increment. */
+function prettyTimestamp(value: RawValue): string {
+  const parts = datePartsAt(readUint32(value.bytes, value.start + 4) * 1000, utc)
+  const date = `${months[parts.month - 1]!.slice(0, 3)} ${String(parts.dayOfMonth).padStart(2, ' ')}`
+  return `${date} ${formatDate(timeFormat, parts)}:${readUint32(value.bytes, value.start).toString(16)}`
+}
+
+const timeFormat = parseFormat('%H:%M:%S', false)
 
 /** Case conversion knows ASCII letters only, as the server's. */
 function asciiCase(name: string, pattern: RegExp, convert: (letter: string) => string): ExpressionOperator {
-  return unary(name, (value) => {
-    if (value === undefined || value.isNullish()) return stringValue('')
-    const text = textOf(value)
-    if (text === null) throw new CommandError(16007, `can't convert from BSON type ${typeOf(value)} to String`)
-    return stringValue(text.replace(pattern, convert))
-  })
+  return unary(name, (value) => stringValue(coerced(value).replace(pattern, convert)))
 }
 
 function stringLength(name: string, code: number, length: (text: string) => number): ExpressionOperator {

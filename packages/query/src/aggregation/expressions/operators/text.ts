@@ -2,18 +2,10 @@
 import { BsonType, CommandError, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../../values/arithmetic.js'
 import { arrayValue } from '../../../values/build.js'
-import { formatValue } from '../../../values/format.js'
+import { formatEvaluated } from '../../../values/format.js'
 import { isNullish, namedOperator, operator, typeOf } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
-import { textOf } from './string.js'
-
-/** The text of a string, number, date …; nothing is the empty text. */
-function coerced(value: RawValue | undefined): string {
-  if (value === undefined || value.isNullish()) return ''
-  const text = textOf(value)
-  if (text === null) throw new CommandError(16007, `can't convert from BSON type ${typeOf(value)} to String`)
-  return text
-}
+import { coerced } from './string.js'
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
@@ -38,7 +30,7 @@ function int32Operand(value: RawValue | undefined, what: string, codes: { type: 
   if (!value?.isNumber()) throw new CommandError(codes.type, `$substrCP: ${what} must be a numeric type (is BSON type ${typeOf(value)})`)
   const integer = exactInteger(value)
   if (integer === null || BigInt.asIntN(32, integer) !== integer)
-    throw new CommandError(codes.range, `$substrCP: ${what} cannot be represented as a 32-bit integral value: ${formatValue(value)}`)
+    throw new CommandError(codes.range, `$substrCP: ${what} cannot be represented as a 32-bit integral value: ${formatEvaluated(value)}`)
   return Number(integer)
 }
 
@@ -67,7 +59,7 @@ export function searchRange(
     if (integer === null || BigInt.asIntN(32, integer) !== integer)
       throw new CommandError(
         40096,
-        `${name} requires an integral ${which} index, found a value of type: ${typeOf(value)}, with value: "${formatValue(value)}"`,
+        `${name}requires an integral ${which} index, found a value of type: ${typeOf(value)}, with value: ${formatEvaluated(value)}`,
       )
     if (integer < 0n) throw new CommandError(40097, `${name} requires a nonnegative ${which} index, found: ${integer}`)
     return Number(integer)
@@ -141,13 +133,13 @@ function trim(name: string, left: boolean, right: boolean): ExpressionOperator {
       if (input.type !== BsonType.string)
         throw new CommandError(
           50699,
-          `${name} requires its input to be a string, got ${formatValue(input)} (of type ${typeOf(input)}) instead.`,
+          `${name} requires its input to be a string, got ${formatEvaluated(input)} (of type ${typeOf(input)}) instead.`,
         )
       if (charsGiven && isNullish(chars)) return nullValue
       if (chars !== undefined && chars.type !== BsonType.string)
         throw new CommandError(
           50700,
-          ` ${name} requires 'chars' to be a string, got ${formatValue(chars)} (of type ${typeOf(chars)}) instead.`,
+          `${name} requires 'chars' to be a string, got ${formatEvaluated(chars)} (of type ${typeOf(chars)}) instead.`,
         )
       const away = chars === undefined ? whitespace : new Set(chars.asString())
       const points = Array.from(input.asString())
@@ -178,7 +170,7 @@ function replace(name: string, replaceIn: (text: string, find: string, by: strin
         const value = values[index]
         if (value === undefined || value.isNullish()) return null
         if (value.type !== BsonType.string)
-          throw new CommandError(51746 - index, `${name} requires that '${field}' be a string, found: ${formatValue(value)}`)
+          throw new CommandError(51746 - index, `${name} requires that '${field}' be a string, found: ${formatEvaluated(value)}`)
         return value.asString()
       })
       const [input, find, by] = texts

@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { encodeKeyString, keyStringFieldEnd } from '@shardlab/bson'
+import { valueModel } from './support/arbitrary.js'
+import { check } from './support/check.js'
+import { rawValue } from './support/model.js'
+
+t.test('fields end where the next begins', async () => {
+  check(
+    fc.property(fc.array(fc.tuple(valueModel, fc.boolean()), { minLength: 1, maxLength: 4 }), (fields) => {
+      const values = fields.map(([model]) => rawValue(model))
+      const descending = fields.map(([, descends]) => descends)
+      const key = encodeKeyString(values, descending)
+      let start = 0
+      return (
+        values.every((value, i) => {
+          const end = keyStringFieldEnd(key, start, descending[i])
+          const own = key.slice(start, end)
+          start = end
+          return own === encodeKeyString([value], [descending[i]!])
+        }) && start === key.length
+      )
+    }),
+    5000,
+  )
+})
+
+t.test('what is no KeyString is refused', async (t) => {
+  t.throws(() => keyStringFieldEnd('\x01', 0), /not a KeyString/)
+  t.throws(() => keyStringFieldEnd('\x30abc', 0), /without an end/)
+})

@@ -1,0 +1,52 @@
+import type { ForeignBatch, JoinRequest } from '@shardlab/query'
+import type { MongosInvocation } from '../command/invocation.js'
+import type { DocumentStream } from '../cursors/document-stream.js'
+import type { ForeignStreams } from '../cursors/pipeline-stream.js'
+import { invocationOfRead, type ReadSettings } from './aggregate-body.js'
+
+/** Documents that one answer to a join holds at most. */
+const batchCount = 1000
+
+/** Opens an aggregate as a stream. */
+export type OpenStream = (invocation: MongosInvocation) => Promise<DocumentStream>
+
+/** Reads for joins: each is an aggregate of the router, wherever its collection is. */
+export class ForeignReads implements ForeignStreams {
+  readonly #aggregate: MongosInvocation
+  readonly #settings: ReadSettings
+  readonly #open: OpenStream
+  readonly #streams = new Set<DocumentStream>()
+
+  constructor(aggregate: MongosInvocation, settings: ReadSettings, open: OpenStream) {
+    this.#aggregate = aggregate
+    this.#settings = settings
+    this.#open = open
+  }
+
+  async read(invocation: MongosInvocation, { read, rest }: JoinRequest): Promise<ForeignBatch> {
+    const inner = invocationOfRead(this.#aggregate, invocation, read, this.#settings)
+    const stream = (rest as DocumentStream | null) ?? (await this.#open(inner))
+    this.#streams.add(stream)
+    const documents: Uint8Array[] = []
+    while (documents.length < batchCount) {
+      const document = stream.take()
+      if (document !== null) documents.push(document)
+      else if (stream.done) {
+        this.#streams.delete(stream)
+        stream.kill(invocation.host)
+        return { documents, rest: null }
+      } else if (documents.length > 0) break
+      else await stream.fill(inner)
+    }
+    return { documents, rest: stream }
+  }
+
+  detach(): void {
+    for (const stream of this.#streams) stream.detach()
+  }
+
+  kill(host: MongosInvocation['host']): void {
+    for (const stream of this.#streams) stream.kill(host)
+    this.#streams.clear()
+  }
+}

@@ -1,0 +1,44 @@
+/** Reads with read concern snapshot: one time for all shards. Server: cluster_find.cpp, computeAtClusterTime; manual: reference/read-concern-snapshot. */
+import { CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
+import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
+import { withAtClusterTime } from '@shardlab/node'
+import type { MongosInvocation } from './invocation.js'
+
+/**
+ * Runs the command at the client's time, or at one that every shard still can read at.
+ * @throws CommandError those of the command; 239 SnapshotTooOld for a time of the client's that is past
+ */
+export async function runSnapshotRead(
+  row: CommandRow<MongosInvocation>,
+  invocation: MongosInvocation,
+  run: (invocation: MongosInvocation) => Promise<DocumentWriter> | DocumentWriter,
+): Promise<DocumentWriter> {
+  const { host, concerns } = invocation
+  const { atClusterTime } = concerns.read
+  for (let attempts = 1; ; attempts++) {
+    const time = atClusterTime ?? host.clock.time
+    try {
+      return withAtClusterTime(await run(at(row, invocation, time)), time)
+    } catch (error) {
+      // A shard has changed since the time that this router knew: its answer told the newer one.
+      const mayRetry = atClusterTime === null && attempts < host.limits.staleAttemptsMax
+      if (!mayRetry || !(error instanceof CommandError) || !isSnapshotError(error)) throw error
+    }
+  }
+}
+
+function isSnapshotError({ codeName }: CommandError): boolean {
+  return codeName === 'SnapshotTooOld' || codeName === 'SnapshotUnavailable'
+}
+
+/** The command with the time in its read concern. */
+function at(row: CommandRow<MongosInvocation>, invocation: MongosInvocation, [seconds, increment]: TimestampPair): MongosInvocation {
+  const writer = new DocumentWriter(invocation.body.length + 64)
+  for (const it = new FieldIterator(invocation.body); it.next();) {
+    if (it.name() === 'readConcern') {
+      writer.startDocument('readConcern').string('level', 'snapshot').timestamp('atClusterTime', seconds, increment).end()
+    } else writer.value(it.name(), it.value())
+  }
+  const body = writer.finish()
+  return { ...invocation, body, args: CommandArguments.parse(body, row.fields ?? null) }
+}

@@ -1,0 +1,39 @@
+import type { CommandRow } from '@shardlab/actor'
+import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { bulkWriteFields, type BulkWriteOp } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
+import { withId } from '../writes/document-ids.js'
+import { parseBulkWrite } from '../writes/write-command.js'
+
+export const bulkWrite: CommandRow<MongosInvocation> = {
+  name: 'bulkWrite',
+  behaviour: 'bulkWriteCommand',
+  routing: 'shard-key',
+  access: 'write',
+  adminOnly: true,
+  apiVersion1: true,
+  manual: 'reference/command/bulkWrite',
+  status: 'partial',
+  missing: 'documents whose shard key value changes do not move to another shard',
+  summary: 'Inserts, updates and deletes in several collections at once, each on the shards that it concerns.',
+  retryable: true,
+  fields: bulkWriteFields,
+  run(invocation) {
+    const { host } = invocation
+    const command = parseBulkWrite(invocation, (op) => withDocumentId(host, op))
+    command.statements.forEach((_, index) => host.statistics.opcounters[command.kindOf(index)]++)
+    return new BatchWriteExecutor(invocation, command).run()
+  },
+}
+
+function withDocumentId(host: MongosInvocation['host'], op: BulkWriteOp): BulkWriteOp {
+  if (op.kind !== 'insert') return op
+  const document = findField(op.document, 'document')!.slice()
+  const fixed = withId(host, document)
+  if (fixed === document) return op
+  const writer = new DocumentWriter(op.document.length + 32)
+  for (const it = new FieldIterator(op.document); it.next();)
+    writer.value(it.name(), it.name() === 'document' ? documentValue(fixed) : it.value())
+  return { ...op, document: writer.finish() }
+}

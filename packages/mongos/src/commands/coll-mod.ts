@@ -1,0 +1,38 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { collModFields } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { configCommand, passThrough } from '../routing/primary.js'
+import { rawReplies } from '../routing/raw-replies.js'
+import { routedCommand } from '../routing/route.js'
+import { withRoute } from '../routing/stale-loop.js'
+
+export const collMod: CommandRow<MongosInvocation> = {
+  name: 'collMod',
+  routing: 'all-shards',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/collMod',
+  status: 'partial',
+  missing: 'time series and clustered collections, dryRun',
+  summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
+  fields: collModFields,
+  run(invocation) {
+    const { args, db, host } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    return withRoute(invocation, ns, false, async (route) => {
+      if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), false)
+      if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', 'ns does not exist')
+      if (route.kind === 'unsharded') {
+        const { body, sequences } = invocation
+        const { primaryShard } = route.database
+        // Up to 4.4 the reply of one shard is put side by side with those of no others.
+        if (!host.behaviours.collModOfUnshardedIsPlain) return rawReplies(invocation, route)
+        return passThrough(invocation, primaryShard, routedCommand(invocation, route, primaryShard, body, sequences), false)
+      }
+      // The primary shard lists the collection's options, chunks or not.
+      const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, invocation.operation))
+      return rawReplies(invocation, route, database === null ? [] : [database.primaryShard])
+    })
+  },
+}

@@ -1,0 +1,25 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter, findField } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { documentsIn } from '../remote/command-reply.js'
+import { askAll } from '../reads/ask-all.js'
+import { configCommand } from '../routing/primary.js'
+
+/** Server: cluster_current_op.cpp. */
+export const currentOp: CommandRow<MongosInvocation> = {
+  name: 'currentOp',
+  routing: 'all-shards',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/currentOp',
+  status: 'full',
+  summary: 'Lists the operations that run on the shards.',
+  async run(invocation) {
+    const { host, operation } = invocation
+    const answers = await askAll(invocation, await host.shards.ids(operation), () => configCommand(invocation))
+    const operations = answers.flatMap(([, reply]) => documentsIn(reply, 'inprog'))
+    const shardOf = (document: Uint8Array) => findField(document, 'shard')?.asString() ?? ''
+    operations.sort((a, b) => (shardOf(a) < shardOf(b) ? -1 : shardOf(a) > shardOf(b) ? 1 : 0))
+    return new DocumentWriter(2048).documents('inprog', operations)
+  },
+}

@@ -1,0 +1,31 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter, findField } from '@shardlab/bson'
+import { dataSizeFields, namespaceArgument } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { askAll } from '../reads/ask-all.js'
+import { owningMembers } from '../routing/owning-members.js'
+import { routedCommand } from '../routing/route.js'
+import { withRoute } from '../routing/stale-loop.js'
+
+export const dataSize: CommandRow<MongosInvocation> = {
+  name: 'dataSize',
+  aliases: ['datasize'],
+  routing: 'all-shards',
+  access: 'read',
+  manual: 'reference/command/dataSize',
+  status: 'full',
+  summary: 'Sums the sizes of the documents of a collection, or of a range of keys, over its shards.',
+  fields: dataSizeFields,
+  run(invocation) {
+    const ns = namespaceArgument(invocation.args)
+    const db = ns.slice(0, ns.indexOf('.'))
+    // The namespace may be of another database than the command.
+    const routed = db === invocation.db ? invocation : { ...invocation, db }
+    return withRoute(routed, ns, false, async (route) => {
+      const members = owningMembers(route, db)
+      const answers = await askAll(routed, members, (member) => routedCommand(routed, route, member, invocation.body))
+      const sum = (name: string) => answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
+      return new DocumentWriter(256).int64('size', sum('size')).int64('numObjects', sum('numObjects')).int64('millis', sum('millis'))
+    })
+  },
+}

@@ -1,0 +1,49 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { dbStatsFields, writeNumber } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { copyReplyFields } from '../remote/command-reply.js'
+import { askAll } from '../reads/ask-all.js'
+import { configCommand } from '../routing/primary.js'
+
+export const dbStats: CommandRow<MongosInvocation> = {
+  name: 'dbStats',
+  aliases: ['dbstats'],
+  routing: 'all-shards',
+  access: 'read',
+  manual: 'reference/command/dbStats',
+  status: 'full',
+  summary: 'Sums the sizes of a database over all shards.',
+  fields: dbStatsFields,
+  async run(invocation) {
+    const { args, db, host, operation } = invocation
+    const scale = Math.trunc(args.number('scale') ?? 1)
+    if (!(scale > 0)) throw new CommandError('BadValue', 'Scale must be greater than zero')
+    const answers = await askAll(invocation, await host.shards.ids(operation), () => configCommand(invocation))
+    const writer = new DocumentWriter(1024).startDocument('raw')
+    for (const [member, reply] of answers)
+      copyReplyFields(writer.startDocument(host.shards.connectionString(member)), reply)
+        .double('ok', 1)
+        .end()
+    writer.end().string('db', db)
+    const sum = (name: string) => answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
+    const objects = sum('objects')
+    const bytes = answers.reduce(
+      (total, [, reply]) => total + (findField(reply, 'avgObjSize')?.asNumber() ?? 0) * (findField(reply, 'objects')?.asNumber() ?? 0),
+      0,
+    )
+    for (const [name, value] of [
+      ['collections', sum('collections')],
+      ['views', sum('views')],
+      ['objects', objects],
+    ] as const)
+      writeNumber(writer, name, value)
+    writer
+      .double('avgObjSize', objects === 0 ? 0 : bytes / objects)
+      .double('dataSize', sum('dataSize'))
+      .double('storageSize', sum('storageSize'))
+      .double('totalSize', sum('totalSize'))
+    writeNumber(writer, 'indexes', sum('indexes')).double('indexSize', sum('indexSize'))
+    return writeNumber(writer, 'scaleFactor', scale).double('fsUsedSize', 0).double('fsTotalSize', 0)
+  },
+}

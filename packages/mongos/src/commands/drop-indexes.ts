@@ -1,0 +1,28 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { dropIndexesFields } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { configCommand, passThrough } from '../routing/primary.js'
+import { rawReplies } from '../routing/raw-replies.js'
+import { withRoute } from '../routing/stale-loop.js'
+
+export const dropIndexes: CommandRow<MongosInvocation> = {
+  name: 'dropIndexes',
+  aliases: ['deleteIndexes'],
+  routing: 'all-shards',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/dropIndexes',
+  status: 'full',
+  summary: 'Drops indexes on every shard that owns a part of the collection.',
+  fields: dropIndexesFields,
+  run(invocation) {
+    const { args, db } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    return withRoute(invocation, ns, false, (route) => {
+      if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), false)
+      if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `ns not found ${ns}`)
+      return rawReplies(invocation, route)
+    })
+  },
+}

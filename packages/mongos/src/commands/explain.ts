@@ -1,0 +1,33 @@
+import { CommandArguments, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter, firstFieldName } from '@shardlab/bson'
+import { cannotExplain, explainedCommand, explainerOf, explainFields, unknownCommand, verbosityOf } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { explainPipeline } from '../explain/explain-pipeline.js'
+import { explainOnShards } from '../explain/explain-on-shards.js'
+
+export const explain: CommandRow<MongosInvocation> = {
+  name: 'explain',
+  routing: 'shard-key',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/explain',
+  status: 'full',
+  summary: 'Shows where a command would go and how the shards would carry it out.',
+  fields: explainFields,
+  run(invocation): Promise<DocumentWriter> {
+    const { args, db, host } = invocation
+    const verbosity = verbosityOf(args, host.behaviours)
+    const body = explainedCommand(args, db)
+    const name = firstFieldName(body) ?? ''
+    const explainer = explainerOf(name)
+    if (explainer === undefined) throw host.commandRows.some((row) => row.name === name) ? cannotExplain(name) : unknownCommand(body)
+    const inner: MongosInvocation = {
+      ...invocation,
+      body,
+      args: CommandArguments.parse(body, explainer.fields),
+      sequences: [],
+      txnNumber: null,
+    }
+    return name === 'aggregate' ? explainPipeline(inner, verbosity) : explainOnShards(inner, verbosity)
+  },
+}

@@ -1,0 +1,53 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { renameCollectionFields, renameRequest } from '@shardlab/node'
+import type { DatabaseEntry } from '../catalog/database-entry.js'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+import { configCommand, passThrough, withDatabase } from '../routing/primary.js'
+import { isConfigDatabase } from '../routing/route.js'
+
+export const renameCollection: CommandRow<MongosInvocation> = {
+  name: 'renameCollection',
+  routing: 'primary-shard',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/renameCollection',
+  status: 'full',
+  summary: 'Gives a collection another name: anywhere on the same primary shard, a sharded one within its database.',
+  fields: renameCollectionFields,
+  run(invocation) {
+    const { args, host, operation } = invocation
+    const { from, to, dropTarget } = renameRequest(args)
+    const [fromDb, toDb] = [from.slice(0, from.indexOf('.')), to.slice(0, to.indexOf('.'))]
+    if (isConfigDatabase(fromDb) && isConfigDatabase(toDb)) return passThrough(invocation, configAddress, configCommand(invocation), false)
+    return withDatabase(invocation, fromDb, false, async (database) => {
+      if (database === null) throw new CommandError('NamespaceNotFound', `database ${fromDb} not found`)
+      if (toDb !== fromDb) await checkSamePrimary(invocation, database, toDb)
+      const { error } = await host.remote.request(
+        database.primaryShard,
+        'shard.rename-collection',
+        { ns: from, to, dropTarget, databaseVersion: database.version },
+        operation,
+      )
+      raise(error)
+      host.catalog.forgetCollection(from)
+      host.catalog.forgetCollection(to)
+      return new DocumentWriter(128)
+    })
+  },
+}
+
+/** The target database is made on the source's primary shard; one that is elsewhere is refused. */
+async function checkSamePrimary({ host, operation }: MongosInvocation, { primaryShard }: DatabaseEntry, db: string): Promise<void> {
+  const existing = isConfigDatabase(db) ? null : await host.catalog.database(db, operation)
+  if (existing === null && !isConfigDatabase(db)) {
+    await host.catalog.createDatabase(db, operation, primaryShard)
+    return
+  }
+  if (existing?.primaryShard === primaryShard) return
+  throw new CommandError(
+    host.behaviours.shardedCollectionsCanBeRenamed ? 'CommandFailed' : 13137,
+    'Source and destination collections must be on same shard',
+  )
+}

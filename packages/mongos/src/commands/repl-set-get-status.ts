@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+
+export const replSetGetStatus: CommandRow<MongosInvocation> = {
+  name: 'replSetGetStatus',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/replSetGetStatus',
+  status: 'full',
+  summary: 'A router is in no replica set: says so.',
+  run: () => {
+    throw new CommandError('OperationFailed', 'replSetGetStatus is not supported through mongos', {
+      extra: new DocumentWriter(32).string('info', 'mongos').finish(),
+    })
+  },
+}

@@ -1,0 +1,90 @@
+/** Explaining an aggregate: which part of its pipeline runs where. Server: sharded_agg_helpers.cpp, appendExplainResults. */
+import { CommandArguments } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { aggregateFields, evaluationOf, namespaceOfAggregate, shownStage, withoutExplain, type Verbosity } from '@shardlab/node'
+import { compilePipeline, type Pipeline } from '@shardlab/query'
+import { bodyForMembers } from '../aggregation/aggregate-body.js'
+import { planAggregate, type AggregatePlan } from '../aggregation/plan-aggregate.js'
+import type { MongosInvocation } from '../command/invocation.js'
+import type { Route } from '../routing/route.js'
+import { withRoute } from '../routing/stale-loop.js'
+import { askForExplains, databaseNotFound, writeRouterFacts } from './explain-on-shards.js'
+import { writeShardPipelines } from './merge-explains.js'
+
+/** @throws CommandError 26 NamespaceNotFound without the database, and whatever the aggregate itself would be refused with */
+export function explainPipeline(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
+  const { args } = invocation
+  if (args.bool('explain') === true)
+    throw new CommandError('FailedToParse', "The 'explain' option is illegal when a explain verbosity is also provided")
+  const ns = namespaceOfAggregate(invocation)
+  return withRoute(invocation, ns, false, (route) => explainOn(invocation, ns, route, verbosity))
+}
+
+/** `{ aggregate, explain: true }`: the same as an explain without statistics. */
+export function explainItself(invocation: MongosInvocation): Promise<DocumentWriter> {
+  const body = withoutExplain(invocation.body)
+  return explainPipeline({ ...invocation, body, args: CommandArguments.parse(body, aggregateFields) }, 'queryPlanner')
+}
+
+async function explainOn(invocation: MongosInvocation, ns: string, route: Route, verbosity: Verbosity): Promise<DocumentWriter> {
+  const { args, db, host } = invocation
+  const context = evaluationOf(host, args, route.kind === 'sharded' ? route.placement.defaultCollation : null)
+  const pipeline = compilePipeline(args.documents('pipeline')!, context, { db, target: args.target.isNumber() ? 'none' : 'collection' })
+  const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter: false })
+  return writeRouterFacts(
+    await writePlan(new DocumentWriter(4096), invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.nowMs }),
+    invocation,
+  )
+}
+
+interface Explained {
+  readonly ns: string
+  readonly route: Route
+  readonly pipeline: Pipeline
+  readonly plan: AggregatePlan
+  readonly verbosity: Verbosity
+  readonly nowMs: number
+}
+
+async function writePlan(
+  writer: DocumentWriter,
+  invocation: MongosInvocation,
+  { ns, route, pipeline, plan, verbosity, nowMs }: Explained,
+): Promise<DocumentWriter> {
+  const { body, db, host } = invocation
+  switch (plan.kind) {
+    case 'nothing':
+      throw databaseNotFound(db)
+    case 'router':
+      writer.null('splitPipeline').startDocument('mongos').string('host', host.context.endpoint)
+      return writer.documents('stages', pipeline.stages.map(shownStage)).end()
+    case 'member':
+      await host.reach('mongos.read.targeted', { ns, shards: [plan.member] })
+      writer.null('splitPipeline')
+      return writeShardPipelines(writer, invocation, await askForExplains(invocation, route, [plan.member], body, verbosity))
+    case 'split': {
+      const { members, mergerPart, mergeSort, shardsPart, to } = plan
+      await host.reach('mongos.read.targeted', { ns, shards: members })
+      writer.string('mergeType', 'mongos').startDocument('splitPipeline').documents('shardsPart', shardsPart.map(shownStage))
+      const written = pipeline.writer === null ? [] : pipeline.stages.slice(-1)
+      writer.documents('mergerPart', [mergeCursors(ns, mergeSort), ...[...mergerPart, ...written].map(shownStage)]).end()
+      const ofMembers = bodyForMembers(invocation, shardsPart, { merges: true, nowMs })
+      const answers = await askForExplains(invocation, to === null ? { kind: 'config' } : route, members, ofMembers, verbosity)
+      return writeShardPipelines(writer, invocation, answers)
+    }
+  }
+}
+
+/** The stage that takes in what the shards send. */
+function mergeCursors(ns: string, sort: Uint8Array | null): Uint8Array {
+  const writer = new DocumentWriter(256).startDocument('$mergeCursors')
+  if (sort !== null) writer.document('sort', sort)
+  return writer
+    .bool('compareWholeSortKey', false)
+    .string('tailableMode', 'normal')
+    .string('nss', ns)
+    .bool('allowPartialResults', false)
+    .bool('recordRemoteOpWaitTime', false)
+    .end()
+    .finish()
+}

@@ -1,0 +1,96 @@
+/** What shards explain, under the router's own stage. Manual: reference/explain-results, sharded collections. Server: cluster_explain.cpp. */
+import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import type { RouterStage } from './explained.js'
+
+/** A shard's reply to an explain. */
+export type ShardExplain = readonly [shard: string, reply: Uint8Array]
+
+/** `queryPlanner` with a plan for each shard. */
+export function writePlanners(
+  writer: DocumentWriter,
+  { host }: MongosInvocation,
+  stage: RouterStage,
+  shards: readonly ShardExplain[],
+): DocumentWriter {
+  writer
+    .startDocument('queryPlanner')
+    .int32('mongosPlannerVersion', 1)
+    .startDocument('winningPlan')
+    .string('stage', stage)
+    .startArray('shards')
+  shards.forEach(([shard, reply], i) => {
+    writer.startDocument(String(i)).string('shardName', shard).string('connectionString', host.shards.connectionString(shard))
+    writer.value('serverInfo', findField(reply, 'serverInfo')!)
+    appendFields(writer, findField(reply, 'queryPlanner')!)
+    writer.end()
+  })
+  return writer.end().end().end()
+}
+
+/** `executionStats` with sums; nothing when the shards have none. */
+export function writeExecutions(
+  writer: DocumentWriter,
+  stage: RouterStage,
+  shards: readonly ShardExplain[],
+  durationMs: number,
+): DocumentWriter {
+  const all = shards.flatMap(([shard, reply]) => {
+    const stats = findField(reply, 'executionStats')
+    return stats === undefined ? [] : [{ shard, stats }]
+  })
+  if (all.length === 0) return writer
+  const sum = (name: string): number => all.reduce((total, { stats }) => total + (inside(stats, name)?.asNumber() ?? 0), 0)
+  const counts = (): DocumentWriter =>
+    writer
+      .int32('nReturned', sum('nReturned'))
+      .int32('executionTimeMillis', durationMs)
+      .int32('totalKeysExamined', sum('totalKeysExamined'))
+      .int32('totalDocsExamined', sum('totalDocsExamined'))
+  writer.startDocument('executionStats')
+  counts()
+  writer.startDocument('executionStages').string('stage', stage)
+  counts().int64('totalChildMillis', sum('executionTimeMillis')).startArray('shards')
+  all.forEach(({ shard, stats }, i) => {
+    writer.startDocument(String(i)).string('shardName', shard)
+    for (const name of ['executionSuccess', 'errorMessage', 'errorCode', 'executionStages']) {
+      const value = inside(stats, name)
+      if (value !== undefined) writer.value(name, value)
+    }
+    writer.end()
+  })
+  writer.end().end()
+  writePlansTried(writer, all)
+  return writer.end()
+}
+
+function writePlansTried(writer: DocumentWriter, all: readonly { readonly shard: string; readonly stats: RawValue }[]): void {
+  if (inside(all[0]!.stats, 'allPlansExecution') === undefined) return
+  writer.startArray('allPlansExecution')
+  all.forEach(({ shard, stats }, i) => {
+    writer.startDocument(String(i)).string('shardName', shard).value('allPlans', inside(stats, 'allPlansExecution')!).end()
+  })
+  writer.end()
+}
+
+/** `shards` of an explained pipeline: what each of them runs. */
+export function writeShardPipelines(writer: DocumentWriter, { host }: MongosInvocation, shards: readonly ShardExplain[]): DocumentWriter {
+  writer.startDocument('shards')
+  for (const [shard, reply] of shards) {
+    writer.startDocument(shard).string('host', host.hostOf(shard))
+    for (const name of ['explainVersion', 'stages', 'queryPlanner', 'executionStats']) {
+      const value = findField(reply, name)
+      if (value !== undefined) writer.value(name, value)
+    }
+    writer.end()
+  }
+  return writer.end()
+}
+
+function inside(value: RawValue, name: string): RawValue | undefined {
+  return findField(value.bytes, name, value.start)
+}
+
+function appendFields(writer: DocumentWriter, value: RawValue): void {
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();) writer.value(it.name(), it.value())
+}

@@ -1,0 +1,16 @@
+import { currentOpSource } from './current-op-source.js'
+import { listLocalSessionsSource, listSessionsSource } from './session-sources.js'
+import type { MongosStageSource } from './source.js'
+
+const rows: readonly MongosStageSource[] = [
+  { name: '$collStats', place: () => 'owning-shards' },
+  currentOpSource,
+  { name: '$indexStats', place: () => 'owning-shards' },
+  listLocalSessionsSource,
+  listSessionsSource,
+]
+
+/** The sources of a router by the name of their stage. */
+export const mongosStageSources: ReadonlyMap<string, MongosStageSource> = new Map<string, MongosStageSource>(
+  rows.map((row) => [row.name, row]),
+)

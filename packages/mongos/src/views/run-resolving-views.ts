@@ -1,0 +1,45 @@
+/**
+ * Reads of views on a router: the primary shard answers with what the view stands for, and the read is run again as an aggregate on the
+ * collection below, wherever that is. Server: cluster_find_cmd.h, cluster_count_cmd.h, cluster_distinct_cmd.cpp, cluster_aggregate.cpp.
+ */
+import { CommandArguments, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import { commandOnView, explainBody, resolvedViewOf, viewReply, type ResolvedView } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+
+type Row = CommandRow<MongosInvocation>
+
+/** An aggregate looks after itself: joins meet views in the middle of it. */
+const readCommands: ReadonlySet<string> = new Set(['find', 'count', 'distinct', 'explain'])
+
+/** Runs a command. @param find looks another one up */
+export function runResolvingViews(
+  row: Row,
+  invocation: MongosInvocation,
+  find: (name: string) => Row | undefined,
+): Promise<DocumentWriter> | DocumentWriter {
+  const running = row.run(invocation)
+  if (running instanceof DocumentWriter || !readCommands.has(row.name)) return running
+  return running.catch((error: unknown) => {
+    const view = resolvedViewOf(error)
+    if (view === null) throw error
+    return runOnView(row, invocation, view, find)
+  })
+}
+
+async function runOnView(
+  row: Row,
+  invocation: MongosInvocation,
+  view: ResolvedView,
+  find: (name: string) => Row | undefined,
+): Promise<DocumentWriter> {
+  if (row.name === 'explain') return row.run({ ...invocation, ...explainBody(invocation.body, view), sequences: [] })
+  const reply = await find('aggregate')!.run(withBody(invocation, commandOnView(invocation.body, view)))
+  return viewReply(row.name, reply)
+}
+
+/** The cursor keeps the name that the client knows. */
+function withBody(invocation: MongosInvocation, body: Uint8Array): MongosInvocation {
+  const cursorNs = `${invocation.db}.${invocation.args.target.asString()}`
+  return { ...invocation, body, args: CommandArguments.parse(body, null), sequences: [], cursorNs }
+}

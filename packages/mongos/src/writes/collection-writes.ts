@@ -1,0 +1,47 @@
+import type { CommandError } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import type { Route } from '../routing/route.js'
+import type { BatchWriteExecutor } from './batch-write-executor.js'
+import type { RoundPlan } from './plan-round.js'
+import { RoutedSummary } from './routed-summary.js'
+import type { StatementStates } from './statement-states.js'
+import { StatementTargeter } from './statement-targeter.js'
+
+/** What a batch knows of one of the collections it writes to. */
+export class CollectionWrites {
+  readonly ns: string
+  /** The command as one on this collection's database. */
+  readonly invocation: MongosInvocation
+  /** Among the command's collections. */
+  readonly position: number
+  readonly targeter: StatementTargeter
+  readonly summary: RoutedSummary
+  readonly plan: RoundPlan
+  /** Null: not found yet. */
+  route: Route | null = null
+  /** Targeting errors count only with routing that is newer than the command. */
+  refreshedForTargeting = false
+
+  /** `fail` notes that a statement cannot be routed. */
+  constructor(executor: BatchWriteExecutor, states: StatementStates, position: number, fail: (index: number, error: CommandError) => void) {
+    const { command, invocation } = executor
+    const namespace = command.namespaces[position]!
+    this.ns = namespace.ns
+    this.invocation = namespace.invocation
+    this.position = position
+    this.targeter = new StatementTargeter(executor)
+    this.summary = new RoutedSummary(invocation)
+    this.plan = {
+      command,
+      states,
+      summary: this.summary,
+      batchBytesMax: invocation.host.limits.shardBatchBytesMax,
+      position,
+      targetOf: (index) => this.targeter.target(index),
+      onFailed: (index, error) => {
+        if (this.refreshedForTargeting) fail(index, error)
+        return this.refreshedForTargeting
+      },
+    }
+  }
+}

@@ -1,0 +1,172 @@
+/** A findAndModify on the shard that has the document. Server: cluster_find_and_modify_cmd.cpp, write_without_shard_key_util.cpp. */
+import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { countInReply, writeEvaluation, type FindAndModifyRequest } from '@shardlab/node'
+import type { EvaluationContext } from '@shardlab/query'
+import type { MongosInvocation } from '../command/invocation.js'
+import { replyWriterFor } from '../remote/command-reply.js'
+import { routedCommand, soleMember, type Route } from '../routing/route.js'
+import { ask } from '../routing/scatter.js'
+import { withRoute } from '../routing/stale-loop.js'
+import { noteRouted, routedToPrimary } from '../statistics/routed.js'
+import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
+import { targetStatement, type TargetedFilter } from './target-modify.js'
+import { shardOfUpsert } from './upsert-shard.js'
+import { concernErrorAt } from './write-concern-errors.js'
+
+type ShardedRoute = Extract<Route, { kind: 'sharded' }>
+
+/**
+ * @returns the reply's fields
+ * @throws CommandError 61 ShardKeyNotFound where the emulated version needs the shard key, and those of shards and the way to them
+ */
+export function runFindAndModify(invocation: MongosInvocation, ns: string, request: FindAndModifyRequest): Promise<DocumentWriter> {
+  const evaluation = writeEvaluation(invocation.host, invocation.args)
+  return withRoute(invocation, ns, true, async (route) => {
+    if (route.kind === 'missing') throw new Error('a write was routed without a database')
+    if (route.kind === 'sharded') return new ShardedFindAndModify(invocation, ns, request, evaluation, route).run()
+    const member = soleMember(route)
+    noteRouted(invocation, null, routedToPrimary(ns, route, member))
+    return answerOf(member, await send(invocation, route, member, invocation.body))
+  })
+}
+
+/** Runs the command on one member. @throws CommandError what it fails with */
+async function send(
+  invocation: MongosInvocation,
+  route: Route,
+  member: string,
+  body: Uint8Array,
+  ignoreVersion = false,
+): Promise<Uint8Array> {
+  const { sequences, txnNumber } = invocation
+  const command = routedCommand(invocation, route, member, body, sequences)
+  const answer = await ask(invocation, member, ignoreVersion ? { ...command, shardVersion: 'IGNORED' } : command, txnNumber !== null)
+  if (answer.error !== null) throw answer.error
+  return answer.body
+}
+
+function answerOf(member: string, body: Uint8Array): DocumentWriter {
+  const writer = replyWriterFor(body)
+  for (const it = new FieldIterator(body); it.next();) {
+    const name = it.name()
+    if (name === 'writeConcernError') writer.document(name, concernErrorAt({ shard: member, error: it.value().slice() }))
+    else if (name !== 'ok') writer.value(name, it.value())
+  }
+  return writer
+}
+
+/** What a shard says to a repeated command that differs from what its history tells. */
+const incompatibleWithHistory: ReadonlySet<number> = new Set([40606, 40608, 40609, 40611, 40612])
+
+class ShardedFindAndModify {
+  readonly #invocation: MongosInvocation
+  readonly #ns: string
+  readonly #request: FindAndModifyRequest
+  readonly #evaluation: EvaluationContext
+  readonly #route: ShardedRoute
+
+  constructor(invocation: MongosInvocation, ns: string, request: FindAndModifyRequest, evaluation: EvaluationContext, route: ShardedRoute) {
+    this.#invocation = invocation
+    this.#ns = ns
+    this.#request = request
+    this.#evaluation = evaluation
+    this.#route = route
+  }
+
+  async run(): Promise<DocumentWriter> {
+    const { placement } = this.#route
+    const { host } = this.#invocation
+    const { statement } = this.#request
+    const target = targetStatement({ placement, evaluation: this.#evaluation }, statement)
+    const { targeting } = target
+    const anywhere = host.behaviours.updateOneWithoutShardKey === 'any'
+    if (targeting.exactKey === null && !anywhere)
+      throw new CommandError('ShardKeyNotFound', 'Query for sharded findAndModify must contain the shard key')
+    this.#note(target)
+    const upserts = statement.kind === 'update' && statement.upsert
+    if (targeting.exactKey !== null || (targeting.shards.length === 1 && !upserts)) {
+      const shard = targeting.shards[0]!
+      await host.reach('mongos.write.targeted', { ns: this.#ns, shards: [shard] })
+      return answerOf(shard, await this.#send(shard, this.#invocation.body))
+    }
+    return this.#searchAndModify(targeting.shards)
+  }
+
+  async #searchAndModify(shards: readonly string[]): Promise<DocumentWriter> {
+    const { host, body } = this.#invocation
+    const { statement } = this.#request
+    const earlier = await this.#executedEarlier()
+    if (earlier !== null) return earlier
+    const namespace = { ns: this.#ns, invocation: this.#invocation }
+    let missed: DocumentWriter | null = null
+    for (let attempts = 0; attempts < host.limits.staleAttemptsMax; attempts++) {
+      const found = await findFirst(namespace, this.#route, shards, statement, this.#evaluation)
+      if (found instanceof CommandError) throw found
+      if (found === null) break
+      const reply = await this.#send(found.shard, this.#rewritten(narrowedFilter(statement.filter, found.id)))
+      if (countInReply(reply) > 0) return answerOf(found.shard, reply)
+      // Somebody changed the document so that it matches no more: look for another.
+      missed = answerOf(found.shard, reply)
+    }
+    if (statement.kind === 'update' && statement.upsert) {
+      const shard = shardOfUpsert(this.#evaluation, this.#route.placement, statement)
+      return answerOf(shard, await this.#send(shard, body))
+    }
+    return missed ?? nothingFound(statement.kind === 'update')
+  }
+
+  /** The answer of a shard that has executed this retryable command: it would find another document now. */
+  async #executedEarlier(): Promise<DocumentWriter | null> {
+    const { host, operation, txnNumber, body } = this.#invocation
+    if (txnNumber === null) return null
+    const probe = this.#rewritten(matchesNothing)
+    const shards = await host.shards.ids(operation)
+    const executed = await host.context.all(shards.map((shard) => this.#hasExecuted(shard, probe)))
+    const shard = shards[executed.indexOf(true)]
+    return shard === undefined ? null : answerOf(shard, await send(this.#invocation, this.#route, shard, body, true))
+  }
+
+  async #hasExecuted(shard: string, probe: Uint8Array): Promise<boolean> {
+    try {
+      return findField(await send(this.#invocation, this.#route, shard, probe, true), 'retriedStmtId') !== undefined
+    } catch (error) {
+      // The probe inserts nothing, so a history that tells of an upsert finds it another command than the first one.
+      if (error instanceof CommandError && incompatibleWithHistory.has(error.code)) return true
+      throw error
+    }
+  }
+
+  #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
+    return send(this.#invocation, this.#route, shard, body)
+  }
+
+  /** The command with another query. It inserts nothing and takes what matches. */
+  #rewritten(filter: Uint8Array): Uint8Array {
+    const { body } = this.#invocation
+    const writer = new DocumentWriter(body.length + filter.length + 32)
+    let named = false
+    for (const it = new FieldIterator(body); it.next();) {
+      const name = it.name()
+      if (name === 'query') {
+        writer.value('query', documentValue(filter))
+        named = true
+      } else if (name !== 'sort' && name !== 'upsert') writer.value(name, it.value())
+    }
+    if (!named) writer.document('query', filter)
+    return writer.finish()
+  }
+
+  #note({ targeting }: TargetedFilter): void {
+    const { shards, chunks, bounds } = targeting
+    const owners = this.#route.placement.table.owners().length
+    const kind = shards.length <= 1 ? 'targeted' : shards.length >= owners ? 'broadcast' : 'multi'
+    noteRouted(this.#invocation, null, { ns: this.#ns, route: this.#route, shards, kind, chunks, bounds })
+  }
+}
+
+/** No shard has a matching document. */
+function nothingFound(isUpdate: boolean): DocumentWriter {
+  const writer = new DocumentWriter(256).startDocument('lastErrorObject').int32('n', 0)
+  if (isUpdate) writer.bool('updatedExisting', false)
+  return writer.end().null('value')
+}

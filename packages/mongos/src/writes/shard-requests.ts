@@ -1,0 +1,84 @@
+/** Statements on their way to shards, and what comes back. Server: batch_write_exec.cpp. */
+import { CommandError } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
+import type { RemoteCommand } from '../remote/remote.js'
+import { routedCommand, type Route } from '../routing/route.js'
+import { ask, type MemberAnswer } from '../routing/scatter.js'
+import { noteStale } from '../routing/stale-loop.js'
+import type { LoneStatement, ShardBatch } from './plan-round.js'
+import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from './shard-write-reply.js'
+import { headerOf, type WriteCommand, type WriteNamespace } from './write-command.js'
+
+/** What became of one statement on one shard. */
+export type StatementAnswer =
+  | { readonly kind: 'done'; readonly shard: string; readonly reply: ShardWriteReply }
+  | { readonly kind: 'failed'; readonly entry: Uint8Array }
+  | { readonly kind: 'stale' }
+
+export class ShardRequests {
+  readonly #invocation: MongosInvocation
+  readonly #command: WriteCommand
+  #header: Uint8Array | null = null
+
+  constructor(invocation: MongosInvocation, command: WriteCommand) {
+    this.#invocation = invocation
+    this.#command = command
+  }
+
+  sendBatch({ route, shard, indexes }: ShardBatch): Promise<MemberAnswer> {
+    const { body, sequences } = this.#invocation
+    const { statements, untouched } = this.#command
+    const whole = indexes.length === statements.length
+    if (whole && untouched) return this.#ask(shard, routedCommand(this.#invocation, route, shard, body, sequences))
+    const some = whole ? statements : indexes.map((index) => statements[index]!)
+    return this.#ask(shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
+  }
+
+  /** Sends one statement of the batch, or what stands for it, to one shard. @throws CommandError 50 when maxTimeMS is over */
+  async sendStatement(
+    route: LoneStatement['route'],
+    index: number,
+    shard: string,
+    statement: Uint8Array,
+    ignoreVersion = false,
+  ): Promise<StatementAnswer> {
+    const command = this.#command
+    const namespace = command.namespaces[command.namespaceOf(index)]!
+    const versioned = this.#statementsCommand(route, shard, [statement], [index])
+    const answer = await this.#ask(shard, ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned)
+    const error = batchError(namespace, route, answer)
+    if (error === 'stale') return { kind: 'stale' }
+    if (error !== null) return { kind: 'failed', entry: command.errorEntry(index, error) }
+    const reply = readShardWriteReply(answer.body!)
+    const entry = reply.writeErrors[0]
+    if (entry === undefined) return { kind: 'done', shard, reply }
+    if (!isStaleCode(codeIn(entry))) return { kind: 'failed', entry: withIndex(entry, index) }
+    noteStale(namespace.invocation, namespace.ns, route, commandErrorFrom(entry))
+    return { kind: 'stale' }
+  }
+
+  #statementsCommand(route: Route, shard: string, statements: readonly Uint8Array[], indexes: readonly number[] | null): RemoteCommand {
+    const header = (this.#header ??= headerOf(this.#invocation))
+    const stmtIds = this.#invocation.txnNumber === null ? null : indexes
+    return { ...routedCommand(this.#invocation, route, shard, header, this.#command.sequencesFor(statements)), stmtIds }
+  }
+
+  #ask(shard: string, command: RemoteCommand): Promise<MemberAnswer> {
+    return ask(this.#invocation, shard, command, this.#invocation.txnNumber !== null)
+  }
+}
+
+/** The error of a whole batch, if it failed as a whole. @throws CommandError 50 when maxTimeMS is over */
+export function batchError({ invocation, ns }: WriteNamespace, route: Route, answer: MemberAnswer): CommandError | 'stale' | null {
+  const { error } = answer
+  if (error === null) return null
+  if (answer.answered) {
+    if (!isStaleCode(error.code)) return error
+    noteStale(invocation, ns, route, error)
+    return 'stale'
+  }
+  if (error.code === 50) throw error
+  const where = error.code === 133 ? `failing to target a host in the shard ${answer.member}` : invocation.host.hostOf(answer.member)
+  return new CommandError(error.code, `Write results unavailable from ${where} :: caused by :: ${error.message}`)
+}

@@ -1,0 +1,38 @@
+/** Write concern errors of several shards in one reply. Server: batch_write_op.cpp, wc_error.cpp, sharded_ddl_util. */
+import { DocumentWriter, ErrorCodes, errorCodeName, FieldIterator, findField } from '@shardlab/bson'
+
+/** What one shard said. */
+export interface ShardConcernError {
+  readonly shard: string
+  readonly error: Uint8Array
+}
+
+/** One error for all: as it is but for the shard's name, or all texts under the code of a timeout. */
+export function mergedConcernError(errors: readonly ShardConcernError[]): Uint8Array {
+  const [first] = errors
+  if (errors.length === 1) return concernErrorAt(first!)
+  const texts = errors.map(({ shard, error }) => `${errorCodeName(codeOf(error))}: ${textOf(error)} at ${shard}`)
+  return new DocumentWriter(256)
+    .int32('code', ErrorCodes.WriteConcernTimeout)
+    .string('codeName', errorCodeName(ErrorCodes.WriteConcernTimeout))
+    .string('errmsg', `multiple errors reported : ${texts.join(' :: and :: ')}`)
+    .finish()
+}
+
+/** The error with the shard that it comes from in its text. */
+export function concernErrorAt({ shard, error }: ShardConcernError): Uint8Array {
+  const writer = new DocumentWriter(error.length + 32)
+  for (const it = new FieldIterator(error); it.next();) {
+    if (it.name() === 'errmsg') writer.string('errmsg', `${textOf(error)} at ${shard}`)
+    else writer.value(it.name(), it.value())
+  }
+  return writer.finish()
+}
+
+function codeOf(error: Uint8Array): number {
+  return findField(error, 'code')?.asNumber() ?? 0
+}
+
+function textOf(error: Uint8Array): string {
+  return findField(error, 'errmsg')?.asString() ?? ''
+}

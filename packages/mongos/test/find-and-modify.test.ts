@@ -1,0 +1,113 @@
+import { Long, UUID, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { RealCluster, type RealClusterOptions } from './support/sharded-nodes.js'
+
+const session = (byte: number) => ({ id: new UUID(Buffer.alloc(16, byte)) })
+
+async function filled(options: RealClusterOptions = {}): Promise<RealCluster> {
+  const cluster = await RealCluster.create(options)
+  await cluster.run({
+    insert: 'c',
+    documents: [
+      { _id: 1, x: -5, v: 3, s: 'b' },
+      { _id: 2, x: 50, v: 1, s: 'C' },
+      { _id: 3, x: 150, v: 2, s: 'a' },
+    ],
+  })
+  return cluster
+}
+
+t.test('with the shard key one shard is asked', async (t) => {
+  for (const emulate of ['4.4', '6.0', '8.0'] as const) {
+    const cluster = await filled({ emulate })
+    t.match(await cluster.run({ findAndModify: 'c', query: { x: 50 }, update: { $inc: { v: 1 } }, new: true }), {
+      lastErrorObject: { n: 1, updatedExisting: true },
+      value: { _id: 2, v: 2 },
+      ok: 1,
+    })
+    t.equal(cluster.countOf('findAndModify'), 1)
+  }
+})
+
+t.test('without it: refused before 7.0', async (t) => {
+  const cluster = await filled({ emulate: '6.0' })
+  t.match(await cluster.run({ findAndModify: 'c', query: { _id: 2 }, update: { $inc: { v: 1 } } }), {
+    ok: 0,
+    code: 61,
+    errmsg: 'Query for sharded findAndModify must contain the shard key',
+  })
+})
+
+t.test('from 7.0 on one document of the cluster, the first in the order that is asked for', async (t) => {
+  const cluster = await filled()
+  t.match(await cluster.run({ findAndModify: 'c', query: { _id: 3 }, update: { $set: { w: 1 } } }), { value: { _id: 3 } })
+  t.match(await cluster.run({ findAndModify: 'c', sort: { v: 1 }, update: { $set: { w: 2 } } }), { value: { _id: 2 } })
+  t.match(await cluster.run({ findAndModify: 'c', sort: { v: -1 }, remove: true }), { value: { _id: 1 }, lastErrorObject: { n: 1 } })
+  t.same(
+    await cluster
+      .run({ findAndModify: 'c', query: { none: 1 }, update: { $set: { w: 3 } } })
+      .then(({ lastErrorObject, value }) => [lastErrorObject, value]),
+    [{ n: 0, updatedExisting: false }, null],
+  )
+  t.same(await cluster.run({ findAndModify: 'c', query: { none: 1 }, remove: true }).then(({ lastErrorObject }) => lastErrorObject), {
+    n: 0,
+  })
+  t.match(await cluster.all(), [
+    { _id: 2, w: 2 },
+    { _id: 3, w: 1 },
+  ])
+})
+
+t.test('the order is that of the collation', async (t) => {
+  const sorted = async (options: RealClusterOptions, collation?: Document) => {
+    const cluster = await filled(options)
+    const reply = await cluster.run({
+      findAndModify: 'c',
+      sort: { s: -1 },
+      update: { $set: { w: 1 } },
+      ...(collation === undefined ? {} : { collation }),
+    })
+    return (reply['value'] as Document)['s']
+  }
+  t.equal(await sorted({}), 'b')
+  t.equal(await sorted({}, { locale: 'en' }), 'C')
+  t.equal(await sorted({ collation: { locale: 'en' } }), 'C')
+})
+
+t.test('an upsert goes where its document belongs', async (t) => {
+  const cluster = await filled()
+  const reply = await cluster.run({ findAndModify: 'c', query: { k: 1 }, update: { $set: { x: 500 } }, upsert: true, new: true })
+  t.match(reply, { lastErrorObject: { n: 1, updatedExisting: false }, value: { x: 500, k: 1 } })
+  t.equal(cluster.nodes.get('shard03')!.collection('test.c')!.count, 2)
+})
+
+t.test('a repeated one is answered by the shard that executed it', async (t) => {
+  const cluster = await filled()
+  let byte = 0
+  for (const command of [
+    { query: { v: { $gt: 0 } }, sort: { v: 1 }, update: { $set: { v: 100 } }, new: true },
+    { query: { v: { $lt: 50 } }, sort: { v: 1 }, remove: true },
+    { query: { k: 9 }, update: { $set: { x: 77 } }, upsert: true },
+    { query: { x: 77 }, update: { $inc: { v: 1 } } },
+  ] as Document[]) {
+    const retryable = { findAndModify: 'c', ...command, lsid: session(++byte), txnNumber: Long.fromNumber(1) }
+    const first = await cluster.run(retryable)
+    const before = await cluster.all()
+    const again = await cluster.run(retryable)
+    t.same([again['lastErrorObject'], again['value'], again['retriedStmtId']], [first['lastErrorObject'], first['value'], 0])
+    t.same(await cluster.all(), before)
+  }
+})
+
+t.test('on an unsharded collection', async (t) => {
+  const cluster = await filled()
+  t.match(await cluster.run({ findAndModify: 'u', query: { _id: 1 }, update: { a: 1 }, upsert: true, new: true }), {
+    value: { _id: 1, a: 1 },
+  })
+  t.equal(cluster.nodes.get('shard01')!.collection('test.u')!.count, 1)
+  t.match(await cluster.run({ findAndModify: 'u', query: {}, remove: true, writeConcern: { w: 5 } }), {
+    value: { a: 1 },
+    writeConcernError: { code: 100, errmsg: 'Not enough data-bearing nodes at shard01', errInfo: { writeConcern: { w: 5 } } },
+  })
+  t.match(await cluster.run({ findAndModify: 'u', remove: true, update: {} }), { ok: 0, code: 9 })
+})

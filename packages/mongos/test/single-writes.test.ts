@@ -1,0 +1,100 @@
+/** Writes of one document that do not say where it is; write options that the router has to see; snapshots over shards. */
+import { Long, Timestamp, UUID, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { cursorReply } from './support/fake-cluster.js'
+import { RealCluster } from './support/sharded-nodes.js'
+import { threeShards } from './support/three-shards.js'
+
+const lsid = { id: new UUID(Buffer.alloc(16, 1)) }
+
+async function filled(): Promise<RealCluster> {
+  const cluster = await RealCluster.create()
+  await cluster.run({ insert: 'c', documents: [-5, 50, 150].map((x, i) => ({ _id: i, x, v: 10 - i, s: 'abc'[i] })) })
+  return cluster
+}
+
+t.test('an update with a sort takes the first document of the cluster', async (t) => {
+  const cluster = await filled()
+  await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { first: 1 } }, sort: { v: 1 } }] })
+  t.match(await cluster.all(), [{ first: undefined }, { first: undefined }, { first: 1 }])
+})
+
+t.test('a repeated statement without shard key is executed once', async (t) => {
+  const cluster = await filled()
+  const update = { update: 'c', updates: [{ q: { done: null }, u: { $set: { done: 1 } } }], lsid, txnNumber: Long.fromNumber(1) }
+  t.match(await cluster.run(update), { n: 1, nModified: 1 })
+  t.match(await cluster.run(update), { n: 1, nModified: 1, retriedStmtIds: [0] })
+  const remove = { delete: 'c', deletes: [{ q: { v: { $gt: 0 } }, limit: 1 }], lsid, txnNumber: Long.fromNumber(2) }
+  t.match(await cluster.run(remove), { n: 1 })
+  t.match(await cluster.run(remove), { n: 1, retriedStmtIds: [0] })
+  const upsert = { update: 'c', updates: [{ q: { k: 1 }, u: { $set: { x: 7 } }, upsert: true }], lsid, txnNumber: Long.fromNumber(3) }
+  const first = await cluster.run(upsert)
+  t.same((await cluster.run(upsert))['upserted'], first['upserted'])
+  t.equal((await cluster.all()).length, 3)
+})
+
+t.test('D500 a document that changes between search and write makes place for another', async (t) => {
+  const cluster = threeShards()
+  let writes = 0
+  cluster.script((shard, _command, name) => {
+    if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: writes }] : [])
+    const n = writes++ === 0 ? 0 : 1
+    return name === 'update'
+      ? { n, nModified: n, ok: 1 }
+      : { lastErrorObject: { n, updatedExisting: n > 0 }, value: n > 0 ? { _id: 1 } : null, ok: 1 }
+  })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } } }] }), { n: 1 })
+  writes = 0
+  t.match(await cluster.run({ findAndModify: 'c', query: { y: 1 }, update: { $set: { z: 1 } } }), { value: { _id: 1 } })
+})
+
+t.test('let and collation reach shards, and count where documents are looked for', async (t) => {
+  const cluster = await filled()
+  t.match(
+    await cluster.run({ update: 'c', updates: [{ q: { $expr: { $eq: ['$v', '$$nine'] } }, u: { $set: { hit: 1 } } }], let: { nine: 9 } }),
+    { n: 1 },
+  )
+  t.match(await cluster.run({ delete: 'c', deletes: [{ q: { s: 'C' }, limit: 1, collation: { locale: 'en', strength: 2 } }] }), { n: 1 })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: {}, u: {}, sort: { v: 1 }, multi: true }] }), { ok: 0, code: 9 })
+  t.match(await cluster.all(), [{ _id: 0 }, { _id: 1, hit: 1 }])
+})
+
+t.test('concerns that no command takes are refused by the router', async (t) => {
+  const cluster = await filled()
+  t.match(await cluster.run({ insert: 'c', documents: [{}], writeConcern: { w: 99 } }), { ok: 0, code: 9 })
+  t.match(await cluster.run({ insert: 'c', documents: [{}], readConcern: { level: 'majority' } }), { ok: 0, code: 72 })
+  t.match(await cluster.run({ find: 'c', writeConcern: { w: 1 } }), { ok: 0, code: 72 })
+  t.match(await cluster.run({ insert: 'c', documents: [{ x: 1 }], writeConcern: { w: 'other' } }), {
+    n: 1,
+    writeConcernError: { code: 79, errmsg: "No write concern mode named 'other' found in replica set configuration at shard02" },
+  })
+  t.match(await cluster.run({ createIndexes: 'u', indexes: [{ key: { a: 1 }, name: 'a' }], writeConcern: { w: 2 } }), {
+    ok: 1,
+    writeConcernError: { code: 100, errInfo: { writeConcern: { w: 2 } } },
+  })
+})
+
+t.test('a snapshot is one time on all shards', async (t) => {
+  const cluster = await filled()
+  const values = (cursor: Document) => (cursor['firstBatch'] as Document[]).map(({ v }) => v)
+  const find = { find: 'c', sort: { _id: 1 } }
+  const first = (await cluster.run({ ...find, readConcern: { level: 'snapshot' } }))['cursor'] as Document
+  const atClusterTime = first['atClusterTime'] as Timestamp
+  t.ok(atClusterTime instanceof Timestamp)
+  await cluster.run({ update: 'c', updates: [{ q: {}, u: { $inc: { v: 100 } }, multi: true }] })
+  const readConcern = { level: 'snapshot', atClusterTime }
+  t.same(values((await cluster.run({ ...find, readConcern }))['cursor'] as Document), [10, 9, 8])
+  t.same(values((await cluster.run({ ...find, readConcern: { level: 'snapshot' } }))['cursor'] as Document), [110, 109, 108])
+  const pipeline = [{ $group: { _id: null, v: { $sum: '$v' } } }]
+  t.match(await cluster.run({ aggregate: 'c', pipeline, cursor: {}, readConcern }), { cursor: { firstBatch: [{ v: 27 }], atClusterTime } })
+  const distinct = await cluster.run({ distinct: 'c', key: 'v', readConcern })
+  t.same([(distinct['values'] as number[]).sort(), distinct['atClusterTime']], [[10, 8, 9], atClusterTime])
+})
+
+t.test('a router that shuts down says that a retryable write may be repeated', async (t) => {
+  const cluster = await filled()
+  await cluster.mongos.stop!()
+  const insert = { insert: 'c', documents: [{ x: 1 }] }
+  t.match(await cluster.run({ ...insert, lsid, txnNumber: Long.fromNumber(9) }), { code: 91, errorLabels: ['RetryableWriteError'] })
+  t.notOk('errorLabels' in (await cluster.run(insert)))
+})

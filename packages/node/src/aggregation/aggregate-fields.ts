@@ -1,0 +1,16 @@
+/** Arguments of aggregate, as the command table checks them. */
+export const aggregateFields = {
+  pipeline: 'array!',
+  cursor: 'object',
+  explain: 'bool',
+  allowDiskUse: 'bool',
+  bypassDocumentValidation: 'bool',
+  collation: 'object',
+  hint: 'string|object',
+  let: 'object',
+  needsMerge: 'bool',
+  fromMongos: 'bool',
+  fromRouter: 'bool',
+  isMapReduceCommand: 'bool',
+  runtimeConstants: 'object',
+} as const

@@ -1,0 +1,94 @@
+/** A pipeline on a collection of this node, ready to give documents. */
+import type { CommandArguments } from '@shardlab/actor'
+import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { compilePipeline, evaluateDocuments, type EvaluationContext, type Pipeline } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { evaluationOf } from '../crud/evaluation.js'
+import { hintOf } from '../crud/hint.js'
+import { listSource } from '../crud/list-source.js'
+import { emptySource, PlanSource } from '../crud/read-source.js'
+import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { NodeInvocation } from '../invocation.js'
+import { nodeStageSources } from '../sources/node-sources.js'
+import { enterForeign, noForeign } from './foreign-collections.js'
+import { planLeading } from './leading-plan.js'
+import { PipelineSource } from './pipeline-source.js'
+
+const memoryLimitBytes = 100 * 1024 * 1024
+
+/** How much a stage may hold: there is no disk, so that where it might be used nothing limits it. */
+export function stageMemoryOf(args: CommandArguments, { sortsUseDiskByDefault }: Behaviours): number {
+  return (args.bool('allowDiskUse') ?? sortsUseDiskByDefault) ? Infinity : memoryLimitBytes
+}
+
+/** @throws CommandError 40415 for `let` before 5.0 */
+export function checkAggregateLet(args: CommandArguments, { letInCommands }: Behaviours): void {
+  if (args.has('let') && !letInCommands) throw new CommandError(40415, "BSON field 'aggregate.let' is an unknown field.")
+}
+
+/** The `$$NOW` of the router, so that all parts of a pipeline have the same. */
+export function withConstants(evaluation: EvaluationContext, args: CommandArguments): EvaluationContext {
+  const constants = args.document('runtimeConstants')
+  const now = constants === undefined ? undefined : findField(constants, 'localNow')
+  return now?.type === BsonType.date ? { ...evaluation, nowMs: Number(now.asBigInt()) } : evaluation
+}
+
+/** A pipeline that has been checked and bound to its collection. */
+export interface BoundPipeline {
+  readonly pipeline: Pipeline
+  /** As it is now; undefined: there is none. */
+  readonly collection: Collection | undefined
+  readonly evaluation: EvaluationContext
+}
+
+/**
+ * Compiles the pipeline of an aggregate under the command's options and the collection's collation.
+ * @param stages without the one that writes
+ * @throws CommandError what {@link compilePipeline} throws, 40415 for `let` before 5.0
+ */
+export function bindPipeline({ host, args, db, routed }: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
+  if (routed === null) checkAggregateLet(args, host.behaviours)
+  const collection = host.collection(ns)
+  const evaluation = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
+  const pipeline = compilePipeline(stages, evaluation, {
+    db,
+    memoryLimitBytes: stageMemoryOf(args, host.behaviours),
+    target: args.target.isNumber() ? 'none' : 'collection',
+  })
+  return { pipeline, collection, evaluation }
+}
+
+/**
+ * Opens it; the documents are those that the shard owns.
+ * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, what sources and plans are refused with
+ */
+export async function openPipeline(invocation: NodeInvocation, ns: string, bound: BoundPipeline): Promise<DocumentSource> {
+  const { host, args, db } = invocation
+  const { pipeline, evaluation } = bound
+  const { ownership } = await host.role.enter(ns, invocation)
+  const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
+  const reader =
+    pipeline.foreign.length === 0
+      ? noForeign
+      : await enterForeign(invocation, pipeline.foreign, { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes })
+  const { source } = pipeline
+  if (source !== null) {
+    const input =
+      source.name === '$documents'
+        ? listSource(evaluateDocuments(source.argument, evaluation))
+        : await sourceNamed(source.name).open({ invocation, ns, argument: source.argument, ownership })
+    return new PipelineSource(input, pipeline.open(), reader)
+  }
+  // Entering may have waited: the collection is the one that is there now.
+  const collection = host.collection(ns)?.snapshot()
+  if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(), reader)
+  const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
+  return new PipelineSource(new PlanSource(plan, { execute: { allowDiskUse } }), pipeline.openAfterLeading(), reader)
+}
+
+function sourceNamed(name: string) {
+  const source = nodeStageSources.get(name)
+  if (source === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
+  return source
+}

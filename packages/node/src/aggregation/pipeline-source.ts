@@ -1,0 +1,44 @@
+import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
+import type { DocumentSource } from '../cursors/cursor-manager.js'
+
+/** Reads other collections for the joins of a pipeline. */
+export interface ForeignReader {
+  /** @throws CommandError what the read is refused with */
+  read(request: JoinRequest): ForeignBatch
+}
+
+/** A pipeline over a source: documents are pushed in as its results are asked for. */
+export class PipelineSource implements DocumentSource {
+  readonly #input: DocumentSource
+  readonly #run: PipelineRun
+  readonly #reader: ForeignReader
+  #taken = 0
+  #ended = false
+
+  constructor(input: DocumentSource, run: PipelineRun, reader: ForeignReader) {
+    this.#input = input
+    this.#run = run
+    this.#reader = reader
+  }
+
+  next(): Uint8Array | null {
+    const run = this.#run
+    const { output } = run
+    while (this.#taken >= output.length) {
+      output.length = 0
+      this.#taken = 0
+      const { request } = run
+      if (request !== null) {
+        run.serve(this.#reader.read(request))
+        continue
+      }
+      if (this.#ended) return null
+      const document = run.satisfied ? null : this.#input.next()
+      if (document === null) {
+        this.#ended = true
+        run.end()
+      } else run.push(document)
+    }
+    return output[this.#taken++]!
+  }
+}

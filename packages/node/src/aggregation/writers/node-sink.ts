@@ -1,0 +1,30 @@
+import { uuidV4 } from '@shardlab/actor'
+import { findField, isEmptyDocument } from '@shardlab/bson'
+import { compileCollation, type EvaluationContext } from '@shardlab/query'
+import { uuidText } from '../../crud/uuid-text.js'
+import type { NodeInvocation } from '../../invocation.js'
+import { runCommand } from '../../run-command.js'
+import type { WriteSink } from './write-sink.js'
+
+/** Writes into collections of this node itself: for clients that are connected to it, past any router. */
+export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
+  return {
+    async run(body, sequences) {
+      const db = findField(body, '$db')!.asString()
+      const reply = await runCommand(host, { body, sequences, db, routed: null, client: null })
+      return reply.finish()
+    },
+    shardKeyOf: () => Promise.resolve(null),
+    newUuid: () => uuidText(uuidV4(host.context.random)),
+    evaluation,
+    bypassDocumentValidation: args.bool('bypassDocumentValidation') === true,
+    writeConcern: args.document('writeConcern'),
+    collation: collationOf(args.document('collation')),
+    isRouter: false,
+  }
+}
+
+/** A collation with all its fields; null for the simple one. */
+export function collationOf(given: Uint8Array | undefined): Uint8Array | null {
+  return given === undefined || isEmptyDocument(given) ? null : (compileCollation(given)?.document ?? null)
+}

@@ -1,0 +1,13 @@
+import type { OuterStage } from '@shardlab/query'
+import { writeMerge } from './merge-writer.js'
+import { writeOut } from './out-writer.js'
+import type { PipelineResults, WriteSink } from './write-sink.js'
+
+/**
+ * Does what the last stage of a pipeline, $out or $merge, says.
+ * @param db of the pipeline
+ * @throws CommandError what {@link writeOut} and {@link writeMerge} throw
+ */
+export function writeResults({ name, argument }: OuterStage, db: string, results: PipelineResults, sink: WriteSink): Promise<void> {
+  return name === '$out' ? writeOut(argument, db, results, sink) : writeMerge(argument, db, results, sink)
+}

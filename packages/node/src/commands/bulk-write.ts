@@ -1,0 +1,123 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
+import { fixDocumentForInsert } from '../crud/fix-document.js'
+import { sortWithMulti } from '../crud/statement.js'
+import { logSession, writeRetriedStmtIds } from '../crud/write-batch.js'
+import { bulkWriteBatchSize, bulkWriteFields, bulkWriteNs, readBulkWrite, readStatement, type BulkWriteOp } from '../crud/write-bulk.js'
+import {
+  countOfFirstBatch,
+  emptySummary,
+  errorItem,
+  resultItem,
+  writeSummary,
+  type BulkWriteResult,
+  type BulkWriteSummary,
+} from '../crud/write-bulk-reply.js'
+import { prepareDelete } from '../crud/write-delete.js'
+import { isStaleError } from '../crud/write-errors.js'
+import { insertDocument } from '../crud/write-insert.js'
+import { writeScope, type WriteScope } from '../crud/write-scope.js'
+import { prepareUpdate } from '../crud/write-update.js'
+import type { NodeInvocation } from '../invocation.js'
+import type { ExecutedStatement } from '../sessions/retry-history.js'
+
+export const bulkWrite: CommandRow<NodeInvocation> = {
+  name: 'bulkWrite',
+  behaviour: 'bulkWriteCommand',
+  routing: 'shard-key',
+  access: 'write',
+  apiVersion1: true,
+  adminOnly: true,
+  manual: 'reference/command/bulkWrite',
+  status: 'full',
+  summary: 'Inserts, updates and deletes in several collections at once.',
+  retryable: true,
+  fields: bulkWriteFields,
+  async run(invocation) {
+    const { host, retryable } = invocation
+    const { ops, namespaces, ordered, errorsOnly } = readBulkWrite(invocation)
+    const scopes: (WriteScope | undefined)[] = []
+    // A router names one collection at a time; what a client names has no version that could be outdated meanwhile.
+    for (const { namespace } of ops) {
+      if (scopes[namespace] !== undefined) continue
+      const ns = namespaces[namespace]!
+      const entered = host.role.enter(ns, invocation)
+      scopes[namespace] = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
+    }
+    const summary = emptySummary()
+    const items: Uint8Array[] = []
+    const retried: number[] = []
+    for (const [index, op] of ops.entries()) {
+      try {
+        const stmtId = retryable?.stmtId(index) ?? index
+        const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+        if (executed !== undefined) retried.push(stmtId)
+        const result = executed === undefined ? run(scopes[op.namespace]!, op, logSession(retryable, stmtId)) : earlierResult(op, executed)
+        addToSummary(summary, op, result)
+        if (!errorsOnly) items.push(resultItem(index, result))
+      } catch (error) {
+        if (!(error instanceof CommandError)) throw error
+        items.push(errorItem(index, error, op.kind === 'update', summary.nErrors))
+        summary.nErrors++
+        if (ordered || isStaleError(error)) break
+      }
+    }
+    await host.flush()
+    return writeRetriedStmtIds(writeSummary(writeItems(invocation, items), summary), retried)
+  },
+}
+
+function run(scope: WriteScope, op: BulkWriteOp, session: Parameters<typeof insertDocument>[2]): BulkWriteResult {
+  const { host } = scope.invocation
+  const statement = readStatement(op)
+  host.opcounters[op.kind]++
+  switch (statement.kind) {
+    case 'insert':
+      insertDocument(scope, fixDocumentForInsert(host, statement.document, scope), session)
+      return { n: 1 }
+    case 'update': {
+      if (statement.multi && statement.sort !== undefined) throw sortWithMulti()
+      const { matched, modified, upsertedId } = prepareUpdate(scope, statement).run(session)
+      return { n: upsertedId === null ? matched : 1, nModified: modified, upsertedId }
+    }
+    case 'delete':
+      return { n: prepareDelete(scope, statement).run(session).deleted }
+  }
+}
+
+function earlierResult({ kind }: BulkWriteOp, { op, insertedId }: ExecutedStatement): BulkWriteResult {
+  if (kind !== 'update') return { n: 1 }
+  return { n: 1, nModified: op === 'u' ? 1 : 0, upsertedId: insertedId }
+}
+
+function addToSummary(summary: BulkWriteSummary, { kind }: BulkWriteOp, { n, nModified, upsertedId }: BulkWriteResult): void {
+  if (kind === 'insert') summary.nInserted += n
+  else if (kind === 'delete') summary.nDeleted += n
+  else {
+    summary.nModified += nModified ?? 0
+    if (isUpsert(upsertedId)) summary.nUpserted++
+    else summary.nMatched += n
+  }
+}
+
+function isUpsert(upsertedId: RawValue | null | undefined): boolean {
+  return upsertedId !== undefined && upsertedId !== null
+}
+
+/** `cursor: { id, firstBatch, ns }`. A router gets everything at once: it has a cursor of its own. */
+function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): DocumentWriter {
+  const { host, session, routed } = invocation
+  const fit = routed === null ? countOfFirstBatch(items, bulkWriteBatchSize(invocation)) : items.length
+  let id = 0n
+  if (fit < items.length) {
+    let next = fit
+    const source = { next: () => items[next++] ?? null }
+    id = host.cursors.open({ ns: bulkWriteNs, source, session: session?.key ?? null, noTimeout: false }, host.context.now()).id
+  }
+  return new DocumentWriter(512)
+    .startDocument('cursor')
+    .int64('id', id)
+    .documents('firstBatch', items.slice(0, fit))
+    .string('ns', bulkWriteNs)
+    .end()
+}

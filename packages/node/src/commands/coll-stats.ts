@@ -1,0 +1,24 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
+
+export const collStatsFields = { scale: 'any', verbose: 'any', validationLevel: 'string', waitForLock: 'any', numericOnly: 'any' } as const
+
+export const collStats: CommandRow<NodeInvocation> = {
+  name: 'collStats',
+  aliases: ['collstats'],
+  routing: 'all-shards',
+  access: 'read',
+  manual: 'reference/command/collStats',
+  status: 'full',
+  summary: 'Tells how much a collection and its indexes hold.',
+  fields: collStatsFields,
+  async run(invocation) {
+    const { args, db, host } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    await host.role.enter(ns, invocation)
+    const scale = scaleOf(args.value('scale'))
+    return writeStorageStats(new DocumentWriter(1024).string('ns', ns), host.collection(ns), { scale, orphanCount: 0 })
+  },
+}

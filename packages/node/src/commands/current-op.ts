@@ -1,0 +1,40 @@
+import { isGenericArgument, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter, FieldIterator } from '@shardlab/bson'
+import { compileFilter } from '@shardlab/query'
+import type { NodeInvocation } from '../invocation.js'
+import { currentOperations } from '../operations/current-operations.js'
+
+const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
+
+/** The condition on operations that the command's further fields are. */
+export function currentOpFilter(body: Uint8Array): Uint8Array {
+  const filter = new DocumentWriter(256)
+  const it = new FieldIterator(body)
+  for (it.next(); it.next();) {
+    const name = it.name()
+    if (!parameters.has(name) && !isGenericArgument(name)) filter.value(name, it.value())
+  }
+  return filter.finish()
+}
+
+/** What the command asks for, as options of the stage. */
+export function currentOpCommandOptions(args: CommandArguments): { idleConnections: boolean; idleCursors: boolean; truncateOps: boolean } {
+  return { idleConnections: args.bool('$all') ?? false, idleCursors: false, truncateOps: args.bool('$truncateOps') ?? true }
+}
+
+export const currentOp: CommandRow<NodeInvocation> = {
+  name: 'currentOp',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/currentOp',
+  status: 'full',
+  summary: 'Lists the operations that run.',
+  run({ args, body, host, routed }) {
+    const filter = compileFilter(currentOpFilter(body), host.evaluation())
+    const operations = currentOperations(host, currentOpCommandOptions(args), [], routed === null ? null : host.role.setName).filter(
+      (operation) => filter.matches(operation),
+    )
+    return new DocumentWriter(2048).documents('inprog', operations)
+  },
+}

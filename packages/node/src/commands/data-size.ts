@@ -1,0 +1,137 @@
+import { checkCollectionName, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  isEmptyDocument,
+  keyStringOfDocument,
+  typeName,
+} from '@shardlab/bson'
+import type { Collection, Index } from '@shardlab/storage'
+import type { NodeInvocation } from '../invocation.js'
+
+export const dataSizeFields = {
+  keyPattern: 'object',
+  min: 'object',
+  max: 'object',
+  estimate: 'bool',
+  maxSize: 'number',
+  maxObjects: 'number',
+} as const
+
+/** The namespace in the command's own field. @throws CommandError 14 TypeMismatch, 73 InvalidNamespace */
+export function namespaceArgument(args: CommandArguments): string {
+  if (args.target.type !== BsonType.string)
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field '${args.command}.${args.command}' is the wrong type '${typeName(args.target.type)}', expected type 'string'`,
+    )
+  const ns = args.target.asString()
+  const dot = ns.indexOf('.')
+  checkCollectionName(ns.slice(0, Math.max(dot, 0)), dot < 1 ? '' : ns.slice(dot + 1))
+  return ns
+}
+
+export const dataSize: CommandRow<NodeInvocation> = {
+  name: 'dataSize',
+  aliases: ['datasize'],
+  routing: 'all-shards',
+  access: 'read',
+  manual: 'reference/command/dataSize',
+  status: 'full',
+  summary: 'Counts and sizes the documents of a collection or of a range of keys.',
+  fields: dataSizeFields,
+  async run(invocation) {
+    const { args, host } = invocation
+    const ns = namespaceArgument(args)
+    await host.role.enter(ns, invocation)
+    const startedAtMs = host.context.now()
+    const min = presentDocument(args.document('min'))
+    const max = presentDocument(args.document('max'))
+    if ((min === null) !== (max === null)) throw new CommandError('BadValue', 'Only one of min or max specified')
+    const collection = host.collection(ns)
+    const estimate = args.bool('estimate') ?? false
+    if (collection === undefined || collection.count === 0) return reply(0, 0, startedAtMs, host.context.now())
+    if (min === null && estimate) return reply(collection.dataSizeBytes, collection.count, startedAtMs, host.context.now(), true)
+    const averageBytes = Math.floor(collection.dataSizeBytes / collection.count)
+    const sizeMax = args.number('maxSize') ?? 0
+    const objectsMax = args.number('maxObjects') ?? 0
+    let size = 0
+    let objects = 0
+    for (const document of documentsBetween(collection, presentDocument(args.document('keyPattern')), min, max)) {
+      size += estimate ? averageBytes : document.length
+      objects++
+      if ((sizeMax > 0 && size > sizeMax) || (objectsMax > 0 && objects > objectsMax))
+        return reply(size, objects, startedAtMs, host.context.now(), estimate).bool('maxReached', true)
+    }
+    return reply(size, objects, startedAtMs, host.context.now(), estimate)
+  },
+}
+
+/** An empty document stands for none. */
+function presentDocument(document: Uint8Array | undefined): Uint8Array | null {
+  return document === undefined || isEmptyDocument(document) ? null : document
+}
+
+/** `estimate` is left out where there is nothing to estimate. */
+function reply(size: number, objects: number, startedAtMs: number, nowMs: number, estimate?: boolean): DocumentWriter {
+  const writer = new DocumentWriter(192)
+    .int64('size', size)
+    .int64('numObjects', objects)
+    .int64('millis', nowMs - startedAtMs)
+  return estimate === undefined ? writer : writer.bool('estimate', estimate)
+}
+
+/** @throws CommandError 96 OperationFailed when no index begins with the pattern */
+function* documentsBetween(
+  collection: Collection,
+  keyPattern: Uint8Array | null,
+  min: Uint8Array | null,
+  max: Uint8Array | null,
+): Generator<Uint8Array> {
+  if (min === null || max === null) {
+    const scan = collection.scan()
+    for (let record = scan.next(); record !== null; record = scan.next()) yield record.document
+    return
+  }
+  const pattern = keyPattern === null ? fieldNames(min).map((name) => [name, null] as const) : patternOf(keyPattern)
+  const index = collection.indexes().find((each) => canScan(each, pattern))
+  if (index === undefined) throw new CommandError('OperationFailed', "Couldn't find valid index containing key pattern")
+  const descending = index.pattern.map(({ direction }) => direction === -1).slice(0, fieldNames(min).length)
+  const cursor = index.seek({
+    low: keyStringOfDocument(min, descending),
+    lowInclusive: true,
+    high: keyStringOfDocument(max, descending),
+    highInclusive: false,
+  })
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+    const record = collection.get(recordId)
+    if (record !== undefined) yield record.document
+  }
+}
+
+/** Paths with their direction; null: any. */
+type WantedPattern = readonly (readonly [path: string, direction: number | string | null])[]
+
+function patternOf(keyPattern: Uint8Array): WantedPattern {
+  return fieldNames(keyPattern).map((name) => {
+    const value = findField(keyPattern, name)!
+    return [name, value.type === BsonType.string ? value.asString() : value.asNumber() < 0 ? -1 : 1] as const
+  })
+}
+
+function canScan(index: Index, wanted: WantedPattern): boolean {
+  if (index.multikey || index.sparse || index.partialFilter !== null) return false
+  return wanted.every(([path, direction], i) => {
+    const field = index.pattern[i]
+    return field !== undefined && field.path === path && (direction === null || field.direction === direction)
+  })
+}
+
+function fieldNames(document: Uint8Array): string[] {
+  const names: string[] = []
+  for (const it = new FieldIterator(document); it.next();) names.push(it.name())
+  return names
+}

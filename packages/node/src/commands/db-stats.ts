@@ -1,0 +1,45 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+import { indexBytes } from '../statistics/storage-stats.js'
+
+export const dbStatsFields = { scale: 'number', freeStorage: 'bool' } as const
+
+export const dbStats: CommandRow<NodeInvocation> = {
+  name: 'dbStats',
+  aliases: ['dbstats'],
+  routing: 'all-shards',
+  access: 'read',
+  manual: 'reference/command/dbStats',
+  status: 'full',
+  summary: 'Sums the sizes of the collections of a database.',
+  fields: dbStatsFields,
+  run({ args, db, host }) {
+    const scale = Math.trunc(args.number('scale') ?? 1)
+    if (!(scale > 0 && scale <= 2 ** 50))
+      throw new CommandError('BadValue', 'Scale factor must be greater than zero and less than or equal to 2^50')
+    const collections = host.engine.collections(db)
+    const sum = (of: (collection: (typeof collections)[number]) => number) => collections.reduce((total, each) => total + of(each), 0)
+    const objects = sum(({ count }) => count)
+    const dataBytes = sum(({ dataSizeBytes }) => dataSizeBytes)
+    const indexSize = sum(indexBytes)
+    const views = host.collection(`${db}.system.views`)?.count ?? 0
+    const writer = new DocumentWriter(512)
+      .string('db', db)
+      .int64('collections', collections.length)
+      .int64('views', views)
+      .int64('objects', objects)
+      .double('avgObjSize', objects === 0 ? 0 : dataBytes / objects)
+      .double('dataSize', dataBytes / scale)
+      .double('storageSize', dataBytes / scale)
+      .int64(
+        'indexes',
+        sum((collection) => collection.indexes().length),
+      )
+      .double('indexSize', indexSize / scale)
+      .double('totalSize', (dataBytes + indexSize) / scale)
+    if (args.bool('freeStorage') === true)
+      writer.double('freeStorageSize', 0).double('indexFreeStorageSize', 0).double('totalFreeStorageSize', 0)
+    return writer.int64('scaleFactor', scale)
+  },
+}

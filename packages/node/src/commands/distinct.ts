@@ -1,0 +1,44 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter, type RawValue } from '@shardlab/bson'
+import { executePlan } from '@shardlab/storage'
+import { evaluationOf } from '../crud/evaluation.js'
+import { compileDistinct, distinctFields, DistinctValues, forEachValueAt, planDistinctRows } from '../crud/read-distinct.js'
+import { withContext } from '../crud/read-source.js'
+import type { NodeInvocation } from '../invocation.js'
+
+export const distinct: CommandRow<NodeInvocation> = {
+  name: 'distinct',
+  routing: 'shard-key',
+  access: 'read',
+  manual: 'reference/command/distinct',
+  status: 'full',
+  summary: 'Lists the different values of a field.',
+  fields: distinctFields,
+  async run(invocation) {
+    const { host, args, db } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    const entered = host.role.enter(ns, invocation)
+    // As on the server what the shard does not own is not left out.
+    if (entered instanceof Promise) await entered
+    const collection = host.collection(ns)
+    const query = compileDistinct(args, evaluationOf(host, args, collection?.defaultCollation ?? null), host.behaviours)
+    const values = new DistinctValues(query.context.strings)
+    if (collection !== undefined) {
+      const executor = executePlan(planDistinctRows(collection, query))
+      try {
+        for (let row = executor.next(); row !== null; row = executor.next())
+          forEachValueAt(row.document, 0, query.key, (value) => values.add(value))
+      } catch (error) {
+        throw withContext(error, 'Executor error during distinct command')
+      }
+    }
+    return writeValues(values.sorted())
+  },
+}
+
+/** `{ values: […] }` */
+export function writeValues(values: readonly RawValue[]): DocumentWriter {
+  const writer = new DocumentWriter(1024).startArray('values')
+  values.forEach((value, i) => writer.value(String(i), value))
+  return writer.end()
+}

@@ -1,0 +1,105 @@
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, compareDocuments, DocumentWriter, elementsOf, typeName, type RawValue } from '@shardlab/bson'
+import { formatDocument, formatValue } from '@shardlab/query'
+import { isIdKey, type Collection, type Index } from '@shardlab/storage'
+import { dropIndex } from '../crud/index-specs.js'
+import { uuidText } from '../crud/uuid-text.js'
+import type { NodeInvocation } from '../invocation.js'
+import type { Access } from '../role.js'
+import { viewOf } from '../views/view-catalog.js'
+
+export const dropIndexesFields = { index: 'any!' } as const
+
+export const dropIndexes: CommandRow<NodeInvocation> = {
+  name: 'dropIndexes',
+  aliases: ['deleteIndexes'],
+  routing: 'all-shards',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/dropIndexes',
+  status: 'full',
+  summary: 'Drops indexes by name, by key pattern, or all but that of _id.',
+  fields: dropIndexesFields,
+  async run(invocation) {
+    const { host, args, db } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    const entered = host.role.enter(ns, invocation)
+    const access = entered instanceof Promise ? await entered : entered
+    const collection = host.collection(ns)
+    if (collection === undefined) {
+      if (viewOf(host, ns) !== null) throw new CommandError('CommandNotSupportedOnView', `Cannot drop indexes on view ${ns}`)
+      throw new CommandError('NamespaceNotFound', `ns not found ${ns}`)
+    }
+    const countBefore = collection.indexes().length
+    const argument = args.value('index')!
+    const writer = new DocumentWriter(128).int32('nIndexesWas', countBefore)
+    if (argument.type === BsonType.string && argument.asString() === '*') {
+      const needed = shardKeyIndexes(invocation, access, collection)
+      const dropped = collection.indexes().filter((index) => !isIdKey(index.key) && !needed.includes(index.name))
+      for (const index of dropped) dropIndex(host, collection, index.name)
+      writer.string(
+        'msg',
+        access.ownership !== null && host.behaviours.shardKeyIndexIsProtected
+          ? 'non-_id indexes and non-shard key indexes dropped for collection'
+          : 'non-_id indexes dropped for collection',
+      )
+    } else {
+      // All of them are checked before the first is dropped.
+      const dropped = indexesOf(collection, argument)
+      if (dropped.some((index) => isIdKey(index.key))) throw new CommandError('InvalidOptions', 'cannot drop _id index')
+      const needed = shardKeyIndexes(invocation, access, collection)
+      if (needed.length > 0 && needed.every((name) => dropped.some((index) => index.name === name)))
+        throw new CommandError('CannotDropShardKeyIndex', "Cannot drop the only compatible index for this collection's shard key")
+      for (const index of dropped) dropIndex(host, collection, index.name)
+    }
+    await host.flush()
+    return writer
+  },
+}
+
+function shardKeyIndexes({ host }: NodeInvocation, access: Access, collection: Collection): readonly string[] {
+  return host.role.shardKeyIndexes?.(access, collection) ?? []
+}
+
+/** @throws CommandError 27 IndexNotFound, 181 AmbiguousIndexKeyPattern, 14 TypeMismatch */
+function indexesOf(collection: Collection, argument: RawValue): Index[] {
+  switch (argument.type) {
+    case BsonType.string:
+      return [indexByName(collection, argument.asString())]
+    case BsonType.object:
+      return [indexByKey(collection, argument.slice())]
+    case BsonType.array: {
+      const names = elementsOf(argument).map((name) => {
+        if (name.type === BsonType.string) return name.asString()
+        throw new CommandError(
+          'TypeMismatch',
+          `dropIndexes ${collection.ns} (${uuidText(collection.uuid)}) failed to drop multiple indexes ${formatValue(argument)}: index name must be a string`,
+        )
+      })
+      return [...new Set(names)].map((name) => indexByName(collection, name))
+    }
+    default:
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field 'dropIndexes.index' is the wrong type '${typeName(argument.type)}', expected types '[string, object]'`,
+      )
+  }
+}
+
+function indexByName(collection: Collection, name: string): Index {
+  const index = collection.index(name)
+  if (index === undefined) throw new CommandError('IndexNotFound', `index not found with name [${name}]`)
+  return index
+}
+
+function indexByKey(collection: Collection, key: Uint8Array): Index {
+  const found = collection.indexes().filter((index) => compareDocuments(index.key, key) === 0)
+  if (found.length === 0) throw new CommandError('IndexNotFound', `can't find index with key: ${formatDocument(key)}`)
+  if (found.length > 1) {
+    throw new CommandError(
+      'AmbiguousIndexKeyPattern',
+      `${found.length} indexes found for key: ${formatDocument(key)}, identify by name instead. Conflicting indexes: ${formatDocument(found[0]!.spec)}, ${formatDocument(found[1]!.spec)}`,
+    )
+  }
+  return found[0]!
+}

@@ -1,0 +1,65 @@
+import { CommandArguments, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter, FieldIterator, firstFieldName } from '@shardlab/bson'
+import { explainerOf } from '../explain/explainers.js'
+import { writeServerInfo, writeServerParameters } from '../explain/server-facts.js'
+import {
+  cannotExplain,
+  explainedCommand,
+  explainFields,
+  shownCommand,
+  unknownCommand,
+  verbosityOf,
+  type Verbosity,
+} from '../explain/verbosity.js'
+import type { NodeInvocation } from '../invocation.js'
+
+export const explain: CommandRow<NodeInvocation> = {
+  name: 'explain',
+  routing: 'shard-key',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/explain',
+  status: 'full',
+  summary: 'Shows how a command would be carried out.',
+  fields: explainFields,
+  run(invocation) {
+    const { host, args, db } = invocation
+    const verbosity = verbosityOf(args, host.behaviours)
+    return explainCommand(invocation, explainedCommand(args, db), verbosity)
+  },
+}
+
+/**
+ * The reply of an explain.
+ * @param body the command that is explained
+ * @throws CommandError 20 IllegalOperation, 59 CommandNotFound, and whatever the command itself would be refused with
+ */
+export async function explainCommand(invocation: NodeInvocation, body: Uint8Array, verbosity: Verbosity): Promise<DocumentWriter> {
+  const { host, db } = invocation
+  const name = firstFieldName(body) ?? ''
+  const explainer = explainerOf(name)
+  if (explainer === undefined) throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
+  const args = CommandArguments.parse(body, explainer.fields)
+  const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
+  const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
+  const entered = host.role.enter(ns, invocation)
+  const access = entered instanceof Promise ? await entered : entered
+  const writer = new DocumentWriter(2048)
+  const format = host.behaviours.explainFormat
+  if (format !== '4.4') writer.string('explainVersion', '1')
+  await explainer.explain({ invocation: inner, ns, access, verbosity }, writer)
+  if (format !== '4.4') writer.document('command', shownCommand(body, db))
+  return writeServerParameters(writeServerInfo(writer, host), host)
+}
+
+/** `{ aggregate, explain: true }`: the same as an explain without statistics. */
+export function explainItself(invocation: NodeInvocation): Promise<DocumentWriter> {
+  return explainCommand(invocation, withoutExplain(invocation.body), 'queryPlanner')
+}
+
+/** The aggregate without its `explain`. */
+export function withoutExplain(body: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(body.length)
+  for (const it = new FieldIterator(body); it.next();) if (it.name() !== 'explain') writer.value(it.name(), it.value())
+  return writer.finish()
+}

@@ -1,0 +1,129 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, isEmptyDocument, type RawValue } from '@shardlab/bson'
+import { compileFilter, compileProjection, formatDocument, parseSort, type EvaluationContext } from '@shardlab/query'
+import type { LogSession } from '@shardlab/storage'
+import { withCollation } from '../crud/evaluation.js'
+import { logSession } from '../crud/write-batch.js'
+import { prepareDelete } from '../crud/write-delete.js'
+import { isStaleError } from '../crud/write-errors.js'
+import { findAndModifyFields, readFindAndModify, type FindAndModifyRequest } from '../crud/write-find-and-modify.js'
+import { checkLet, writeScope, type WriteScope } from '../crud/write-scope.js'
+import { prepareUpdate } from '../crud/write-update.js'
+import type { NodeInvocation } from '../invocation.js'
+import type { ExecutedStatement } from '../sessions/retry-history.js'
+
+export const findAndModify: CommandRow<NodeInvocation> = {
+  name: 'findAndModify',
+  aliases: ['findandmodify'],
+  routing: 'shard-key',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/findAndModify',
+  status: 'full',
+  summary: 'Updates, replaces, upserts or deletes one document and answers with it.',
+  retryable: true,
+  fields: findAndModifyFields,
+  async run(invocation) {
+    const { host, args, db, retryable } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    checkLet(invocation)
+    const request = readFindAndModify(args)
+    const entered = host.role.enter(ns, invocation)
+    const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
+    const stmtId = retryable?.stmtId(0) ?? 0
+    const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+    const answer =
+      executed === undefined ? modify(scope, request, logSession(retryable, stmtId)) : earlierAnswer(invocation, request, executed)
+    const value = answer.document === null ? null : projected(scope, request, answer.document)
+    await host.flush()
+    const writer = writeAnswer(answer, value)
+    return executed === undefined ? writer : writer.int32('retriedStmtId', stmtId)
+  },
+}
+
+interface Answer {
+  readonly n: number
+  /** Null: a removal tells nothing of it. */
+  readonly updatedExisting: boolean | null
+  readonly upsertedId: RawValue | null
+  readonly document: Uint8Array | null
+}
+
+function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest, session: LogSession | null): Answer {
+  if (statement.kind === 'delete') {
+    const prepared = prepareDelete(scope, statement)
+    const { deleted, document } = executing(() => prepared.run(session, true))
+    return { n: deleted, updatedExisting: null, upsertedId: null, document }
+  }
+  const prepared = prepareUpdate(scope, statement)
+  const { matched, upsertedId, before, after } = executing(() => prepared.run(session, wantsNew ? 'postImage' : 'preImage'))
+  return { n: upsertedId === null ? matched : 1, updatedExisting: matched > 0, upsertedId, document: wantsNew ? after : before }
+}
+
+/** The server says of failures while documents are changed where they come from. */
+function executing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof CommandError) || isStaleError(error)) throw error
+    const { code, message, errorLabels, extra } = error
+    throw new CommandError(code, `Plan executor error during findAndModify :: caused by :: ${message}`, {
+      errorLabels,
+      extra,
+      cause: error,
+    })
+  }
+}
+
+/**
+ * What a repeated findAndModify is answered with.
+ * @throws CommandError 40606, 40608, 40609, 40611, 40612 when it asks for something else than the first time
+ */
+function earlierAnswer({ body }: NodeInvocation, request: FindAndModifyRequest, { op, insertedId, image }: ExecutedStatement): Answer {
+  const { statement, wantsNew } = request
+  const incompatible = (code: number) =>
+    new CommandError(
+      code,
+      `findAndModify retry request: ${formatDocument(body)} is not compatible with previous write in the transaction of type: ${op}`,
+    )
+  const document = image?.document ?? null
+  if (op === 'd') {
+    if (statement.kind !== 'delete') throw incompatible(40606)
+    return { n: 1, updatedExisting: null, upsertedId: null, document }
+  }
+  if (op === 'i') {
+    if (statement.kind !== 'update' || !statement.upsert) throw incompatible(40608)
+    return { n: 1, updatedExisting: false, upsertedId: insertedId, document: wantsNew ? document : null }
+  }
+  if (op !== 'u' || statement.kind !== 'update') throw incompatible(40609)
+  if (wantsNew !== (image?.kind === 'postImage')) {
+    const [wanted, stored] = wantsNew ? ['after', 'before'] : ['before', 'after']
+    throw new CommandError(
+      wantsNew ? 40611 : 40612,
+      `findAndModify retry request: ${formatDocument(body)} wants the document ${wanted} update returned, but only ${stored} update document is stored`,
+    )
+  }
+  return { n: 1, updatedExisting: true, upsertedId: null, document }
+}
+
+function projected(scope: WriteScope, { fields, statement }: FindAndModifyRequest, document: Uint8Array): Uint8Array {
+  if (fields === undefined || isEmptyDocument(fields)) return document
+  const context = contextOf(scope, statement.collation)
+  const { sort } = statement
+  return compileProjection(fields, context, {
+    filter: compileFilter(statement.filter, context),
+    ...(sort === undefined ? {} : { sort: parseSort(sort) }),
+  }).apply(document)
+}
+
+function contextOf({ invocation, ns, evaluation }: WriteScope, collation: Uint8Array | undefined): EvaluationContext {
+  return withCollation(evaluation, collation, invocation.host.collection(ns)?.defaultCollation ?? null)
+}
+
+function writeAnswer({ n, updatedExisting, upsertedId }: Answer, value: Uint8Array | null): DocumentWriter {
+  const writer = new DocumentWriter(256 + (value?.length ?? 0)).startDocument('lastErrorObject').int32('n', n)
+  if (updatedExisting !== null) writer.bool('updatedExisting', updatedExisting)
+  if (upsertedId !== null) writer.value('upserted', upsertedId)
+  writer.end()
+  return value === null ? writer.null('value') : writer.document('value', value)
+}

@@ -1,0 +1,22 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+
+export const fsyncFields = { lock: 'any', fsyncLockAcquisitionTimeoutMillis: 'number', async: 'any' } as const
+
+export const fsync: CommandRow<NodeInvocation> = {
+  name: 'fsync',
+  routing: 'all-shards',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/fsync',
+  status: 'partial',
+  missing: 'lock, and with it fsyncUnlock',
+  summary: 'Waits until everything that has been written is on the disk.',
+  fields: fsyncFields,
+  async run({ args, host }) {
+    if (args.bool('lock') === true) throw new CommandError('InvalidOptions', 'lock is not supported in fsync')
+    await host.flush()
+    return new DocumentWriter(128).int32('numFiles', 1)
+  },
+}

@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+import { killSessionsHere } from '../sessions/kill-sessions.js'
+import { sessionsByPattern } from '../sessions/session-patterns.js'
+
+export const killAllSessionsByPattern: CommandRow<NodeInvocation> = {
+  name: 'killAllSessionsByPattern',
+  routing: 'local',
+  access: 'admin',
+  manual: 'reference/command/killAllSessionsByPattern',
+  status: 'full',
+  summary: 'Ends the cursors and operations of the sessions that fit a pattern.',
+  run({ args, host, operation }) {
+    killSessionsHere(host, sessionsByPattern('killAllSessionsByPattern', args.target), operation)
+    return new DocumentWriter(128)
+  },
+}

@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+import { killSessionsHere } from '../sessions/kill-sessions.js'
+import { sessionsOfUsers } from '../sessions/session-patterns.js'
+
+export const killAllSessions: CommandRow<NodeInvocation> = {
+  name: 'killAllSessions',
+  routing: 'local',
+  access: 'admin',
+  manual: 'reference/command/killAllSessions',
+  status: 'full',
+  summary: 'Ends the cursors and operations of the sessions of users, of all sessions when no user is named.',
+  run({ args, host, operation }) {
+    killSessionsHere(host, sessionsOfUsers('killAllSessions', args.target), operation)
+    return new DocumentWriter(128)
+  },
+}

@@ -1,0 +1,27 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+
+export const killOp: CommandRow<NodeInvocation> = {
+  name: 'killOp',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/killOp',
+  status: 'full',
+  summary: 'Ends a running operation where it next waits; says so whether there is one or not.',
+  fields: { op: 'any' },
+  run({ args, host }) {
+    host.operations.kill(operationIdOf(args.value('op')))
+    return new DocumentWriter(128).string('info', 'attempting to kill op')
+  },
+}
+
+/** @throws CommandError 4 NoSuchKey, 14 TypeMismatch, 26823 */
+export function operationIdOf(value: RawValue | undefined): number {
+  if (value === undefined) throw new CommandError('NoSuchKey', 'Missing expected field "op"')
+  const id = value.asNumber()
+  if (!Number.isInteger(id)) throw new CommandError('TypeMismatch', 'Expected field "op" to have numeric type')
+  if (id < -0x8000_0000 || id > 0x7fff_ffff) throw new CommandError(26823, `invalid op : ${id}. Op ID cannot be represented with 32 bits`)
+  return id
+}

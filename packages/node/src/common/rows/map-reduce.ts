@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { CommonInvocation } from '../common-invocation.js'
+
+/** Server: expression_context.h, getJsExecWithScope. */
+export const mapReduce: CommandRow<CommonInvocation> = {
+  name: 'mapReduce',
+  aliases: ['mapreduce'],
+  routing: 'shard-key',
+  access: 'read',
+  manual: 'reference/command/mapReduce',
+  status: 'partial',
+  missing: 'there is no JavaScript engine: it is refused as by a server started with --noscripting',
+  summary: 'Map-reduce aggregation: refused.',
+  run: () => {
+    throw new CommandError(31264, 'Cannot run server-side javascript without the javascript engine enabled')
+  },
+}

@@ -1,0 +1,23 @@
+/** A capped collection with the newest documents of another one. Server: cloneCollectionAsCapped in capped_utils.cpp. */
+import { DocumentWriter, findField } from '@shardlab/bson'
+import { cappedSizeBytes, type Collection } from '@shardlab/storage'
+import type { StorageNode } from '../storage-node.js'
+import { writeInteger } from './collection-options.js'
+import { createCollection } from './namespace.js'
+
+/** Copies what fits, in order of insertion, without indexes but that of `_id`. {@link StorageNode.flush} follows. */
+export function copyAsCapped(node: StorageNode, source: Collection, target: string, size: number): Collection {
+  const writer = new DocumentWriter(128).bool('capped', true)
+  writeInteger(writer, 'size', cappedSizeBytes(size))
+  const collation = source.defaultCollation
+  if (collation !== null) writer.document('collation', collation)
+  const copy = createCollection(node, target, writer.finish())
+  let bytesTooMany = source.dataSizeBytes - cappedSizeBytes(size)
+  const scan = source.snapshot().scan()
+  for (let record = scan.next(); record !== null; record = scan.next()) {
+    const { document } = record
+    if (bytesTooMany > 0) bytesTooMany -= document.length
+    else node.apply({ op: 'i', ns: target, uuid: copy.uuid, object: document, id: findField(document, '_id')!, session: null })
+  }
+  return copy
+}

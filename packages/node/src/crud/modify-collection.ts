@@ -1,0 +1,56 @@
+/** What collMod changes, by log entries. Server: coll_mod.cpp, coll_mod_index.cpp. */
+import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
+import type { Collection, Index } from '@shardlab/storage'
+import type { StorageNode } from '../storage-node.js'
+import { buildIndex, dropIndex } from './index-specs.js'
+import { splitNamespace } from './namespace.js'
+
+/**
+ * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link StorageNode.flush} follows.
+ * @param index `{ name, … }` with the fields of the specification that change, or null
+ */
+export function modifyCollection(node: StorageNode, { ns, uuid }: Collection, index: Uint8Array | null, options: Uint8Array): void {
+  if (index === null && isEmptyDocument(options)) return
+  const [db, name] = splitNamespace(ns)
+  const writer = new DocumentWriter(256).string('collMod', name)
+  if (index !== null) writer.document('index', index)
+  node.apply({ op: 'c', ns: `${db}.$cmd`, uuid, object: writer.fields(options).finish(), id: null, session: null })
+}
+
+/** Builds an index anew as a unique one. @throws CommandError 359 CannotConvertIndexToUnique with the `_id`s of duplicates */
+export function convertToUnique(node: StorageNode, collection: Collection, index: Index): void {
+  const violations = duplicatesIn(collection, index)
+  if (violations.length > 0) {
+    const extra = new DocumentWriter(256).startArray('violations')
+    violations.forEach((documents, i) => {
+      extra.startDocument(String(i)).startArray('ids')
+      documents.forEach((document, j) => extra.value(String(j), findField(document, '_id')!))
+      extra.end().end()
+    })
+    throw new CommandError(
+      'CannotConvertIndexToUnique',
+      'Cannot convert the index to unique. Please resolve conflicting documents before running collMod again.',
+      {
+        extra: extra.end().finish(),
+      },
+    )
+  }
+  const spec = new DocumentWriter(128)
+  for (const it = new FieldIterator(index.spec); it.next();) if (it.name() !== 'prepareUnique') spec.value(it.name(), it.value())
+  dropIndex(node, collection, index.name)
+  buildIndex(node, collection, spec.bool('unique', true).finish())
+}
+
+/** Documents that share a key, key by key. */
+function duplicatesIn(collection: Collection, index: Index): Uint8Array[][] {
+  const byKey = new Map<string, Uint8Array[]>()
+  const scan = collection.scan()
+  for (let record = scan.next(); record !== null; record = scan.next()) {
+    for (const key of index.keysOf(record.document)) {
+      const sharing = byKey.get(key)
+      if (sharing === undefined) byKey.set(key, [record.document])
+      else sharing.push(record.document)
+    }
+  }
+  return [...byKey.values()].filter((documents) => documents.length > 1)
+}

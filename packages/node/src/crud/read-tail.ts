@@ -1,0 +1,74 @@
+/** A capped collection read to its end and on from there. Server: collection_scan.cpp; manual: core/tailable-cursors. */
+import { CommandError } from '@shardlab/bson'
+import type { Collection, StoredRecord } from '@shardlab/storage'
+import type { OwnershipFilter } from '@shardlab/sharding'
+import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { StorageNode } from '../storage-node.js'
+import type { FindQuery } from './read-find.js'
+
+export interface TailOptions {
+  readonly host: StorageNode
+  readonly ns: string
+  readonly uuid: Uint8Array
+  readonly query: FindQuery
+  readonly ownership: OwnershipFilter | null
+}
+
+/** Reads the live collection from the record behind the last one that it looked at. */
+export class TailSource implements DocumentSource {
+  readonly isEOF = false
+  readonly #options: TailOptions
+  #lastRecordId = -1
+  #toSkip: number
+  #left: number
+
+  constructor(options: TailOptions) {
+    this.#options = options
+    this.#toSkip = options.query.skip
+    this.#left = options.query.limit === 0 ? Number.POSITIVE_INFINITY : options.query.limit
+  }
+
+  /**
+   * Null at the end as it is now.
+   * @throws CommandError 136 CappedPositionLost when the collection has dropped the record where the cursor stands
+   */
+  next(): Uint8Array | null {
+    const { query, ownership } = this.#options
+    if (this.#left === 0) return null
+    const collection = this.#collection()
+    const scan = collection.scan({ after: this.#lastRecordId })
+    for (let record = scan.next(); record !== null; record = scan.next()) {
+      this.#lastRecordId = record.recordId
+      if (!query.filter.matches(record.document) || ownership?.owns(record.document) === false) continue
+      if (this.#toSkip > 0) {
+        this.#toSkip--
+        continue
+      }
+      this.#left--
+      return shown(query, record)
+    }
+    return null
+  }
+
+  #collection(): Collection {
+    const { host, ns, uuid } = this.#options
+    const collection = host.collection(ns)
+    if (collection === undefined || Buffer.compare(collection.uuid, uuid) !== 0)
+      throw new CommandError('QueryPlanKilled', `collection dropped. UUID ${Buffer.from(uuid).toString('hex')}`)
+    if (this.#lastRecordId >= 0 && collection.get(this.#lastRecordId) === undefined)
+      throw new CommandError(
+        'CappedPositionLost',
+        `CollectionScan died due to failure to restore tailable cursor position. Last seen record id: RecordId(${this.#lastRecordId})`,
+      )
+    return collection
+  }
+}
+
+function shown({ shape, returnKey }: FindQuery, record: StoredRecord): Uint8Array {
+  if (returnKey) return emptyKey
+  if (shape.apply !== null) return shape.apply(record)
+  return shape.projection === null ? record.document : shape.projection.apply(record.document)
+}
+
+/** A scan of the collection has no index keys to show. */
+const emptyKey = new Uint8Array([5, 0, 0, 0, 0])

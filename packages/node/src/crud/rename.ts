@@ -1,0 +1,42 @@
+import { DocumentWriter, findField } from '@shardlab/bson'
+import type { Collection } from '@shardlab/storage'
+import type { StorageNode } from '../storage-node.js'
+import { createCollection, splitNamespace } from './namespace.js'
+import { dropLocalCollection } from './drop.js'
+import { buildIndex } from './index-specs.js'
+
+/**
+ * Gives a collection another name, in the place of what has it. Within a database it keeps its UUID; into another one it is copied, as on
+ * the server. {@link StorageNode.flush} follows. Server: rename_collection.cpp.
+ */
+export function renameLocalCollection(node: StorageNode, collection: Collection, to: string): void {
+  const from = collection.ns
+  const [db] = splitNamespace(from)
+  if (db !== splitNamespace(to)[0]) return copyToOtherDatabase(node, collection, to)
+  const replaced = node.collection(to)
+  node.apply({
+    op: 'c',
+    ns: `${db}.$cmd`,
+    uuid: collection.uuid,
+    object: new DocumentWriter(128)
+      .string('renameCollection', from)
+      .string('to', to)
+      .bool('dropTarget', replaced !== undefined)
+      .finish(),
+    id: null,
+    session: null,
+  })
+  node.cursors.closeWhere(({ ns }) => ns === from || ns === to)
+}
+
+function copyToOtherDatabase(node: StorageNode, source: Collection, to: string): void {
+  dropLocalCollection(node, to)
+  const target = createCollection(node, to, source.options)
+  const scan = source.snapshot().scan()
+  for (let record = scan.next(); record !== null; record = scan.next()) {
+    const { document } = record
+    node.apply({ op: 'i', ns: to, uuid: target.uuid, object: document, id: findField(document, '_id')!, session: null })
+  }
+  for (const { name, spec } of source.indexes()) if (name !== '_id_') buildIndex(node, target, spec)
+  dropLocalCollection(node, source.ns)
+}

@@ -1,0 +1,50 @@
+/** One delete statement. Server: delete_stage.cpp, write_ops_exec.cpp. */
+import { CommandError } from '@shardlab/bson'
+import { compileFilter } from '@shardlab/query'
+import type { LogSession } from '@shardlab/storage'
+import type { DeleteStatement } from './statement.js'
+import { refuseView } from '../views/refuse-view.js'
+import { withCollation } from './evaluation.js'
+import { removeDocument } from './write-insert.js'
+import { documentsToModify } from './write-search.js'
+import type { WriteScope } from './write-scope.js'
+
+export interface DeleteOutcome {
+  readonly deleted: number
+  /** The last document that was deleted. */
+  readonly document: Uint8Array | null
+}
+
+/** A statement that has been compiled. */
+export interface PreparedDelete {
+  /**
+   * @param wantsImage the log keeps the deleted document for a repeated findAndModify; default false
+   * @throws CommandError 20 IllegalOperation on capped collections of old versions
+   */
+  run(session: LogSession | null, wantsImage?: boolean): DeleteOutcome
+}
+
+/** @throws CommandError those of the filter; 72 for a retryable one of many documents */
+export function prepareDelete(scope: WriteScope, statement: DeleteStatement): PreparedDelete {
+  const { invocation, ns, evaluation } = scope
+  const { host, retryable } = invocation
+  if (statement.multi && retryable !== null)
+    throw new CommandError('InvalidOptions', 'Cannot use (or request) retryable writes with limit=0')
+  const collection = host.collection(ns)
+  if (collection === undefined) refuseView(host, ns)
+  const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
+  const filter = compileFilter(statement.filter, context)
+  return {
+    run(session, wantsImage = false) {
+      if (collection === undefined) return { deleted: 0, document: null }
+      if (collection.capped !== null && !host.behaviours.cappedDocumentsCanBeDeleted)
+        throw new CommandError('IllegalOperation', `cannot remove from a capped collection: ${ns}`)
+      const victims = documentsToModify(scope, collection, statement, filter, context)
+      for (const document of victims) {
+        const image = session === null || !wantsImage ? session : { ...session, image: { kind: 'preImage' as const, document } }
+        removeDocument(host, collection, document, image)
+      }
+      return { deleted: victims.length, document: victims.at(-1) ?? null }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { CommandArguments } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { EvaluationContext } from '@shardlab/query'
+import type { NodeInvocation } from '../invocation.js'
+import type { Access } from '../role.js'
+import { withLet, type EvaluationHost } from './evaluation.js'
+
+/** What the statements of one command on one collection have in common. */
+export interface WriteScope {
+  readonly invocation: NodeInvocation
+  readonly ns: string
+  readonly access: Access
+  /** Clock, dice and `let` of the command; the collation is each statement's own. */
+  readonly evaluation: EvaluationContext
+  /** `bypassDocumentValidation` */
+  readonly bypassValidation: boolean
+  /** `bypassEmptyTsReplacement`: an empty timestamp is stored as it is. */
+  readonly keepsEmptyTimestamps: boolean
+}
+
+/**
+ * The scope of a command that has entered: `role.enter` gave its access. Nothing may be awaited between the two, or the access may
+ * be another one by then.
+ */
+export function writeScope(invocation: NodeInvocation, ns: string, access: Access): WriteScope {
+  const { host, args } = invocation
+  return {
+    invocation,
+    ns,
+    access,
+    evaluation: writeEvaluation(host, args),
+    bypassValidation: args.bool('bypassDocumentValidation') === true,
+    keepsEmptyTimestamps: args.bool('bypassEmptyTsReplacement') === true,
+  }
+}
+
+/** What the expressions of a write command see. @throws CommandError 40415 where the emulated version has no `let`, and those of `let` */
+export function writeEvaluation(host: EvaluationHost, args: CommandArguments): EvaluationContext {
+  return withLet(host.evaluation(), args.document('let'))
+}
+
+/** @throws CommandError 40415 IDLUnknownField where write commands of the emulated version have no `let` */
+export function checkLet({
+  args,
+  host,
+}: {
+  readonly args: CommandArguments
+  readonly host: { behaviours: { letInCommands: boolean } }
+}): void {
+  if (!args.has('let') || host.behaviours.letInCommands) return
+  const { command } = args
+  // Only the commands with statements had generated parsers then, which name the command.
+  const field = command.toLowerCase() === 'findandmodify' ? 'let' : `${command}.let`
+  throw new CommandError('IDLUnknownField', `BSON field '${field}' is an unknown field.`)
+}

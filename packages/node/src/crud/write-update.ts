@@ -1,0 +1,171 @@
+/** One update statement. Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual: reference/command/update. */
+import { BsonType, CommandError, documentsOf, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { compileFilter, compileUpdate, formatField, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
+import type { Collection, LogSession, RetryImage } from '@shardlab/storage'
+import { checkDocument } from '../validation/check-document.js'
+import { refuseView } from '../views/refuse-view.js'
+import { withCollation } from './evaluation.js'
+import { documentBytesMax, fixDocumentForInsert } from './fix-document.js'
+import type { UpdateStatement } from './statement.js'
+import { insertDocument } from './write-insert.js'
+import { documentsToModify } from './write-search.js'
+import type { WriteScope } from './write-scope.js'
+
+export interface UpdateOutcome {
+  readonly matched: number
+  readonly modified: number
+  readonly upsertedId: RawValue | null
+  /** The document that was matched last, before and after the update; of an upsert there is none before. */
+  readonly before: Uint8Array | null
+  readonly after: Uint8Array | null
+}
+
+/** Largest document that the server can build at all: what is larger does not get as far as the limit for users. */
+const builtBytesMax = documentBytesMax + 16 * 1024
+
+/** A statement that has been compiled: what is wrong with it before any document is looked at has been said. */
+export interface PreparedUpdate {
+  /**
+   * @param image which document the log keeps for a repeated findAndModify; default none
+   * @throws CommandError whatever is wrong with its documents or the collection: 66, 121, 11000, 17419, …
+   */
+  run(session: LogSession | null, image?: RetryImage['kind'] | null): UpdateOutcome
+}
+
+/** @throws CommandError those of {@link compileStatement} and of the filter; 72 for a retryable one of many documents */
+export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): PreparedUpdate {
+  const { invocation, ns, evaluation } = scope
+  const { host, retryable } = invocation
+  if (statement.multi && retryable !== null) throw new CommandError('InvalidOptions', 'Cannot use retryable writes with multi=true')
+  const collection = host.collection(ns)
+  if (collection === undefined) refuseView(host, ns)
+  const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
+  const change = compileStatement(statement, context)
+  const filter = compileFilter(statement.filter, context)
+  return {
+    run(session, image = null) {
+      let matched = 0
+      let modified = 0
+      let before: Uint8Array | null = null
+      let after: Uint8Array | null = null
+      if (collection !== undefined) {
+        for (before of documentsToModify(scope, collection, statement, filter, context)) {
+          matched++
+          const changed = change.apply(before, { filter })
+          after = changed === null ? before : replaceStored(scope, collection, { before, after: changed, change }, session, image)
+          if (changed !== null) modified++
+        }
+      }
+      if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
+      const document = documentToUpsert(scope, statement, change, filter)
+      const upsertedId = insertDocument(scope, document, withImage(session, image === 'postImage' ? { kind: image, document } : null))
+      return { matched: 0, modified: 0, upsertedId, before: null, after: document }
+    },
+  }
+}
+
+/**
+ * The change that a statement asks for.
+ * @throws CommandError 9 FailedToParse, 51198 for constants of what is no pipeline, and those of compileUpdate
+ */
+export function compileStatement(statement: UpdateStatement, context: EvaluationContext): Update {
+  const { update, constants, arrayFilters, multi, upsert, upsertSupplied } = statement
+  if (upsertSupplied) {
+    if (!upsert) throw new CommandError('FailedToParse', "cannot specify 'upsertSupplied: true' for a non-upsert operation")
+    if (constants === undefined || findField(constants, 'new')?.type !== BsonType.object)
+      throw new CommandError('FailedToParse', "the parameter 'upsertSupplied' is set to 'true', but no document was supplied")
+  }
+  const isPipeline = update.type === BsonType.array
+  if (constants !== undefined && !isPipeline) throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
+  const change = compileUpdate(
+    isPipeline ? { pipeline: documentsOf(update) } : { document: update.slice() },
+    { ...(arrayFilters === undefined ? {} : { arrayFilters }), ...(constants === undefined ? {} : { constants: valuesOf(constants) }) },
+    context,
+  )
+  if (multi && change.isReplacement) throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
+  return change
+}
+
+/** The document that an upsert inserts, without the `_id` that it may still need. @throws CommandError those of `Update.apply` */
+export function upsertedDocument(statement: UpdateStatement, change: Update, filter: Filter): Uint8Array {
+  if (statement.upsertSupplied) return findField(statement.constants!, 'new')!.slice()
+  const base = upsertBase(filter)
+  return change.apply(base, { isInsert: true, filter }) ?? base
+}
+
+function documentToUpsert(
+  { invocation: { host }, keepsEmptyTimestamps }: WriteScope,
+  statement: UpdateStatement,
+  change: Update,
+  filter: Filter,
+): Uint8Array {
+  const document = upsertedDocument(statement, change, filter)
+  if (change.isReplacement && !host.behaviours.dollarFieldsCanBeStored) checkFieldNames(document)
+  checkSize(document, 17420, 'Document to upsert')
+  return fixDocumentForInsert(host, document, { keepsEmptyTimestamps })
+}
+
+interface Replacement {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+  readonly change: Update
+}
+
+function replaceStored(
+  { invocation, ns, access, bypassValidation, keepsEmptyTimestamps }: WriteScope,
+  collection: Collection,
+  { before, after, change }: Replacement,
+  session: LogSession | null,
+  image: RetryImage['kind'] | null,
+): Uint8Array {
+  const { host } = invocation
+  if (change.isReplacement && !host.behaviours.dollarFieldsCanBeStored) checkFieldNames(after)
+  checkSize(after, 17419, 'Resulting document after update')
+  if (collection.capped !== null && before.length !== after.length && !host.behaviours.cappedDocumentsCanChangeSize) {
+    throw new CommandError(
+      'CannotGrowDocumentInCappedNamespace',
+      `Cannot change the size of a document in a capped collection: ${before.length} != ${after.length}`,
+    )
+  }
+  const object = change.isReplacement ? fixDocumentForInsert(host, after, { keepsEmptyTimestamps }) : after
+  host.role.checkReplacement(access, before, object, invocation)
+  checkDocument(host, collection, object, { before, bypass: bypassValidation })
+  const kept = image === null ? null : { kind: image, document: image === 'preImage' ? before : object }
+  host.apply({ op: 'u', ns, uuid: collection.uuid, object, id: findField(before, '_id')!, session: withImage(session, kept) })
+  return object
+}
+
+function withImage(session: LogSession | null, image: RetryImage | null): LogSession | null {
+  return session === null || image === null ? session : { ...session, image }
+}
+
+function checkSize(document: Uint8Array, code: number, what: string): void {
+  const sizeBytes = document.length
+  if (sizeBytes <= documentBytesMax) return
+  if (sizeBytes <= builtBytesMax) throw new CommandError(code, `${what} is larger than ${documentBytesMax}`)
+  const first = new FieldIterator(document)
+  const element = first.next() ? ` First element: ${formatField(first.name(), first.value())}` : ''
+  throw new CommandError(
+    'BSONObjectTooLarge',
+    `BSONObj size: ${sizeBytes} (0x${sizeBytes.toString(16).toUpperCase()}) is invalid. Size must be between 0 and ${builtBytesMax}(16MB)${element}`,
+  )
+}
+
+const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])
+
+/** What old versions do not store, at any depth. Server: storage_validation.cpp. @throws CommandError 52 DollarPrefixedFieldName */
+function checkFieldNames(document: Uint8Array, start = 0, path = ''): void {
+  for (const it = new FieldIterator(document, start); it.next();) {
+    const name = it.name()
+    const at = path === '' ? name : `${path}.${name}`
+    if (name.startsWith('$') && !dbRefFields.has(name))
+      throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${at}' is not valid for storage.`)
+    if (it.type === BsonType.object || it.type === BsonType.array) checkFieldNames(document, it.valueStart, at)
+  }
+}
+
+function valuesOf(document: Uint8Array): ReadonlyMap<string, RawValue> {
+  const values = new Map<string, RawValue>()
+  for (const it = new FieldIterator(document); it.next();) values.set(it.name(), it.value())
+  return values
+}

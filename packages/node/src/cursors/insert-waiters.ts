@@ -1,0 +1,46 @@
+/**
+ * Who waits for documents to be added to a collection: getMore on awaitData cursors. Server: capped insert notifier
+ * of capped_collection.h; manual: core/tailable-cursors.
+ */
+import { RequestFailedError, type ActorContext } from '@shardlab/actor'
+import type { RunningOperation } from '../operations/running-operation.js'
+
+export class InsertWaiters {
+  readonly #waiting = new Map<string, Set<AbortController>>()
+
+  /**
+   * Waits until a document is added to the collection, for `durationMs` at most.
+   * @returns whether it is worth to look again; false: the time is over, or the member shuts down
+   * @throws CommandError what the operation was killed with
+   */
+  async wait(context: ActorContext, operation: RunningOperation, ns: string, durationMs: number): Promise<boolean> {
+    const { signal } = operation
+    if (signal.aborted) {
+      operation.checkForInterrupt()
+      return false
+    }
+    const controller = new AbortController()
+    const abort = () => controller.abort()
+    const waiting = this.#waiting.get(ns) ?? new Set()
+    this.#waiting.set(ns, waiting.add(controller))
+    signal.addEventListener('abort', abort)
+    try {
+      await context.sleep(durationMs, controller.signal)
+      return false
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      operation.checkForInterrupt()
+      return !signal.aborted
+    } finally {
+      signal.removeEventListener('abort', abort)
+      waiting.delete(controller)
+      if (waiting.size === 0) this.#waiting.delete(ns)
+    }
+  }
+
+  /** Called after a document was added. */
+  notify(ns: string): void {
+    const waiting = this.#waiting.get(ns)
+    if (waiting !== undefined) for (const controller of waiting) controller.abort()
+  }
+}

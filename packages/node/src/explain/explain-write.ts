@@ -1,0 +1,89 @@
+/** Explaining what a write would do. Nothing is changed. Manual: reference/command/explain, write operations. */
+import { CommandError, isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
+import { compileFilter, parseSort } from '@shardlab/query'
+import { planQuery, type PlanExecutor } from '@shardlab/storage'
+import { withCollation, withLet } from '../crud/evaluation.js'
+import { checkStatements, readModify, type ModifyKind, type ModifyStatement } from '../crud/statement.js'
+import { readFindAndModify } from '../crud/write-find-and-modify.js'
+import { compileStatement } from '../crud/write-update.js'
+import { documentsArgument } from '../invocation.js'
+import { shardFilterOf } from '../crud/read-plan.js'
+import { collationOf } from './collation.js'
+import type { ExplainRequest } from './explainers.js'
+import { writePlanExplanation, type StageAbove } from './plan-explanation.js'
+
+export function explainUpdate(request: ExplainRequest, writer: DocumentWriter): void {
+  explainStatement(request, writer, onlyStatement(request, 'update', 'updates'), false)
+}
+
+export function explainDelete(request: ExplainRequest, writer: DocumentWriter): void {
+  explainStatement(request, writer, onlyStatement(request, 'delete', 'deletes'), false)
+}
+
+export function explainFindAndModify(request: ExplainRequest, writer: DocumentWriter): void {
+  explainStatement(request, writer, readFindAndModify(request.invocation.args).statement, true)
+}
+
+/** @throws CommandError 16 InvalidLength for a batch */
+function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argument: string): ModifyStatement {
+  const statements = documentsArgument(invocation, argument)
+  if (statements.length !== 1) throw new CommandError('InvalidLength', 'explained write batches must be of size 1')
+  checkStatements(kind, statements, invocation.host.behaviours)
+  return readModify(kind, statements[0]!)
+}
+
+/** `answers`: the command gives the document back. */
+function explainStatement(
+  { invocation, ns, access, verbosity }: ExplainRequest,
+  writer: DocumentWriter,
+  statement: ModifyStatement,
+  answers: boolean,
+): void {
+  const { host, args } = invocation
+  const collection = host.collection(ns) ?? null
+  const evaluation = withLet(host.evaluation(), args.document('let'))
+  const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
+  const filter = compileFilter(statement.filter, context)
+  const sort = statement.sort === undefined || isEmptyDocument(statement.sort) ? null : parseSort(statement.sort)
+  const plan =
+    collection === null
+      ? null
+      : planQuery(collection, {
+          filter,
+          ...shardFilterOf(access.ownership),
+          ...(statement.hint === undefined ? {} : { hint: statement.hint }),
+          ...(sort === null ? {} : { sort }),
+          ...(context.strings === undefined ? {} : { strings: context.strings }),
+        })
+  const counts = { matched: 0, modified: 0 }
+  const change = statement.kind === 'update' ? compileStatement(statement, context) : null
+  const run = (executor: PlanExecutor): void => {
+    for (let row = executor.next(); row !== null; row = executor.next()) {
+      counts.matched++
+      if (change !== null && change.apply(row.document, { filter }) !== null) counts.modified++
+      if (!statement.multi) break
+    }
+  }
+  // Without a collection only an upsert has anything to do.
+  const isNothing = collection === null && !(statement.kind === 'update' && statement.upsert)
+  const collation = collationOf(statement.collation, collection)
+  const above: StageAbove = {
+    stage: statement.kind === 'update' ? 'UPDATE' : 'DELETE',
+    outcome: () => ({ returned: answers ? Math.min(1, counts.matched) : 0, counters: countersOf(statement, counts) }),
+  }
+  writePlanExplanation(
+    writer,
+    host,
+    { ns, collection, plan, filter, sort, projection: null, collation, run, ...(isNothing ? {} : { above }) },
+    verbosity,
+  )
+}
+
+function countersOf(statement: ModifyStatement, { matched, modified }: { matched: number; modified: number }): [string, number][] {
+  if (statement.kind === 'delete') return [['nWouldDelete', matched]]
+  return [
+    ['nMatched', matched],
+    ['nWouldModify', modified],
+    ['nWouldUpsert', matched === 0 && statement.upsert ? 1 : 0],
+  ]
+}

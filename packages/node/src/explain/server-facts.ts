@@ -1,0 +1,36 @@
+/** What every explain tells of the server that answers. Server: explain_common.cpp. */
+import { DocumentWriter } from '@shardlab/bson'
+import type { CommonHost } from '../common/common-invocation.js'
+
+const bufferBytes = 100 * 1024 * 1024
+
+/** `{ host, port, version, gitVersion }` */
+export function writeServerInfo(writer: DocumentWriter, { behaviours, context }: CommonHost): DocumentWriter {
+  const [host, port] = context.endpoint.split(':')
+  return writer
+    .startDocument('serverInfo')
+    .string('host', host!)
+    .int32('port', Number(port ?? 27017))
+    .string('version', behaviours.serverVersion)
+    .string('gitVersion', '0000000000000000000000000000000000000000')
+    .end()
+}
+
+/** From 5.0 on: limits that plans depend on, as a fresh server has them. */
+export function writeServerParameters(writer: DocumentWriter, { behaviours }: CommonHost): DocumentWriter {
+  const { explainFormat } = behaviours
+  if (explainFormat === '4.4') return writer
+  writer
+    .startDocument('serverParameters')
+    .int32('internalQueryFacetBufferSizeBytes', bufferBytes)
+    .int32('internalQueryFacetMaxOutputDocSizeBytes', bufferBytes)
+    .int32('internalLookupStageIntermediateDocumentMaxSizeBytes', bufferBytes)
+    .int32('internalDocumentSourceGroupMaxMemoryBytes', bufferBytes)
+    .int32('internalQueryMaxBlockingSortMemoryUsageBytes', bufferBytes)
+    .int32('internalQueryProhibitBlockingMergeOnMongoS', 0)
+    .int32('internalQueryMaxAddToSetBytes', bufferBytes)
+    .int32('internalDocumentSourceSetWindowFieldsMaxMemoryBytes', bufferBytes)
+  if (explainFormat !== '5.0') writer.string('internalQueryFrameworkControl', 'forceClassicEngine')
+  if (explainFormat === '8.0') writer.int32('internalQueryPlannerIgnoreIndexWithCollationForRegex', 1)
+  return writer.end()
+}

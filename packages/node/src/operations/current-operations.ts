@@ -1,0 +1,22 @@
+import type { CommonHost } from '../common/common-invocation.js'
+import type { CurrentOpOptions } from './current-op-options.js'
+import { idleConnectionDocument, idleCursorDocument, operationDocument, type IdleCursor, type ShardLabel } from './operation-document.js'
+
+/** What a member does at this moment: operations, then idle connections and cursors where asked for. */
+export function currentOperations(
+  host: CommonHost,
+  options: Pick<CurrentOpOptions, 'idleConnections' | 'idleCursors' | 'truncateOps'>,
+  cursors: Iterable<IdleCursor>,
+  shard: ShardLabel = null,
+): Uint8Array[] {
+  const documents: Uint8Array[] = []
+  const busy = new Set<number>()
+  for (const operation of host.operations) {
+    busy.add(operation.connectionId)
+    documents.push(operationDocument(host, operation, shard, options.truncateOps))
+  }
+  if (options.idleConnections)
+    for (const connection of host.connections) if (!busy.has(connection.id)) documents.push(idleConnectionDocument(host, connection, shard))
+  if (options.idleCursors) for (const cursor of cursors) documents.push(idleCursorDocument(host, cursor, shard))
+  return documents
+}

@@ -1,0 +1,118 @@
+import { createDeferred, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { SessionId } from '../sessions/session-catalog.js'
+
+/** What is known of an operation when it begins. */
+export interface OperationRequest {
+  /** Name of the command's row. */
+  readonly command: string
+  readonly db: string
+  readonly body: Uint8Array
+  /** 0: it came from another member. */
+  readonly connectionId: number
+  /** `host:port` of the client; empty for another member. */
+  readonly remote: string
+  readonly startedAtMs: number
+}
+
+/**
+ * One command while it runs. Killing it ends what it waits for; what does not wait runs to its next
+ * {@link RunningOperation.checkForInterrupt}. Server: operation_context.cpp; manual: reference/command/killOp.
+ */
+export class RunningOperation {
+  readonly id: number
+  readonly command: string
+  readonly db: string
+  readonly body: Uint8Array
+  readonly connectionId: number
+  readonly remote: string
+  readonly startedAtMs: number
+  /** Null until the arguments are read, and for commands without one. */
+  session: SessionId | null = null
+  #interruption: CommandError | null = null
+  #waiting: AbortController | null = null
+  /** Ends of the promises that {@link interruptible} has given out. */
+  #pending: Set<(error: CommandError) => void> | null = null
+
+  constructor(id: number, request: OperationRequest) {
+    this.id = id
+    this.command = request.command
+    this.db = request.db
+    this.body = request.body
+    this.connectionId = request.connectionId
+    this.remote = request.remote
+    this.startedAtMs = request.startedAtMs
+  }
+
+  get killed(): boolean {
+    return this.#interruption !== null
+  }
+
+  /** Aborted when the operation is killed and when the member shuts down. Made on first use. */
+  get signal(): AbortSignal {
+    this.#waiting ??= new AbortController()
+    if (this.#interruption !== null) this.#waiting.abort()
+    return this.#waiting.signal
+  }
+
+  /** Marks the operation; the first reason counts. */
+  interrupt(error = new CommandError('Interrupted', 'operation was interrupted')): void {
+    if (this.#interruption !== null) return
+    this.#interruption = error
+    this.#waiting?.abort()
+    for (const reject of this.#pending ?? []) reject(error)
+  }
+
+  /** Ends waits under {@link signal} without killing the operation. */
+  stopWaiting(): void {
+    this.#waiting ??= new AbortController()
+    this.#waiting.abort()
+  }
+
+  /** @throws CommandError 11601 Interrupted, or what else it was killed with */
+  checkForInterrupt(): void {
+    if (this.#interruption !== null) throw this.#interruption
+  }
+
+  /**
+   * Waits for something that others do, until the operation is killed; that goes on then and its result is lost.
+   * @throws CommandError 11601 Interrupted
+   */
+  interruptible<T>(shared: Promise<T>): Promise<T> {
+    if (this.#interruption !== null) {
+      shared.catch(() => {})
+      return Promise.reject(this.#interruption)
+    }
+    const waiting = createDeferred<T>()
+    const { reject } = waiting
+    const pending = (this.#pending ??= new Set())
+    pending.add(reject)
+    shared.then(
+      (value) => {
+        pending.delete(reject)
+        waiting.resolve(value)
+      },
+      (error) => {
+        pending.delete(reject)
+        reject(error)
+      },
+    )
+    return waiting.promise
+  }
+
+  /**
+   * Sleeps on the member's clock.
+   * @returns whether the time is over; false: the member shuts down
+   * @throws CommandError 11601 Interrupted
+   */
+  async sleep(context: ActorContext, durationMs: number): Promise<boolean> {
+    try {
+      await context.sleep(durationMs, this.signal)
+      return true
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      this.checkForInterrupt()
+      return false
+    }
+  }
+}

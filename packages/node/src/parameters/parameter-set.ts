@@ -1,0 +1,61 @@
+import { CommandError, type DocumentWriter, type RawValue } from '@shardlab/bson'
+import type { CommonHost } from '../common/common-invocation.js'
+import { parseParameter, writeParameter, type ParameterRow, type ParameterValue } from './parameter.js'
+import { parameterTable, type ParameterName } from './parameter-table.js'
+
+/** The parameters of one member with their values. They last as long as the member lives. */
+export class ParameterSet {
+  readonly #host: CommonHost
+  readonly #rows = new Map<string, ParameterRow>()
+  readonly #values = new Map<string, ParameterValue>()
+
+  constructor(host: CommonHost) {
+    this.#host = host
+    for (const row of parameterTable as readonly ParameterRow[]) {
+      if (row.only !== undefined && row.only !== host.process) continue
+      this.#rows.set(row.name, row)
+      this.#values.set(row.name, typeof row.initial === 'function' ? row.initial(host) : row.initial)
+    }
+  }
+
+  /** All rows of this member, by name. */
+  get rows(): IterableIterator<ParameterRow> {
+    return this.#rows.values()
+  }
+
+  find(name: string): ParameterRow | undefined {
+    return this.#rows.get(name)
+  }
+
+  /** The value of a numeric parameter; throws when this member has none of this name. */
+  number(name: ParameterName): number {
+    return this.#values.get(name) as number
+  }
+
+  bool(name: ParameterName): boolean {
+    return this.#values.get(name) === true
+  }
+
+  write(writer: DocumentWriter, row: ParameterRow, name = row.name): void {
+    writeParameter(writer, name, row, this.#values.get(row.name)!, this.#host)
+  }
+
+  /**
+   * Changes a parameter while the member runs.
+   * @throws CommandError 72 InvalidOptions: unknown; 20 IllegalOperation: only at startup; 2 BadValue
+   */
+  set(name: string, value: RawValue): void {
+    this.#values.set(name, parseParameter(this.checkSettable(name), value))
+  }
+
+  /** @throws CommandError 72, 20 as {@link set} */
+  checkSettable(name: string): ParameterRow {
+    const row = this.#rows.get(name)
+    if (row === undefined)
+      throw new CommandError('InvalidOptions', `attempted to set unrecognized parameter [${name}], use help:true to see options `)
+    if (!row.settableAtRuntime) throw new CommandError('IllegalOperation', `not allowed to change [${name}] at runtime`)
+    if (name === 'requireApiVersion' && this.#host.process === 'mongod')
+      throw new CommandError('IllegalOperation', 'Cannot set parameter requireApiVersion=true on a shard or config server')
+    return row
+  }
+}

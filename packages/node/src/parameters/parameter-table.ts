@@ -1,0 +1,42 @@
+import type { ParameterRow } from './parameter.js'
+
+const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
+const startup = { settableAtRuntime: false, settableAtStartup: true } as const
+const intMax = 0x7fff_ffff
+
+/**
+ * The parameters that members know: those that change what clients see, and those whose effect cannot be seen in an
+ * emulated cluster. What would be seen and is not built is not here, so that setting it fails.
+ */
+export const parameterTable = [
+  {
+    name: 'authenticationMechanisms',
+    type: 'strings',
+    initial: ['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256'],
+    ...startup,
+  },
+  { name: 'cursorTimeoutMillis', type: 'long', initial: 600_000, ...runtime },
+  { name: 'diagnosticDataCollectionEnabled', type: 'bool', initial: false, ...runtime },
+  { name: 'enableTestCommands', type: 'bool', initial: true, ...startup },
+  {
+    name: 'featureCompatibilityVersion',
+    type: 'document',
+    initial: '',
+    settableAtRuntime: false,
+    settableAtStartup: false,
+    write: (writer, name, host) => void writer.startDocument(name).string('version', host.behaviours.featureCompatibilityVersion).end(),
+  },
+  { name: 'internalQueryExecYieldIterations', type: 'int', initial: 1000, ...runtime, only: 'mongod' },
+  { name: 'internalQueryExecYieldPeriodMS', type: 'int', initial: 10, min: 0, ...runtime, only: 'mongod' },
+  { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
+  { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
+  { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },
+  { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
+  { name: 'quiet', type: 'bool', initial: false, ...runtime },
+  { name: 'requireApiVersion', type: 'bool', initial: false, ...runtime },
+  { name: 'transactionLifetimeLimitSeconds', type: 'int', initial: 60, min: 1, ...runtime, only: 'mongod' },
+  { name: 'ttlMonitorEnabled', type: 'bool', initial: true, ...runtime, only: 'mongod' },
+  { name: 'ttlMonitorSleepSecs', type: 'int', initial: 60, min: 1, ...runtime, only: 'mongod' },
+] as const satisfies readonly ParameterRow[]
+
+export type ParameterName = (typeof parameterTable)[number]['name']

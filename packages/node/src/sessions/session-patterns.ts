@@ -1,0 +1,73 @@
+/** Which sessions the kill commands mean. Server: kill_sessions_common.cpp; manual: reference/command/killAllSessionsByPattern. */
+import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
+import { SessionCatalog, type SessionKey } from './session-catalog.js'
+
+/** Digest of the user of sessions on a cluster without authentication: SHA-256 of the empty string. */
+export const noUserDigest = new Uint8Array(Buffer.from('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex'))
+
+export type SessionPredicate = (session: SessionKey) => boolean
+
+const every: SessionPredicate = () => true
+
+/** Of killSessions: the lsids named, every session when none is. @throws CommandError 14, 40414 */
+export function sessionsNamed(command: string, target: RawValue): SessionPredicate {
+  const documents = sessionDocumentsArgument(command, target)
+  if (documents.length === 0) return every
+  const keys = new Set(documents.map((lsid) => SessionCatalog.parse(lsid).key))
+  return (session) => keys.has(session)
+}
+
+/** Of killAllSessions: those of `{ user, db }`, every session when none is named. @throws CommandError 14, 40414 */
+export function sessionsOfUsers(command: string, target: RawValue): SessionPredicate {
+  const documents = sessionDocumentsArgument(command, target)
+  if (documents.length === 0) return every
+  for (const document of documents) {
+    for (const name of ['user', 'db'])
+      if (findField(document, name)?.type !== BsonType.string)
+        throw new CommandError(40414, `BSON field '${command}.${command}.${name}' is missing but a required field`)
+  }
+  // Nobody is logged in on a cluster without authentication, so that no session is a user's.
+  return () => false
+}
+
+/** Of killAllSessionsByPattern: those that fit one of `{ lsid | uid }`. @throws CommandError 14, 40414, 40415 */
+export function sessionsByPattern(command: string, target: RawValue): SessionPredicate {
+  const documents = sessionDocumentsArgument(command, target)
+  if (documents.length === 0) return every
+  const predicates = documents.map((document) => patternPredicate(command, document))
+  return (session) => predicates.some((fits) => fits(session))
+}
+
+function patternPredicate(command: string, document: Uint8Array): SessionPredicate {
+  for (const it = new FieldIterator(document); it.next();) {
+    const name = it.name()
+    if (name !== 'lsid' && name !== 'uid' && name !== 'users' && name !== 'roles')
+      throw new CommandError(40415, `BSON field '${command}.${command}.${name}' is an unknown field.`)
+  }
+  const lsid = findField(document, 'lsid')
+  if (lsid?.type === BsonType.object) {
+    const { key } = SessionCatalog.parse(lsid.slice())
+    return (session) => session === key
+  }
+  const uid = findField(document, 'uid')
+  if (uid === undefined) return every
+  const digest = uid.type === BsonType.binary ? uid.slice().subarray(5) : new Uint8Array(0)
+  return Buffer.compare(digest, noUserDigest) === 0 ? every : () => false
+}
+
+/** The array of documents that a session command's own field is. @throws CommandError 14 TypeMismatch */
+export function sessionDocumentsArgument(command: string, target: RawValue): Uint8Array[] {
+  if (target.type !== BsonType.array)
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field '${command}.${command}' is the wrong type '${typeName(target.type)}', expected type 'array'`,
+    )
+  for (const it = new FieldIterator(target.bytes, target.start); it.next();) {
+    if (it.type !== BsonType.object)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field '${command}.${command}.${it.name()}' is the wrong type '${typeName(it.type)}', expected type 'object'`,
+      )
+  }
+  return documentsOf(target)
+}

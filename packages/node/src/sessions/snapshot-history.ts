@@ -1,0 +1,70 @@
+/**
+ * What a node's collections were at past cluster times, for reads with read concern snapshot. A state is kept from the first read
+ * at its time on, and serves every time until the next change. Server: the history window of WiredTiger; manual:
+ * reference/read-concern-snapshot.
+ */
+import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { StorageEngine } from '@shardlab/storage'
+
+/** How long a state is kept: minSnapshotHistoryWindowInSeconds. */
+const historyWindowMs = 300_000
+/** States kept at most; the oldest goes first. */
+const statesMax = 100
+
+interface PastState {
+  readonly engine: StorageEngine
+  /** Time of the last change that is in it. */
+  readonly from: TimestampPair
+  /** Time of the first change that is not; null: there is none yet. */
+  until: TimestampPair | null
+  readonly takenAtMs: number
+}
+
+export class SnapshotHistory {
+  readonly #engine: StorageEngine
+  #states: PastState[] = []
+  #lastChange: TimestampPair = [0, 0]
+
+  constructor(engine: StorageEngine) {
+    this.#engine = engine
+  }
+
+  get size(): number {
+    return this.#states.length
+  }
+
+  /** The engine has changed. */
+  noteChange(time: TimestampPair): void {
+    this.#lastChange = time
+    const newest = this.#states.at(-1)
+    if (newest !== undefined) newest.until ??= time
+  }
+
+  /**
+   * The collections as they were at a time that the node's clock has reached.
+   * @throws CommandError 239 SnapshotTooOld when something has changed since, and nobody asked before it did
+   */
+  at(time: TimestampPair, nowMs: number): StorageEngine {
+    this.expire(nowMs)
+    const kept = this.#states.find(
+      ({ from, until }) => compareTimestamps(from, time) <= 0 && (until === null || compareTimestamps(time, until) < 0),
+    )
+    if (kept !== undefined) return kept.engine
+    if (compareTimestamps(this.#lastChange, time) > 0) {
+      throw new CommandError(
+        'SnapshotTooOld',
+        `Read timestamp Timestamp(${time[0]}, ${time[1]}) is older than the oldest available timestamp.`,
+      )
+    }
+    const state = { engine: this.#engine.clone(), from: this.#lastChange, until: null, takenAtMs: nowMs }
+    this.#states.push(state)
+    if (this.#states.length > statesMax) this.#states.shift()
+    return state.engine
+  }
+
+  /** Forgets states that are older than the window. */
+  expire(nowMs: number): void {
+    if (this.#states.length > 0) this.#states = this.#states.filter(({ takenAtMs }) => nowMs - takenAtMs <= historyWindowMs)
+  }
+}

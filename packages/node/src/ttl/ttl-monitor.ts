@@ -1,0 +1,103 @@
+/**
+ * Deletes documents whose time is over, by their TTL indexes. Manual: core/index-ttl. Server: ttl.cpp.
+ * Parameters: ttlMonitorEnabled, ttlMonitorSleepSecs.
+ */
+import { CommandError, BsonType, DocumentWriter, encodeKeyString, findField, RawValue, writeInt64 } from '@shardlab/bson'
+import type { Collection, Index } from '@shardlab/storage'
+import type { StorageNode } from '../storage-node.js'
+
+/** Name of the timer. */
+export const ttlTimer = 'ttl-monitor'
+
+/** `metrics.ttl` of serverStatus. */
+export interface TtlCounters {
+  /** Passes since the member began. */
+  passes: number
+  /** Documents that it deleted. */
+  deletedDocuments: number
+}
+
+export class TtlMonitor {
+  readonly counters: TtlCounters = { passes: 0, deletedDocuments: 0 }
+  readonly #node: StorageNode
+
+  constructor(node: StorageNode) {
+    this.#node = node
+  }
+
+  /** Arms the timer for the next pass. */
+  start(): void {
+    this.#node.context.setTimer(ttlTimer, this.#node.parameters.number('ttlMonitorSleepSecs') * 1000)
+  }
+
+  /** The timer is due: one pass over all collections, then the timer again. What a full disk keeps from being written goes with a later flush. */
+  async wake(): Promise<void> {
+    const node = this.#node
+    try {
+      if (node.parameters.bool('ttlMonitorEnabled')) await this.#pass()
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      node.context.log('warn', 'TTL monitor: the pass was not finished', { error: error.message })
+    }
+    if (!node.stopping.signal.aborted) this.start()
+  }
+
+  async #pass(): Promise<void> {
+    const node = this.#node
+    for (const { ns } of node.engine.collections()) {
+      // Another command may have dropped it while the role was asked about the one before.
+      if (node.collection(ns)?.indexes().some(isTtl) === true) await this.#expire(ns)
+    }
+    await node.flush()
+    this.counters.passes++
+  }
+
+  async #expire(ns: string): Promise<void> {
+    const node = this.#node
+    try {
+      // Orphans are left to those who delete ranges.
+      const entered = node.role.enterInBackground?.(ns) ?? null
+      const access = entered instanceof Promise ? await entered : entered
+      const collection = node.collection(ns)
+      if (collection === undefined || collection.capped !== null) return
+      for (const index of collection.indexes().filter(isTtl)) {
+        for (const document of expiredBy(collection, index, node.context.now())) {
+          if (access?.ownership?.owns(document) === false) continue
+          const id = findField(document, '_id')!
+          node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+          this.counters.deletedDocuments++
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      node.context.log('warn', 'TTL monitor: a collection was passed over', { namespace: ns, error: error.message })
+    }
+  }
+}
+
+function isTtl(index: Index): boolean {
+  return index.pattern.length === 1 && index.pattern[0]!.direction !== 'hashed' && findField(index.spec, 'expireAfterSeconds') !== undefined
+}
+
+/** Documents with a date in the index that is old enough; of several dates in an array the earliest counts. */
+function expiredBy(collection: Collection, index: Index, nowMs: number): Uint8Array[] {
+  const cutoffMs = BigInt(nowMs) - BigInt(Math.trunc(findField(index.spec, 'expireAfterSeconds')!.asNumber())) * 1000n
+  const descending = index.pattern[0]!.direction === -1
+  const earliest = encodeKeyString([dateValue(-(2n ** 63n))], [descending])
+  const latest = encodeKeyString([dateValue(cutoffMs)], [descending])
+  const cursor = index.seek({
+    low: descending ? latest : earliest,
+    lowInclusive: true,
+    high: descending ? earliest : latest,
+    highInclusive: true,
+  })
+  const found = new Set<number>()
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) found.add(recordId)
+  return [...found].map((recordId) => collection.get(recordId)!.document)
+}
+
+function dateValue(ms: bigint): RawValue {
+  const bytes = new Uint8Array(8)
+  writeInt64(bytes, 0, ms)
+  return new RawValue(BsonType.date, bytes, 0, 8)
+}

@@ -1,0 +1,104 @@
+/**
+ * Validators: whether a document may be stored in a collection. Manual: core/schema-validation.
+ * Server: CollectionImpl::checkValidation, collection_write_path.cpp, document_validation.h.
+ */
+import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import { compileFilter, type Filter } from '@shardlab/query'
+import type { Collection } from '@shardlab/storage'
+import { withCollation } from '../crud/evaluation.js'
+import type { StorageNode } from '../storage-node.js'
+import { validationErrorDetails } from './error-details.js'
+
+/** What a write says of validation. */
+export interface ValidationRequest {
+  /** The document that is replaced, for an update; absent or null for an insert and an upsert. */
+  readonly before?: Uint8Array | null
+  /** The command's `bypassDocumentValidation`. */
+  readonly bypass?: boolean
+}
+
+/** A collection's `validator` with its options, compiled. */
+interface Validator {
+  readonly filter: Filter
+  readonly isModerate: boolean
+  readonly warns: boolean
+}
+
+/** By the options that they come from: a change of options makes another document. */
+const compiled = new WeakMap<Uint8Array, Validator | null>()
+
+/**
+ * Call it with each document about to be stored, `_id` and all, before its log entry is applied. Costs one look-up where the
+ * collection has no validator.
+ *
+ * Under `validationLevel: 'moderate'` an update may leave a document invalid that was so before; under `validationAction: 'warn'` the
+ * document is stored and the failure goes to the log.
+ * @throws CommandError 121 DocumentValidationFailure, with `errInfo: { failingDocumentId, details }` where the emulated version has it
+ */
+export function checkDocument(host: StorageNode, collection: Collection, document: Uint8Array, request: ValidationRequest = {}): void {
+  const validator = validatorOf(host, collection)
+  if (validator === null || request.bypass === true) return
+  const { filter, isModerate, warns } = validator
+  if (matches(filter, document)) return
+  const before = request.before ?? null
+  if (isModerate && before !== null && !matches(filter, before)) return
+  const id = findField(document, '_id')
+  if (warns) {
+    host.context.log('warn', 'Document would fail validation', { namespace: collection.ns })
+    return
+  }
+  throw failure(host, collection, document, id)
+}
+
+/** Whether writes to the collection are checked at all; for explain and planners. */
+export function hasValidator(host: StorageNode, collection: Collection): boolean {
+  return validatorOf(host, collection) !== null
+}
+
+function validatorOf(host: StorageNode, { options }: Collection): Validator | null {
+  let validator = compiled.get(options)
+  if (validator === undefined) {
+    validator = compile(host, options)
+    compiled.set(options, validator)
+  }
+  return validator
+}
+
+function compile(host: StorageNode, options: Uint8Array): Validator | null {
+  const expression = findField(options, 'validator')
+  const level = findField(options, 'validationLevel')?.asString() ?? 'strict'
+  if (expression === undefined || level === 'off') return null
+  // One compiled validator serves for as long as the options stay, so its clock has to be the one of each evaluation.
+  const base = host.evaluation()
+  const context = {
+    ...base,
+    get nowMs() {
+      return host.context.now()
+    },
+  }
+  const collated = withCollation(context, undefined, findField(options, 'collation')?.slice() ?? null)
+  return {
+    filter: compileFilter(expression.slice(), collated),
+    isModerate: level === 'moderate',
+    warns: findField(options, 'validationAction')?.asString() === 'warn',
+  }
+}
+
+/** An expression that cannot be evaluated on a document is one that it fails. */
+function matches(filter: Filter, document: Uint8Array): boolean {
+  try {
+    return filter.matches(document)
+  } catch (error) {
+    if (error instanceof CommandError) return false
+    throw error
+  }
+}
+
+function failure(host: StorageNode, { options }: Collection, document: Uint8Array, id: RawValue | undefined): CommandError {
+  const message = 'Document failed validation'
+  if (!host.behaviours.validationErrorsHaveDetails) return new CommandError('DocumentValidationFailure', message)
+  const extra = new DocumentWriter(512).startDocument('errInfo')
+  if (id !== undefined) extra.value('failingDocumentId', id)
+  extra.fields(validationErrorDetails(findField(options, 'validator')!.slice(), document, host.evaluation())).end()
+  return new CommandError('DocumentValidationFailure', message, { extra: extra.finish() })
+}

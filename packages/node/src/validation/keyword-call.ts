@@ -1,0 +1,39 @@
+/** What the keywords of `$jsonSchema` have in common when they tell why a value fails. Server: doc_validation_error.cpp. */
+import { FieldIterator, findField, type DocumentWriter, type RawValue } from '@shardlab/bson'
+import { compileJsonSchema } from '@shardlab/query'
+import type { DetailsContext } from './details-writer.js'
+
+/** What a keyword's details are made of. */
+export interface KeywordCall {
+  readonly argument: RawValue
+  readonly schema: RawValue
+  readonly value: RawValue
+  readonly context: DetailsContext
+  /** The entries of all keywords of a schema that a value fails. */
+  readonly failures: (schema: RawValue, value: RawValue) => Uint8Array[]
+}
+
+/** The entries of one keyword that the value fails; none when it has nothing to say. */
+export type KeywordDetails = (call: KeywordCall) => readonly Uint8Array[]
+
+export type Keywords = readonly (readonly [name: string, details: KeywordDetails])[]
+
+/** `title` and `description` of a schema, for whoever reads the error. */
+export function writeAnnotations(writer: DocumentWriter, schema: RawValue): DocumentWriter {
+  for (const name of ['title', 'description']) {
+    const text = findField(schema.bytes, name, schema.start)
+    if (text !== undefined) writer.value(name, text)
+  }
+  return writer
+}
+
+export function satisfies(schema: RawValue, value: RawValue, { evaluation }: DetailsContext): boolean {
+  return compileJsonSchema(schema, evaluation.strings)(value)
+}
+
+/** The fields of a document value. */
+export function fieldsOfValue(value: RawValue): [string, RawValue][] {
+  const fields: [string, RawValue][] = []
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();) fields.push([it.name(), it.value()])
+  return fields
+}

@@ -1,0 +1,102 @@
+/** Why a value at a path does not satisfy a query operator, or satisfies one below a negation. Server: generatePathError. */
+import { BsonType, findField, typeName } from '@shardlab/bson'
+import { consideredValues, type LeafArrays } from './considered-values.js'
+import {
+  numberTypes,
+  startDetails,
+  writeConsideredTypes,
+  writeConsideredValues,
+  writeNames,
+  type DetailsContext,
+} from './details-writer.js'
+
+interface Wording {
+  /** Of a failure and of a success. */
+  readonly reasons: readonly [failed: string, succeeded: string]
+  /** Types that the operator can say anything about; absent: all. */
+  readonly types?: readonly number[]
+  readonly leafArrays?: LeafArrays
+  /** The operator is itself a negation: what it says is about the one that it negates. */
+  readonly negated?: boolean
+  /** Tells nothing of values. */
+  readonly bare?: boolean
+  /** Tells the types of the values after them. */
+  readonly tellsTypes?: boolean
+}
+
+const comparison: Wording = { reasons: ['comparison failed', 'comparison succeeded'] }
+const membership: Wording = { reasons: ['no matching value found in array', 'matching value found in array'] }
+const bits: Wording = {
+  reasons: ['bitwise operator failed to match', 'bitwise operator matched successfully'],
+  types: [...numberTypes, BsonType.binary],
+}
+const existence: Wording = { reasons: ['path does not exist', 'path does exist'], bare: true }
+
+const wordings: Readonly<Record<string, Wording>> = {
+  $eq: comparison,
+  $ne: { ...comparison, negated: true },
+  $lt: comparison,
+  $lte: comparison,
+  $gt: comparison,
+  $gte: comparison,
+  $in: membership,
+  $nin: { ...membership, negated: true },
+  $exists: existence,
+  $type: { reasons: ['type did not match', 'type did match'], tellsTypes: true },
+  $mod: { reasons: ['$mod did not evaluate to expected remainder', '$mod did evaluate to expected remainder'], types: numberTypes },
+  $regex: {
+    reasons: ['regular expression did not match', 'regular expression did match'],
+    types: [BsonType.string, BsonType.symbol, BsonType.regex],
+  },
+  $size: {
+    reasons: ['array length was not equal to given size', 'array length was equal to given size'],
+    types: [BsonType.array],
+    leafArrays: 'whole',
+  },
+  $elemMatch: {
+    reasons: ['array did not satisfy the child predicate', 'array did satisfy the child predicate'],
+    types: [BsonType.array],
+    leafArrays: 'whole',
+  },
+  $all: { reasons: ['array did not contain all specified values', 'array did contain all specified values'], leafArrays: 'whole' },
+  $bitsAllClear: bits,
+  $bitsAllSet: bits,
+  $bitsAnyClear: bits,
+  $bitsAnySet: bits,
+}
+
+export interface Leaf {
+  readonly operator: string
+  readonly path: string
+  /** The clause as it stands in the validator. */
+  readonly specifiedAs: Uint8Array
+  readonly document: Uint8Array
+  readonly inverted: boolean
+}
+
+/** `{ operatorName, specifiedAs, reason, … }`. */
+export function leafDetails({ operator, path, specifiedAs, document, inverted }: Leaf, context: DetailsContext): Uint8Array {
+  const wording = wordings[operator] ?? comparison
+  const writer = startDetails(context, operator, specifiedAs)
+  const [failed, succeeded] = wording.reasons
+  const negated = wording.negated === true || (operator === '$exists' && !existsArgument(specifiedAs, path))
+  const reason = inverted === negated ? failed : succeeded
+  if (wording.bare === true) return writer.string('reason', reason).finish()
+  const considered = consideredValues(document, path, wording.leafArrays ?? 'elements')
+  if (considered === null) return writer.string('reason', 'field was missing').finish()
+  const { types } = wording
+  if (types !== undefined && !considered.values.some((value) => types.includes(value.type))) {
+    writer.string('reason', 'type did not match')
+    writeConsideredTypes(writer, considered)
+    writeNames(writer, 'expectedType', types.map(typeName))
+  } else writer.string('reason', reason)
+  writeConsideredValues(context, writer, considered)
+  if (wording.tellsTypes === true) writeConsideredTypes(writer, considered)
+  return writer.finish()
+}
+
+/** `{ path: { $exists: … } }`. */
+function existsArgument(specifiedAs: Uint8Array, path: string): boolean {
+  const operators = findField(specifiedAs, path)!
+  return findField(operators.bytes, '$exists', operators.start)!.isTruthy()
+}

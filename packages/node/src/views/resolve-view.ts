@@ -1,0 +1,42 @@
+/** From a view to what it stands for. Server: resolveView in view_catalog_helpers.cpp, resolved_view.cpp. */
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { splitNamespace } from '../crud/namespace.js'
+import type { StorageNode } from '../storage-node.js'
+import { viewOf } from './view-catalog.js'
+import type { ViewDefinition } from './view-definition.js'
+import { viewDepthMax } from './view-graph.js'
+
+export interface ResolvedView {
+  /** The collection below all views. */
+  readonly ns: string
+  /** All their pipelines, that of the lowest view first. */
+  readonly pipeline: readonly Uint8Array[]
+  /** Always there: `{ locale: 'simple' }` where the view names none. */
+  readonly collation: Uint8Array
+}
+
+const simpleCollation = new DocumentWriter(32).string('locale', 'simple').finish()
+
+/** @throws CommandError 165 ViewDepthLimitExceeded, 182 InvalidViewDefinition */
+export function resolveView(node: StorageNode, view: ViewDefinition): ResolvedView {
+  const [db] = splitNamespace(view.ns)
+  let pipeline = view.pipeline
+  let ns = `${db}.${view.viewOn}`
+  for (let depth = 1; ; depth++) {
+    const below = viewOf(node, ns)
+    if (below === null) return { ns, pipeline, collation: view.collation ?? simpleCollation }
+    if (depth >= viewDepthMax) {
+      throw new CommandError('ViewDepthLimitExceeded', `View depth too deep or view cycle detected; maximum depth is ${viewDepthMax}`)
+    }
+    pipeline = [...below.pipeline, ...pipeline]
+    ns = `${db}.${below.viewOn}`
+  }
+}
+
+/** What a shard tells a router: run it again as an aggregate, by yourself. */
+export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): CommandError {
+  const extra = new DocumentWriter(512).startDocument('resolvedView').string('ns', ns).documents('pipeline', pipeline)
+  return new CommandError('CommandOnShardedViewNotSupportedOnMongod', 'Resolved views on sharded collections must be executed by mongos', {
+    extra: extra.document('collation', collation).end().finish(),
+  })
+}

@@ -1,0 +1,56 @@
+/** Commands that read, on a node: those that name a view run as an aggregate on the collection below. `aggregate` sees to it by itself. */
+import { CommandArguments, type CommandRow } from '@shardlab/actor'
+import { BsonType, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+import { commandOnView, viewReply } from './command-on-view.js'
+import type { ResolvedView } from './resolve-view.js'
+import { invocationOnView, viewFor } from './run-on-view.js'
+
+type Row = CommandRow<NodeInvocation>
+
+const explainable: ReadonlySet<string> = new Set(['find', 'count', 'distinct', 'aggregate'])
+
+/** Runs a command. @throws CommandError as {@link viewFor}, and what the command throws */
+export function runResolvingViews(row: Row, invocation: NodeInvocation): Promise<DocumentWriter> | DocumentWriter {
+  switch (row.name) {
+    case 'find':
+    case 'count':
+    case 'distinct': {
+      const { target } = invocation.args
+      if (target.type !== BsonType.string) return row.run(invocation)
+      const ns = `${invocation.db}.${target.asString()}`
+      const view = viewFor(invocation, ns)
+      return view === null ? row.run(invocation) : runOnView(row, invocation, ns, view)
+    }
+    case 'explain':
+      return row.run(explainOnView(invocation))
+    default:
+      return row.run(invocation)
+  }
+}
+
+async function runOnView(row: Row, invocation: NodeInvocation, ns: string, view: ResolvedView): Promise<DocumentWriter> {
+  const aggregate = invocation.host.table.find('aggregate', invocation.host.behaviours)!
+  return viewReply(row.name, await aggregate.run(invocationOnView(invocation, ns, view)))
+}
+
+/** The explain of what is below, when the command in it names a view. */
+function explainOnView(invocation: NodeInvocation): NodeInvocation {
+  const { args, db } = invocation
+  if (args.target.type !== BsonType.object) return invocation
+  const explained = args.target.slice()
+  const name = firstFieldName(explained)
+  const target = name === undefined || !explainable.has(name) ? undefined : findField(explained, name)
+  if (target?.type !== BsonType.string) return invocation
+  const view = viewFor(invocation, `${db}.${target.asString()}`)
+  return view === null ? invocation : { ...invocation, ...explainBody(invocation.body, view), sequences: [] }
+}
+
+/** An explain of a command on a view as that of the aggregate on the collection below. */
+export function explainBody(body: Uint8Array, view: ResolvedView): { readonly body: Uint8Array; readonly args: CommandArguments } {
+  const writer = new DocumentWriter(body.length + 256).document('explain', commandOnView(findField(body, 'explain')!.slice(), view))
+  const verbosity = findField(body, 'verbosity')
+  if (verbosity !== undefined) writer.value('verbosity', verbosity)
+  const finished = writer.finish()
+  return { body: finished, args: CommandArguments.parse(finished, null) }
+}

@@ -1,0 +1,59 @@
+import { decode, encode, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { NodeUnderTest } from './support/harness.js'
+
+const strict = { apiVersion: '1', apiStrict: true }
+
+async function client(node: NodeUnderTest, command: Document): Promise<Document> {
+  const body = encode({ ...command, $db: (command['$db'] as string | undefined) ?? 'test' })
+  return decode((await node.node.clientCommand({ connectionId: 1, body, sequences: [], legacy: false, remote: '' })).body)
+}
+
+t.test('the parameters themselves', async (t) => {
+  const node = new NodeUnderTest()
+  t.match(await client(node, { ping: 1, apiStrict: true }), {
+    code: 4886600,
+    errmsg: 'Provided apiStrict and/or apiDeprecationErrors without passing apiVersion',
+  })
+  t.match(await client(node, { ping: 1, apiVersion: '2' }), {
+    code: 322,
+    codeName: 'APIVersionError',
+    errmsg: 'Cannot accept API version 2',
+  })
+  t.match(await client(node, { ping: 1, apiVersion: '3' }), { code: 322, errmsg: 'API version must be "1"' })
+  t.match(await client(node, { ping: 1, apiVersion: 1 }), { code: 14 })
+  t.match(await client(node, { ping: 1, apiVersion: '1', apiDeprecationErrors: true }), { ok: 1 })
+})
+
+t.test('apiStrict refuses commands, arguments and stages that are in no version', async (t) => {
+  const node = new NodeUnderTest()
+  await client(node, { insert: 'c', documents: [{ a: 1 }], ...strict })
+  for (const command of [
+    { ping: 1 },
+    { find: 'c' },
+    { count: 'c' },
+    { aggregate: 'c', pipeline: [{ $collStats: { count: {} } }], cursor: {} },
+  ])
+    t.match(await client(node, { ...command, ...strict }), { ok: 1 }, Object.keys(command)[0]!)
+  const refused: readonly (readonly [Document, RegExp])[] = [
+    [{ serverStatus: 1 }, /^Provided apiStrict:true, but the command serverStatus is not in API Version 1\. Information/],
+    [{ distinct: 'c', key: 'a' }, /the command distinct is not in API Version 1/],
+    [{ find: 'c', tailable: true }, /^BSON field 'find.tailable' is not allowed with apiStrict:true\.$/],
+    [{ create: 'd', capped: true, size: 1000 }, /'create.capped' is not allowed/],
+    [{ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a', sparse: true }] }, /sparse/],
+    [
+      { aggregate: 'c', pipeline: [{ $indexStats: {} }], cursor: {} },
+      /^\$indexStats is not allowed with 'apiStrict: true' in API Version 1$/,
+    ],
+    [{ aggregate: 1, pipeline: [{ $listLocalSessions: {} }], cursor: {} }, /^\$listLocalSessions is not allowed/],
+    [{ aggregate: 'c', pipeline: [{ $collStats: { storageStats: {} } }], cursor: {} }, /^only the 'count' option to \$collStats/],
+    [{ insert: 'system.js', documents: [{ _id: 'f' }] }, /attempts to write to system\.js/],
+  ]
+  for (const [command, errmsg] of refused)
+    t.match(await client(node, { ...command, ...strict }), { code: 323, codeName: 'APIStrictError', errmsg })
+})
+
+t.test('members are not asked for versions', async (t) => {
+  const node = new NodeUnderTest()
+  t.match(await node.run({ serverStatus: 1, ...strict }), { ok: 1 })
+})

@@ -1,0 +1,186 @@
+import { Binary, Timestamp, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { long, NodeUnderTest, session } from './support/harness.js'
+
+const insert = (writeConcern: Document) => ({ insert: 'c', documents: [{}], writeConcern })
+
+t.test('write concerns that a set of one member meets', async (t) => {
+  const node = new NodeUnderTest()
+  for (const writeConcern of [{}, { w: 1 }, { w: 0 }, { w: 'majority', wtimeout: 100 }, { w: 1, j: true }, { fsync: true }, { w: long(1) }])
+    t.same(await node.run(insert(writeConcern)), { n: 1, ok: 1 }, JSON.stringify(writeConcern))
+})
+
+t.test('those that it cannot meet: the write is done', async (t) => {
+  const node = new NodeUnderTest()
+  t.same(await node.run(insert({ w: 2, wtimeout: 5 })), {
+    n: 1,
+    writeConcernError: {
+      code: 100,
+      codeName: 'UnsatisfiableWriteConcern',
+      errmsg: 'Not enough data-bearing nodes',
+      errInfo: { writeConcern: { w: 2, wtimeout: 5, provenance: 'clientSupplied' } },
+    },
+    ok: 1,
+  })
+  t.match(await node.run(insert({ w: 'eastern' })), {
+    n: 1,
+    writeConcernError: { code: 79, errmsg: "No write concern mode named 'eastern' found in replica set configuration" },
+  })
+  t.match(await node.run({ findAndModify: 'c', update: { a: 1 }, writeConcern: { w: 3 } }), { writeConcernError: { code: 100 } })
+  t.equal((await node.all('c')).length, 2)
+})
+
+t.test('malformed ones', async (t) => {
+  const node = new NodeUnderTest()
+  const fails = async (writeConcern: Document, code: number) =>
+    t.match(await node.run(insert(writeConcern)), { ok: 0, code }, JSON.stringify(writeConcern))
+  await fails({ w: 51 }, 9)
+  await fails({ w: -1 }, 9)
+  await fails({ w: true }, 9)
+  await fails({ w: {} }, 9)
+  await fails({ w: 1, colour: 1 }, 40415)
+  await fails({ j: 'x' }, 14)
+  await fails({ j: true, fsync: true }, 9)
+  await fails({ wtimeout: 'x' }, 9)
+  t.match(await node.run({ find: 'c', writeConcern: { w: 1 } }), { code: 72, errmsg: 'Command does not support writeConcern' })
+  t.same(await node.all('c'), [])
+})
+
+t.test('read concerns', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  for (const level of ['local', 'available', 'majority', 'linearizable'])
+    t.match(await node.run({ find: 'c', readConcern: { level } }), { ok: 1 }, level)
+  t.match(await node.run({ find: 'c', readConcern: { level: 'best' } }), { code: 9 })
+  const out = { aggregate: 'c', pipeline: [{ $out: 'd' }], cursor: {} }
+  t.match(await node.run({ ...out, readConcern: { level: 'linearizable' } }), {
+    code: 72,
+    errmsg: /\$out cannot be used with a 'linearizable' read concern level$/,
+  })
+  t.match(await node.run({ find: 'c', readConcern: { level: 'local', colour: 1 } }), {
+    code: 72,
+    errmsg: 'Unrecognized option in readConcern: colour',
+  })
+  t.match(await node.run({ insert: 'c', documents: [{}], readConcern: { level: 'majority' } }), {
+    code: 72,
+    errmsg:
+      'Command insert does not support { readConcern: { level: "majority", provenance: "clientSupplied" } } :: caused by :: read concern not supported',
+  })
+  t.match(await node.run({ find: 'c', readConcern: { level: 'available', afterClusterTime: new Timestamp({ t: 1, i: 1 }) } }), { code: 72 })
+  t.match(await node.run({ find: 'c', readConcern: { atClusterTime: new Timestamp({ t: 1, i: 1 }) } }), { code: 72 })
+  t.match(await node.run({ find: 'c', readConcern: { afterClusterTime: new Timestamp({ t: 0, i: 0 }) } }), { code: 72 })
+})
+
+t.test('a time that nobody has told of', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  const { time } = node.node.clock
+  const at = (seconds: number, increment: number) => ({
+    find: 'c',
+    readConcern: { afterClusterTime: new Timestamp({ t: seconds, i: increment }) },
+  })
+  t.match(await node.run(at(time[0], time[1])), { ok: 1 })
+  const reply = await node.run(at(time[0], time[1] + 9))
+  t.match(reply, { code: 72 })
+  t.match(reply['errmsg'], `Requested clusterTime: { ts: Timestamp(${time[0]}, ${time[1] + 9}) }; current clusterTime: { ts: Timestamp(`)
+})
+
+t.test('D502 read preferences are checked, and all find the one member', async (t) => {
+  const node = new NodeUnderTest()
+  const fails = async ($readPreference: Document, code: number) =>
+    t.match(await node.run({ find: 'c', $readPreference }), { ok: 0, code }, JSON.stringify($readPreference))
+  await fails({ mode: 'furthest' }, 2)
+  await fails({}, 4)
+  await fails({ mode: 'primary', tags: [{ a: 'b' }] }, 2)
+  await fails({ mode: 'primary', maxStalenessSeconds: 100 }, 2)
+  await fails({ mode: 'nearest', maxStalenessSeconds: 10 }, 160)
+  for (const mode of ['primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', 'nearest'])
+    t.match(await node.run({ find: 'c', $readPreference: { mode } }), { ok: 1 })
+  t.match(await node.run({ find: 'c', $readPreference: { mode: 'nearest', tags: [{ a: 'b' }, {}], maxStalenessSeconds: 90 } }), { ok: 1 })
+})
+
+t.test('sessions and transactions that do not fit together', async (t) => {
+  const node = new NodeUnderTest()
+  const code = async (options: Document) => (await node.run({ insert: 'c', documents: [{}], ...options }))['code']
+  const lsid = session(1)
+  t.equal(await code({ txnNumber: long(1) }), 72)
+  t.equal(await code({ lsid, autocommit: false }), 72)
+  t.equal(await code({ lsid, startTransaction: true }), 72)
+  t.equal(await code({ lsid, txnNumber: long(1), autocommit: true }), 72)
+  t.equal(await code({ lsid, txnNumber: long(1), autocommit: false, startTransaction: false }), 72)
+  t.equal(await code({ lsid, txnNumber: long(1), autocommit: false, startTransaction: true }), 20)
+  t.equal(await code({ lsid, txnNumber: long(1), autocommit: false }), 20)
+  t.same(await node.all('c'), [])
+})
+
+t.test('session ids', async (t) => {
+  const node = new NodeUnderTest()
+  const code = async (lsid: Document) => (await node.run({ insert: 'c', documents: [{}], lsid }))['code']
+  t.equal(await code({}), 40414)
+  t.equal(await code({ id: 'x' }), 14)
+  t.equal(await code({ ...session(1), colour: 1 }), 40415)
+  t.equal(await code({ ...session(1), uid: 5 }), 14)
+  t.equal(await code({ ...session(1), txnNumber: long(1) }), 72)
+  const insert = (lsid: Document) => node.ok({ insert: 'c', documents: [{}], lsid, txnNumber: long(1) })
+  t.equal((await insert({ ...session(1), uid: new Binary(Buffer.alloc(32, 1)) }))['n'], 1)
+  t.notOk(
+    'retriedStmtIds' in (await insert({ ...session(1), uid: new Binary(Buffer.alloc(32, 2)) })),
+    "another user's session is another one",
+  )
+})
+
+t.test('reads at a cluster time', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1, x: 11 }] })
+  const read = async (readConcern: Document) =>
+    (await node.ok({ find: 'c', readConcern: { level: 'snapshot', ...readConcern } }))['cursor'] as Document
+  const first = await read({})
+  t.same(first['firstBatch'], [{ _id: 1, x: 11 }])
+  const atClusterTime = first['atClusterTime'] as Timestamp
+  await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { x: 1 } } }] })
+  const second = await read({})
+  await node.ok({ delete: 'c', deletes: [{ q: {}, limit: 0 }] })
+  await node.ok({ drop: 'c' })
+  t.same((await read({ atClusterTime }))['firstBatch'], [{ _id: 1, x: 11 }])
+  t.same((await read({ atClusterTime: second['atClusterTime'] }))['firstBatch'], [{ _id: 1, x: 12 }])
+  t.same(await read({ atClusterTime }).then((cursor) => cursor['atClusterTime']), atClusterTime)
+  const aggregate = { aggregate: 'c', pipeline: [{ $group: { _id: null, x: { $sum: '$x' } } }], cursor: {} }
+  t.match(await node.ok({ ...aggregate, readConcern: { level: 'snapshot', atClusterTime } }), { cursor: { firstBatch: [{ x: 11 }] } })
+  const distinct = await node.ok({ distinct: 'c', key: 'x', readConcern: { level: 'snapshot', atClusterTime } })
+  t.same([distinct['values'], distinct['atClusterTime']], [[11], atClusterTime])
+})
+
+t.test('D501 a past that nobody asked for in time is gone', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  const [seconds, increment] = node.node.clock.time
+  await node.ok({ insert: 'c', documents: [{ _id: 2 }] })
+  const readConcern = { level: 'snapshot', atClusterTime: new Timestamp({ t: seconds, i: increment }) }
+  t.match(await node.run({ find: 'c', readConcern }), {
+    code: 239,
+    codeName: 'SnapshotTooOld',
+    errmsg: `Read timestamp Timestamp(${seconds}, ${increment}) is older than the oldest available timestamp.`,
+  })
+  const kept = ((await node.ok({ find: 'c', readConcern: { level: 'snapshot' } }))['cursor'] as Document)['atClusterTime']
+  await node.ok({ insert: 'c', documents: [{ _id: 3 }] })
+  t.match(await node.run({ find: 'c', readConcern: { level: 'snapshot', atClusterTime: kept } }), { ok: 1 })
+  node.context.nowMs += 301_000
+  t.match(await node.run({ find: 'c', readConcern: { level: 'snapshot', atClusterTime: kept } }), { code: 239 })
+  t.equal(node.node.snapshots.size, 0)
+})
+
+t.test('snapshots are for reads, from 5.0 on', async (t) => {
+  const node = new NodeUnderTest()
+  const readConcern = { level: 'snapshot' }
+  for (const command of [
+    { insert: 'c', documents: [{}] },
+    { update: 'c', updates: [{ q: {}, u: {} }] },
+    { delete: 'c', deletes: [{ q: {}, limit: 1 }] },
+    { findAndModify: 'c', remove: true },
+    { listCollections: 1 },
+    { listIndexes: 'c' },
+    { count: 'c' },
+  ])
+    t.match(await node.run({ ...command, readConcern }), { ok: 0, code: 72 }, JSON.stringify(command))
+  t.match(await new NodeUnderTest({ version: '4.4' }).run({ find: 'c', readConcern }), { code: 72 })
+})

@@ -1,0 +1,230 @@
+import { decode, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { NodeUnderTest, shape } from './support/harness.js'
+
+async function filled(version: EmulatedVersion = '8.0'): Promise<NodeUnderTest> {
+  const node = new NodeUnderTest({ version })
+  await node.ok({ insert: 'c', documents: Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i % 5, b: i })) })
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
+  return node
+}
+
+const namesOf = (document: unknown) => Object.keys(document as Document)
+
+/** Names of the stages from the top. */
+function stages(plan: Document): string[] {
+  return [plan['stage'], ...(plan['inputStage'] === undefined ? [] : stages(plan['inputStage']))]
+}
+
+t.test('the fields and their order by version; D604', async (t) => {
+  const find = { find: 'c', filter: { a: 2 } }
+  const planner: Record<string, string[]> = {
+    '4.4': ['plannerVersion', 'namespace', 'indexFilterSet', 'parsedQuery', 'queryHash', 'planCacheKey', 'winningPlan', 'rejectedPlans'],
+    '6.0': [
+      'namespace',
+      'indexFilterSet',
+      'parsedQuery',
+      'queryHash',
+      'planCacheKey',
+      'maxIndexedOrSolutionsReached',
+      'maxIndexedAndSolutionsReached',
+      'maxScansToExplodeReached',
+      'winningPlan',
+      'rejectedPlans',
+    ],
+    '7.0': [
+      'namespace',
+      'indexFilterSet',
+      'parsedQuery',
+      'queryHash',
+      'planCacheKey',
+      'optimizationTimeMillis',
+      'maxIndexedOrSolutionsReached',
+      'maxIndexedAndSolutionsReached',
+      'maxScansToExplodeReached',
+      'winningPlan',
+      'rejectedPlans',
+    ],
+    '8.0': [
+      'namespace',
+      'parsedQuery',
+      'indexFilterSet',
+      'queryHash',
+      'planCacheShapeHash',
+      'planCacheKey',
+      'optimizationTimeMillis',
+      'maxIndexedOrSolutionsReached',
+      'maxIndexedAndSolutionsReached',
+      'maxScansToExplodeReached',
+      'prunedSimilarIndexes',
+      'winningPlan',
+      'rejectedPlans',
+    ],
+  }
+  for (const version of ['4.4', '6.0', '7.0', '8.0'] as const) {
+    const reply = await (await filled(version)).ok({ explain: find, verbosity: 'queryPlanner' })
+    t.same(namesOf(reply['queryPlanner']), planner[version], version)
+    t.same(
+      namesOf(reply),
+      version === '4.4'
+        ? ['queryPlanner', 'serverInfo', 'ok']
+        : ['explainVersion', 'queryPlanner', 'command', 'serverInfo', 'serverParameters', 'ok'],
+    )
+    if (version !== '4.4') t.same(reply['command'], { ...find, $db: 'test' })
+    t.same(namesOf(reply['serverInfo']), ['host', 'port', 'version', 'gitVersion'])
+    t.equal('isCached' in reply['queryPlanner'].winningPlan, version === '8.0')
+  }
+})
+
+t.test('find: plan, execution and number types; D603', async (t) => {
+  const node = await filled()
+  const raw = await node.raw({ explain: { find: 'c', filter: { a: 2 }, sort: { b: -1 }, limit: 3 } })
+  const reply = decode(raw)
+  t.same(stages(reply['queryPlanner'].winningPlan), ['SORT', 'FETCH', 'IXSCAN'])
+  t.same(reply['queryPlanner'].parsedQuery, { a: { $eq: 2 } })
+  t.match(reply['executionStats'], {
+    executionSuccess: true,
+    nReturned: 3,
+    executionTimeMillis: 0,
+    totalKeysExamined: 4,
+    totalDocsExamined: 4,
+    executionStages: { stage: 'SORT', nReturned: 3, inputStage: { stage: 'FETCH', nReturned: 4, docsExamined: 4 } },
+    allPlansExecution: [],
+  })
+  t.equal(reply['executionStats'].executionStages.executionTimeMillisEstimate, 0)
+  t.equal(reply['explainVersion'], '1')
+  t.equal(
+    shape(raw, 'executionStats'),
+    'executionSuccess:bool nReturned:int executionTimeMillis:int totalKeysExamined:int totalDocsExamined:int executionStages:object allPlansExecution:array',
+  )
+  t.equal('executionStats' in (await node.ok({ explain: { find: 'c' }, verbosity: 'queryPlanner' })), false)
+  t.equal('allPlansExecution' in (await node.ok({ explain: { find: 'c' }, verbosity: 'executionStats' }))['executionStats'], false)
+})
+
+t.test('what stands in the plan follows the command', async (t) => {
+  const node = await filled('7.0')
+  const plan = async (command: Document) =>
+    stages((await node.ok({ explain: { find: 'c', ...command }, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan)
+  t.same(await plan({}), ['COLLSCAN'])
+  t.same(await plan({ filter: { _id: 3 } }), ['IDHACK'])
+  t.same(await plan({ limit: 2, skip: 1 }), ['LIMIT', 'SKIP', 'COLLSCAN'])
+  t.same(await plan({ filter: { a: 1 }, projection: { _id: 0, a: 1 } }), ['PROJECTION_COVERED', 'IXSCAN'])
+  t.same(await plan({ filter: { a: 1 }, hint: { $natural: 1 } }), ['COLLSCAN'])
+  t.same(await plan({ filter: { a: 1 }, returnKey: true }), ['RETURN_KEY', 'IXSCAN'])
+  t.match(await node.run({ explain: { find: 'c', hint: 'nope' } }), { ok: 0, code: 2 })
+  const missing = await node.ok({ explain: { find: 'missing' } })
+  t.same(missing['queryPlanner'].winningPlan, { stage: 'EOF' })
+  t.equal('queryHash' in missing['queryPlanner'], false)
+  t.match(missing['executionStats'], { executionSuccess: true, nReturned: 0, executionStages: { stage: 'EOF', isEOF: 1 } })
+})
+
+t.test('D601: the hash of a query is of its shape', async (t) => {
+  const node = await filled()
+  const hashOf = async (command: Document) => (await node.ok({ explain: { find: 'c', ...command } }))['queryPlanner'].queryHash as string
+  const hash = await hashOf({ filter: { a: 1 } })
+  t.match(hash, /^[0-9A-F]{8}$/)
+  t.equal(await hashOf({ filter: { a: 2 } }), hash, 'values are no part of it')
+  for (const other of [
+    { filter: { b: 1 } },
+    { filter: { a: { $gt: 1 } } },
+    { filter: { a: 1 }, sort: { b: 1 } },
+    { filter: { a: 1 }, projection: { b: 1 } },
+  ])
+    t.not(await hashOf(other), hash, JSON.stringify(other))
+})
+
+t.test('collation stands in the plan', async (t) => {
+  const node = await filled()
+  const { queryPlanner } = await node.ok({ explain: { find: 'c', filter: { a: 'x' }, collation: { locale: 'en', strength: 2 } } })
+  t.match(queryPlanner.collation, { locale: 'en', strength: 2, caseLevel: false })
+})
+
+t.test('count and distinct', async (t) => {
+  const node = await filled('7.0')
+  const all = await node.ok({ explain: { count: 'c' } })
+  t.equal(all['queryPlanner'].winningPlan.stage, 'RECORD_STORE_FAST_COUNT')
+  t.match(all['executionStats'].executionStages, { nCounted: 20, nSkipped: 0 })
+  const some = await node.ok({ explain: { count: 'c', query: { a: 2 } } })
+  t.same(stages(some['queryPlanner'].winningPlan), ['COUNT', 'COUNT_SCAN'])
+  t.match(some['executionStats'], { nReturned: 0, executionStages: { nCounted: 4 } })
+  const distinct = await node.ok({ explain: { distinct: 'c', key: 'a' } })
+  t.same(stages(distinct['queryPlanner'].winningPlan), ['PROJECTION_COVERED', 'DISTINCT_SCAN'])
+  t.equal(distinct['executionStats'].nReturned, 5)
+})
+
+t.test('writes: what would be changed, without changing it', async (t) => {
+  const node = await filled('7.0')
+  const update = await node.ok({ explain: { update: 'c', updates: [{ q: { a: 2 }, u: { $set: { b: 7 } }, multi: true }] } })
+  t.same(stages(update['queryPlanner'].winningPlan), ['UPDATE', 'FETCH', 'IXSCAN'])
+  t.match(update['executionStats'].executionStages, { stage: 'UPDATE', nReturned: 0, nMatched: 4, nWouldModify: 3, nWouldUpsert: 0 })
+  const one = await node.ok({ explain: { update: 'c', updates: [{ q: { a: 2 }, u: { $set: { z: 1 } } }] } })
+  t.match(one['executionStats'].executionStages, { nMatched: 1, nWouldModify: 1 })
+  const upsert = await node.ok({ explain: { update: 'c', updates: [{ q: { a: 99 }, u: { $set: { z: 1 } }, upsert: true }] } })
+  t.match(upsert['executionStats'].executionStages, { nMatched: 0, nWouldUpsert: 1 })
+  const removal = await node.ok({ explain: { delete: 'c', deletes: [{ q: { a: 2 }, limit: 0 }] } })
+  t.match(removal['executionStats'].executionStages, { stage: 'DELETE', nWouldDelete: 4 })
+  const modify = await node.ok({ explain: { findAndModify: 'c', query: { a: 2 }, sort: { b: -1 }, remove: true } })
+  t.same(stages(modify['queryPlanner'].winningPlan), ['DELETE', 'SORT', 'FETCH', 'IXSCAN'])
+  t.match(modify['executionStats'], { nReturned: 1, executionStages: { nWouldDelete: 1 } })
+  t.equal((await node.ok({ count: 'c', query: { b: 7 } }))['n'], 1, 'nothing has changed')
+  t.equal((await node.ok({ count: 'c' }))['n'], 20)
+  t.match(await node.run({ explain: { update: 'c', updates: [] } }), { code: 16 })
+  t.match(
+    await node.run({
+      explain: {
+        delete: 'c',
+        deletes: [
+          { q: {}, limit: 0 },
+          { q: {}, limit: 0 },
+        ],
+      },
+    }),
+    { code: 16 },
+  )
+  t.same((await node.ok({ explain: { delete: 'missing', deletes: [{ q: {}, limit: 0 }] } }))['queryPlanner'].winningPlan, { stage: 'EOF' })
+})
+
+t.test('aggregate: what the plan does, then the other stages', async (t) => {
+  const node = await filled('7.0')
+  const pipeline = [{ $match: { a: 2 } }, { $group: { _id: '$a', n: { $sum: 1 } } }, { $sort: { n: 1 } }]
+  const raw = await node.raw({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'executionStats' })
+  const reply = decode(raw)
+  t.same(namesOf(reply), ['explainVersion', 'stages', 'command', 'serverInfo', 'serverParameters', 'ok'])
+  const [cursor, group, sort] = reply['stages'] as Document[]
+  t.same(stages(cursor!['$cursor'].queryPlanner.winningPlan), ['FETCH', 'IXSCAN'])
+  t.equal(cursor!['$cursor'].executionStats.nReturned, 4)
+  t.equal(group!['nReturned'].toNumber(), 1)
+  t.same(namesOf(group), ['$group', 'nReturned', 'executionTimeMillisEstimate'])
+  t.match(sort, { $sort: { sortKey: { n: 1 } } })
+  const pushed = await node.ok({ explain: { aggregate: 'c', pipeline: [{ $match: { a: 2 } }, { $limit: 1 }], cursor: {} } })
+  t.same(stages(pushed['queryPlanner'].winningPlan), ['LIMIT', 'FETCH', 'IXSCAN'], 'a pipeline that a plan does alone')
+  const own = await node.ok({ aggregate: 'c', pipeline, explain: true })
+  t.same(
+    (own['stages'] as Document[]).map((stage) => namesOf(stage)[0]),
+    ['$cursor', '$group', '$sort'],
+  )
+  t.equal('executionStats' in own['stages'][0].$cursor, false, 'explain: true is queryPlanner')
+  t.match(await node.run({ explain: { aggregate: 'c', pipeline, cursor: {}, explain: true } }), { code: 9 })
+  t.match(await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} } }), { code: 51184 })
+  t.match(await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} }, verbosity: 'queryPlanner' }), { ok: 1 })
+})
+
+t.test('what cannot be explained', async (t) => {
+  const node = await filled('7.0')
+  t.match(await node.run({ explain: { insert: 'c', documents: [] } }), { code: 20, errmsg: 'Cannot explain cmd: insert' })
+  t.match(await node.run({ explain: { nonsense: 1 } }), { code: 59, errmsg: 'Explain failed due to unknown command: nonsense' })
+  t.match(await node.run({ explain: 'c' }), { code: 14 })
+  t.match(await node.run({ explain: { find: 'c' }, verbosity: 'loud' }), { code: 2 })
+  t.match(await (await filled('4.4')).run({ explain: { find: 'c' }, verbosity: 'loud' }), { code: 9 })
+  t.match(await node.run({ explain: { find: 'c', $db: 'other' } }), { code: 73 })
+  t.match(await node.run({ explain: { find: 'c', nonsense: 1 } }), { code: 40415 })
+  t.match(await node.run({ explain: { find: 'c', filter: { $nope: 1 } } }), { code: 2 })
+})
+
+t.test('a plan that fails says so in its statistics', async (t) => {
+  const node = await filled('7.0')
+  const { executionStats } = await node.ok({ explain: { find: 'c', filter: { $expr: { $gt: [{ $add: ['$a', 'x'] }, 0] } } } })
+  t.match(executionStats, { executionSuccess: false, errorCode: 14 })
+  t.equal(typeof executionStats.errorMessage, 'string')
+})

@@ -1,0 +1,160 @@
+import type { Document } from '@shardlab/bson'
+import t from 'tap'
+import { long, NodeUnderTest, session, shape } from './support/harness.js'
+
+const filled = async (version?: '7.0' | '8.0' | '4.4') => {
+  const node = new NodeUnderTest(version === undefined ? {} : { version })
+  await node.ok({
+    insert: 'c',
+    documents: [
+      { _id: 1, a: 3, s: 'b' },
+      { _id: 2, a: 1, s: 'B' },
+      { _id: 3, a: 2, s: 'a' },
+    ],
+  })
+  return node
+}
+
+t.test('updates, and answers with the document before or after', async (t) => {
+  const node = await filled()
+  t.same(await node.ok({ findAndModify: 'c', query: { _id: 1 }, update: { $inc: { a: 1 } } }), {
+    lastErrorObject: { n: 1, updatedExisting: true },
+    value: { _id: 1, a: 3, s: 'b' },
+    ok: 1,
+  })
+  const after = await node.ok({ findandmodify: 'c', query: { _id: 1 }, update: { $inc: { a: 1 } }, new: true, fields: { a: 1 } })
+  t.same(after['value'], { _id: 1, a: 5 })
+  const body = await node.raw({ findAndModify: 'c', query: { _id: 1 }, update: { a: 9 }, new: true })
+  t.equal(shape(body), 'lastErrorObject:object value:object ok:double')
+  t.equal(shape(body, 'lastErrorObject'), 'n:int updatedExisting:bool')
+})
+
+t.test('sort chooses, also under a collation', async (t) => {
+  const node = await filled()
+  t.match(await node.ok({ findAndModify: 'c', sort: { a: 1 }, update: { $set: { x: 1 } } }), { value: { _id: 2 } })
+  t.match(await node.ok({ findAndModify: 'c', sort: { a: -1 }, remove: true }), { value: { _id: 1 } })
+  t.match(await node.ok({ findAndModify: 'c', query: { s: 'b' }, collation: { locale: 'en', strength: 2 }, update: { $set: { y: 1 } } }), {
+    value: { _id: 2 },
+  })
+})
+
+t.test('removes', async (t) => {
+  const node = await filled()
+  const body = await node.raw({ findAndModify: 'c', query: { a: { $gt: 0 } }, sort: { a: 1 }, remove: true, fields: { _id: 0, a: 1 } })
+  t.equal(shape(body, 'lastErrorObject'), 'n:int')
+  t.same(await node.ok({ findAndModify: 'c', query: { _id: 2 }, remove: true }), { lastErrorObject: { n: 0 }, value: null, ok: 1 })
+  t.same(
+    (await node.all('c')).map(({ _id }) => _id),
+    [1, 3],
+  )
+})
+
+t.test('upserts', async (t) => {
+  const node = new NodeUnderTest()
+  t.same(await node.ok({ findAndModify: 'c', query: { _id: 5 }, update: { $set: { a: 1 } } }), {
+    lastErrorObject: { n: 0, updatedExisting: false },
+    value: null,
+    ok: 1,
+  })
+  t.same(await node.ok({ findAndModify: 'c', query: { _id: 5 }, update: { $set: { a: 1 } }, upsert: true }), {
+    lastErrorObject: { n: 1, updatedExisting: false, upserted: 5 },
+    value: null,
+    ok: 1,
+  })
+  t.same(
+    await node.ok({ findAndModify: 'c', query: { _id: 6 }, update: [{ $set: { a: '$$v' } }], upsert: true, new: true, let: { v: 4 } }),
+    {
+      lastErrorObject: { n: 1, updatedExisting: false, upserted: 6 },
+      value: { _id: 6, a: 4 },
+      ok: 1,
+    },
+  )
+})
+
+t.test('array filters, positional projection, hint', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1, l: [{ k: 1 }, { k: 2 }] }] })
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { 'l.k': 1 }, name: 'k' }] })
+  const reply = await node.ok({
+    findAndModify: 'c',
+    query: { 'l.k': 2 },
+    update: { $set: { 'l.$[e].x': 1 } },
+    arrayFilters: [{ 'e.k': 2 }],
+    new: true,
+    fields: { 'l.$': 1 },
+    hint: 'k',
+  })
+  t.same(reply['value'], { _id: 1, l: [{ k: 2, x: 1 }] })
+  t.match(await node.run({ findAndModify: 'c', update: { $set: { a: 1 } }, hint: 'none' }), { ok: 0, code: 2 })
+})
+
+t.test('what does not go together', async (t) => {
+  const node = await filled()
+  const fails = async (command: Document, code: number, errmsg?: string) =>
+    t.match(await node.run({ findAndModify: 'c', ...command }), { ok: 0, code, ...(errmsg === undefined ? {} : { errmsg }) })
+  await fails({}, 9, 'Either an update or remove=true must be specified')
+  await fails({ remove: true, update: {} }, 9, 'Cannot specify both an update and remove=true')
+  await fails({ remove: true, upsert: true }, 9)
+  await fails({ remove: true, new: true }, 9, "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document")
+  await fails({ remove: true, arrayFilters: [] }, 9, 'Cannot specify arrayFilters and remove=true')
+  await fails({ update: [{ $set: { a: 1 } }], arrayFilters: [{ x: 1 }] }, 9, 'Cannot specify arrayFilters and a pipeline update')
+  await fails({ update: 5 }, 9, 'Update argument must be either an object or an array')
+  await fails({ update: {}, colour: 1 }, 40415)
+  await fails({ update: { $nonsense: { a: 1 } } }, 9)
+  t.same((await node.all('c')).length, 3)
+})
+
+t.test('failures while documents are changed say so', async (t) => {
+  const node = await filled()
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a', unique: true }] })
+  const reply = await node.run({ findAndModify: 'c', query: { _id: 1 }, update: { $set: { a: 2 } } })
+  t.match(reply, { ok: 0, code: 11000, keyPattern: { a: 1 }, keyValue: { a: 2 } })
+  t.match(reply['errmsg'], /^Plan executor error during findAndModify :: caused by :: E11000/)
+  t.match(await node.run({ findAndModify: 'c', query: { _id: 1 }, update: { _id: 9 } }), { ok: 0, code: 66 })
+})
+
+t.test('a repeated one is answered with the same document, before and after a restart', async (t) => {
+  for (const checkpointAfterBytes of [1, undefined]) {
+    const node = new NodeUnderTest(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes })
+    await node.ok({ insert: 'c', documents: [1, 2, 3, 4].map((_id) => ({ _id, a: 0 })) })
+    const commands: Document[] = [
+      { findAndModify: 'c', query: { _id: 1 }, update: { $inc: { a: 1 } }, lsid: session(1), txnNumber: long(1) },
+      { findAndModify: 'c', query: { _id: 2 }, update: { $inc: { a: 1 } }, new: true, lsid: session(2), txnNumber: long(1) },
+      {
+        findAndModify: 'c',
+        query: { a: 0 },
+        sort: { _id: 1 },
+        remove: true,
+        fields: { a: 1, _id: 0 },
+        lsid: session(3),
+        txnNumber: long(1),
+      },
+      { findAndModify: 'c', query: { _id: 9 }, update: { $set: { b: 1 } }, upsert: true, new: true, lsid: session(4), txnNumber: long(1) },
+      { findAndModify: 'c', query: { _id: 10 }, update: { $set: { b: 1 } }, upsert: true, lsid: session(5), txnNumber: long(1) },
+    ]
+    const before: Document[] = []
+    for (const command of commands) before.push(await node.ok(command))
+    // What is answered later is what was there then.
+    await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 'later' } }, multi: true }] })
+    for (const member of [node, node.restarted()]) {
+      for (const [i, command] of commands.entries()) t.same(await member.ok(command), { ...before[i], retriedStmtId: 0 })
+      t.match(await member.run({ ...commands[0], remove: true, update: undefined }), { code: 40609 })
+      t.match(await member.run({ ...commands[0], new: true }), { code: 40611 })
+      t.match(await member.run({ ...commands[1], new: false }), { code: 40612 })
+      t.match(await member.run({ ...commands[2], remove: false, update: {} }), { code: 40606 })
+      t.match(await member.run({ ...commands[3], upsert: false }), { code: 40608 })
+      t.equal((await member.all('c')).length, 5)
+    }
+  }
+})
+
+t.test('D503 the text of a repetition that asks for something else', async (t) => {
+  const node = await filled()
+  const retryable = { lsid: session(1), txnNumber: long(1) }
+  await node.ok({ findAndModify: 'c', query: { _id: 1 }, remove: true, ...retryable })
+  const { errmsg } = await node.run({ findAndModify: 'c', query: { _id: 1 }, update: { a: 1 }, ...retryable })
+  t.match(
+    errmsg,
+    /^findAndModify retry request: \{ findAndModify: "c", .* is not compatible with previous write in the transaction of type: d$/,
+  )
+})

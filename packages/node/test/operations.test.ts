@@ -1,0 +1,225 @@
+import { decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
+import { createDeferred } from '@shardlab/actor'
+import t from 'tap'
+import { OperationRegistry, RunningOperation, type NodeInvocation, type NodeRole } from '../src/index.js'
+import { NodeUnderTest, session } from './support/harness.js'
+
+const admin = { db: 'admin' }
+
+/** A command that waits until it is let go or killed. */
+function waitingRole(): { role: NodeRole; letGo: () => void } {
+  const gate = createDeferred<void>()
+  const role: NodeRole = {
+    name: 'shard',
+    setName: 'shard01',
+    rows: [
+      {
+        name: 'waitForever',
+        routing: 'local',
+        access: 'none',
+        manual: '',
+        status: 'full',
+        summary: '',
+        async run({ operation, host }: NodeInvocation) {
+          await operation.interruptible(gate.promise)
+          return new DocumentWriter().int64('now', host.context.now())
+        },
+      },
+    ],
+    enter: () => ({ ownership: null }),
+    checkReplacement: () => {},
+    checkImplicitCreate: () => {},
+  }
+  return { role, letGo: () => gate.resolve() }
+}
+
+function operation(id: number): RunningOperation {
+  return new RunningOperation(id, { command: 'find', db: 'test', body: encode({ find: 'c' }), connectionId: 1, remote: '', startedAtMs: 0 })
+}
+
+t.test('an operation that waits ends when it is killed, whatever it waits for', async (t) => {
+  const registry = new OperationRegistry()
+  const first = registry.begin(operation(registry.nextId()))
+  t.equal(first.id, 1)
+  const never = first.interruptible(new Promise<void>(() => {}))
+  const { signal } = first
+  t.ok(registry.kill(1))
+  t.notOk(registry.kill(2))
+  await t.rejects(never, { code: 11601, message: 'operation was interrupted' })
+  t.ok(signal.aborted)
+  t.throws(() => first.checkForInterrupt(), { code: 11601 })
+  await t.rejects(first.interruptible(Promise.resolve()), { code: 11601 })
+  registry.end(first)
+  t.equal(registry.size, 0)
+})
+
+t.test('what is not killed gives what it waited for', async (t) => {
+  const one = operation(1)
+  t.equal(await one.interruptible(Promise.resolve(7)), 7)
+  await t.rejects(one.interruptible(Promise.reject(new Error('its own'))), { message: 'its own' })
+  one.interrupt()
+  t.ok(one.killed)
+})
+
+t.test('a member that shuts down ends waits without killing', async (t) => {
+  const registry = new OperationRegistry()
+  const before = registry.begin(operation(1))
+  const { signal } = before
+  registry.stop()
+  t.ok(signal.aborted)
+  t.ok(registry.begin(operation(2)).signal.aborted)
+  before.checkForInterrupt()
+})
+
+t.test('currentOp shows what runs and killOp ends it; D705: time in milliseconds', async (t) => {
+  const { role } = waitingRole()
+  const node = new NodeUnderTest({ role })
+  const running = node.node.clientCommand({
+    connectionId: 3,
+    body: encode({ waitForever: 1, lsid: session(5), comment: 'mine', $db: 'test' }),
+    sequences: [],
+    legacy: false,
+    remote: '10.0.0.1:5000',
+  })
+  node.context.nowMs += 2500
+  const listed = await node.node.clientCommand({
+    connectionId: 4,
+    body: encode({ currentOp: 1, 'command.comment': 'mine', $db: 'admin' }),
+    sequences: [],
+    legacy: false,
+    remote: '10.0.0.1:5001',
+  })
+  const { inprog } = decode(listed.body) as unknown as { inprog: Document[] }
+  t.equal(inprog.length, 1)
+  t.match(inprog[0], {
+    type: 'op',
+    desc: 'conn3',
+    connectionId: 3,
+    active: true,
+    threaded: true,
+    opid: Number,
+    secs_running: { low: 2 },
+    microsecs_running: { low: 2_500_000 },
+    op: 'command',
+    ns: 'test.$cmd',
+    command: { waitForever: 1 },
+    numYields: 0,
+    lsid: { id: Object, uid: Object },
+    locks: {},
+    waitingForLock: false,
+  })
+  t.same(await node.ok({ killOp: 1, op: inprog[0]!['opid'] }, admin), { info: 'attempting to kill op', ok: 1 })
+  t.match(decode((await running).body), { ok: 0, code: 11601, codeName: 'Interrupted', errmsg: 'operation was interrupted' })
+  t.equal(node.node.operations.size, 0)
+})
+
+t.test('currentOp for a router bears the shard in its ids; D702: and no client', async (t) => {
+  const { role } = waitingRole()
+  const node = new NodeUnderTest({ role })
+  void node.run({ waitForever: 1 })
+  const { inprog } = (await node.ok({ currentOp: 1, op: 'command', 'command.waitForever': 1 }, admin)) as { inprog: Document[] }
+  t.match(inprog[0], { shard: 'shard01', opid: /^shard01:\d+$/ })
+  t.notOk('client_s' in inprog[0]!)
+})
+
+t.test('idle connections, long commands', async (t) => {
+  const { role } = waitingRole()
+  const node = new NodeUnderTest({ role })
+  const client = async (command: Document, connectionId: number) =>
+    decode(
+      (await node.node.clientCommand({ connectionId, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:1' })).body,
+    )
+  await client({ hello: 1, client: { application: { name: 'shop' }, driver: { name: 'x' } }, $db: 'admin' }, 4)
+  t.same((await client({ currentOp: 1, active: false, $db: 'admin' }, 5))['inprog'], [])
+  const idle = (await client({ currentOp: 1, $all: true, active: false, $db: 'admin' }, 5))['inprog'] as Document[]
+  t.match(idle, [{ type: 'op', desc: 'conn4', client: '10.0.0.1:1', appName: 'shop', clientMetadata: { driver: { name: 'x' } } }])
+  t.notOk('opid' in idle[0]!)
+  void client({ waitForever: 1, text: 'x'.repeat(2000), comment: 'long', $db: 'test' }, 6)
+  const [long] = (await client({ currentOp: 1, desc: 'conn6', $db: 'admin' }, 5))['inprog'] as Document[]
+  t.match(long!['command'], { $truncated: /^\{"waitForever":1.*\.\.\.$/, comment: 'long' })
+})
+
+t.test('killOp says so whether there is one or not, but wants a number', async (t) => {
+  const node = new NodeUnderTest()
+  t.match(await node.run({ killOp: 1, op: 999 }, admin), { ok: 1 })
+  t.match(await node.run({ killOp: 1 }, admin), { code: 4 })
+  t.match(await node.run({ killOp: 1, op: 'x' }, admin), { code: 14 })
+  t.match(await node.run({ killOp: 1, op: 2 ** 33 }, admin), { code: 26823 })
+})
+
+t.test('sessions: their cursors and operations are killed, the asking one is spared', async (t) => {
+  const { role } = waitingRole()
+  const node = new NodeUnderTest({ role })
+  await node.ok({ insert: 'c', documents: [{}, {}, {}] })
+  const open = async (byte: number) => node.ok({ find: 'c', batchSize: 1, lsid: session(byte) })
+  await open(1)
+  await open(2)
+  await node.ok({ find: 'c', batchSize: 1 })
+  const running = node.run({ waitForever: 1, lsid: session(2) })
+  t.same(await node.ok({ killSessions: [session(2)], lsid: session(2) }), { ok: 1 })
+  t.match(await running, { code: 11601 })
+  t.equal(node.node.cursors.size, 2)
+  await node.ok({ killAllSessions: [{ user: 'ada', db: 'admin' }] })
+  t.equal(node.node.cursors.size, 2, 'nobody is logged in')
+  await node.ok({ killAllSessionsByPattern: [{ lsid: session(7) }] })
+  t.equal(node.node.cursors.size, 2)
+  await node.ok({ killAllSessionsByPattern: [{ lsid: session(1) }] })
+  t.equal(node.node.cursors.size, 1)
+  await open(3)
+  await node.ok({ killAllSessions: [] })
+  t.equal(node.node.cursors.size, 1, 'a cursor without a session stays')
+  t.match(await node.run({ killSessions: 1 }), { code: 14 })
+  t.match(await node.run({ killSessions: [1] }), { code: 14 })
+  t.match(await node.run({ killAllSessions: [{ user: 'x' }] }), { code: 40414 })
+  t.match(await node.run({ killAllSessionsByPattern: [{ nonsense: 1 }] }), { code: 40415 })
+})
+
+t.test('getLog tells of connections and slow operations', async (t) => {
+  const { role, letGo } = waitingRole()
+  const node = new NodeUnderTest({ role })
+  const client = (command: Document) =>
+    node.node.clientCommand({ connectionId: 9, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:9' })
+  const running = client({ waitForever: 1, $db: 'test' })
+  node.context.nowMs += 150
+  letGo()
+  await running
+  await node.node.serve('client.disconnected', { connectionId: 9 })
+  const { log, totalLinesWritten } = (await node.ok({ getLog: 'global' }, admin)) as { log: string[]; totalLinesWritten: number }
+  const lines = log.map((line) => JSON.parse(line) as Document)
+  t.equal(totalLinesWritten, lines.length)
+  t.same(
+    lines.map(({ id, msg }) => [id, msg]),
+    [
+      [22943, 'Connection accepted'],
+      [51803, 'Slow query'],
+      [22944, 'Connection ended'],
+    ],
+  )
+  t.match(lines[1], { s: 'I', c: 'COMMAND', attr: { durationMillis: 150, command: { waitForever: 1 } } })
+  t.same(await node.ok({ getLog: 'startupWarnings' }, admin), { totalLinesWritten: 0, log: [], ok: 1 })
+})
+
+t.test('profile sets what is slow; D706: levels that need a collection are refused', async (t) => {
+  const node = new NodeUnderTest()
+  t.same(await node.ok({ profile: -1 }), { was: 0, slowms: 100, sampleRate: 1, ok: 1 })
+  await node.ok({ profile: 0, slowms: 20 })
+  t.match(await node.ok({ profile: -1 }), { slowms: 20 })
+  t.match(await node.run({ profile: 2 }), { code: 115 })
+  t.match(await node.run({ profile: 0, sampleRate: 2 }), { code: 2 })
+})
+
+t.test('the fields of the command are the stage of the same name', async (t) => {
+  const node = new NodeUnderTest()
+  const stage = async (argument: unknown) => node.run({ aggregate: 1, pipeline: [{ $currentOp: argument }], cursor: {} }, admin)
+  t.match(await stage({}), { cursor: { firstBatch: [{ type: 'op', command: { aggregate: 1 } }] } })
+  t.match(await stage({ allUsers: 1 }), { code: 14 })
+  t.match(await stage({ idleCursors: 1 }), { code: 9 })
+  t.match(await stage({ nonsense: true }), { code: 9, errmsg: "Unrecognized option 'nonsense' in $currentOp stage." })
+  await node.ok({ insert: 'c', documents: [{}, {}] })
+  const { cursor } = await node.ok({ find: 'c', batchSize: 1 })
+  const { firstBatch } = (await stage({ idleCursors: true }))['cursor'] as { firstBatch: Document[] }
+  t.match(
+    firstBatch.find(({ type }) => type === 'idleCursor'),
+    { ns: 'test.c', cursor: { cursorId: cursor.id, noCursorTimeout: false } },
+  )
+})

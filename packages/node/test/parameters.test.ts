@@ -1,0 +1,67 @@
+import { Decimal128, Long, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { NodeUnderTest, shape } from './support/harness.js'
+
+const admin = { db: 'admin' }
+
+t.test('getParameter: by name, all of them, with details, by when they can be set', async (t) => {
+  const node = new NodeUnderTest()
+  t.same(await node.ok({ getParameter: 1, ttlMonitorEnabled: 1, quiet: 1 }, admin), { quiet: false, ttlMonitorEnabled: true, ok: 1 })
+  t.equal(
+    shape(await node.raw({ getParameter: 1, cursorTimeoutMillis: 1, ttlMonitorSleepSecs: 1, enableTestCommands: 1 }, admin)),
+    'cursorTimeoutMillis:long enableTestCommands:bool ttlMonitorSleepSecs:int ok:double',
+  )
+  const all = await node.ok({ getParameter: '*' }, admin)
+  t.match(all, { enableTestCommands: true, requireApiVersion: false, authenticationMechanisms: Array, featureCompatibilityVersion: Object })
+  t.same(await node.ok({ getParameter: { allParameters: true } }, admin), all)
+  t.same(await node.ok({ getParameter: { showDetails: true }, logLevel: 1 }, admin), {
+    logLevel: { value: 0, settableAtRuntime: true, settableAtStartup: true },
+    ok: 1,
+  })
+  t.notOk('maxSessions' in (await node.ok({ getParameter: { allParameters: true, setAt: 'runtime' } }, admin)))
+  t.match(await node.run({ getParameter: { setAt: 'never' }, quiet: 1 }, admin), { code: 2 })
+  t.match(await node.run({ getParameter: { nonsense: 1 }, quiet: 1 }, admin), { code: 40415 })
+  t.match(await node.run({ getParameter: 1, nonsense: 1 }, admin), {
+    code: 72,
+    codeName: 'InvalidOptions',
+    errmsg: 'no option found to get',
+  })
+  t.match(await node.run({ getParameter: 1, quiet: 1 }), { code: 13 })
+})
+
+t.test('setParameter: types, bounds, and what cannot be set', async (t) => {
+  const node = new NodeUnderTest()
+  const set = (parameters: Document) => node.run({ setParameter: 1, ...parameters }, admin)
+  t.same(await set({ ttlMonitorSleepSecs: 5 }), { was: 60, ok: 1 })
+  t.same(await set({ ttlMonitorSleepSecs: 7.9 }), { was: 5, ok: 1 }, 'rounded towards zero')
+  t.same(await set({ ttlMonitorSleepSecs: Decimal128.fromString('8') }), { was: 7, ok: 1 })
+  t.same(await set({ quiet: true, comment: 'generic arguments are no parameters' }), { was: false, ok: 1 })
+  t.same(await set({ quiet: 0, logLevel: 1 }), { was: 0, ok: 1 }, 'the first by name tells what it was')
+  t.equal(node.node.parameters.number('ttlMonitorSleepSecs'), 8)
+  t.match(await set({ ttlMonitorSleepSecs: 0 }), {
+    code: 2,
+    errmsg: 'Invalid value for parameter ttlMonitorSleepSecs: 0 is not greater than or equal to 1',
+  })
+  t.match(await set({ ttlMonitorSleepSecs: 'soon' }), { code: 2, errmsg: 'Unable to coerce value to integral type' })
+  t.match(await set({ ttlMonitorSleepSecs: Number.NaN }), { code: 2, errmsg: 'Unable to coerce NaN/Inf to integral type' })
+  t.match(await set({ ttlMonitorSleepSecs: Long.fromNumber(2 ** 40) }), { code: 2, errmsg: 'Out of bounds coercing to integral value' })
+  t.match(await set({ quiet: 'no' }), { code: 2, errmsg: 'Unable to coerce value to correct type' })
+  t.match(await set({ maxSessions: 1 }), { code: 20, errmsg: 'not allowed to change [maxSessions] at runtime' })
+  t.match(await set({ requireApiVersion: true }), { code: 20 })
+  t.match(await set({ nonsense: 1 }), {
+    code: 72,
+    errmsg: 'attempted to set unrecognized parameter [nonsense], use help:true to see options ',
+  })
+  t.match(await set({}), { code: 72, errmsg: 'no option found to set, use help:true to see options ' })
+})
+
+t.test('cursorTimeoutMillis closes idle cursors', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{}, {}, {}] })
+  await node.ok({ find: 'c', batchSize: 1 })
+  await node.ok({ setParameter: 1, cursorTimeoutMillis: 1000 }, admin)
+  node.context.nowMs += 2000
+  await node.node.wake('housekeeping')
+  t.equal(node.node.cursors.size, 0)
+  t.match(await node.ok({ serverStatus: 1 }), { metrics: { cursor: { timedOut: Long.ONE } } })
+})

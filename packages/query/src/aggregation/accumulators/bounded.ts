@@ -1,0 +1,44 @@
+/** The n least or greatest of many entries. */
+import { CommandError } from '@shardlab/bson'
+
+export class Bounded<Entry> {
+  /** Ascending; of equal ones the first that came is first. */
+  readonly entries: Entry[] = []
+  readonly #compare: (a: Entry, b: Entry) => number
+  readonly #drops: 'least' | 'greatest'
+  #n: number
+
+  /** @param drops which end gives way once there are n; an entry equal to that end is not taken any more */
+  constructor(n: number, compare: (a: Entry, b: Entry) => number, drops: 'least' | 'greatest') {
+    this.#n = n
+    this.#compare = compare
+    this.#drops = drops
+  }
+
+  get n(): number {
+    return this.#n
+  }
+
+  set n(n: number) {
+    if (this.entries.length > n) throw new CommandError('InternalError', 'entries were taken before their number was known')
+    this.#n = n
+  }
+
+  add(entry: Entry): void {
+    const { entries } = this
+    if (entries.length === this.#n) {
+      const isBetter = this.#drops === 'greatest' ? this.#compare(entries.at(-1)!, entry) > 0 : this.#compare(entry, entries[0]!) > 0
+      if (!isBetter) return
+      if (this.#drops === 'greatest') entries.pop()
+      else entries.shift()
+    }
+    let low = 0
+    let high = entries.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#compare(entries[middle]!, entry) <= 0) low = middle + 1
+      else high = middle
+    }
+    entries.splice(low, 0, entry)
+  }
+}

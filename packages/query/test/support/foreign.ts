@@ -1,0 +1,79 @@
+/** A fake reader of other collections, for pipelines with joins. */
+import { decode, encode, type Document } from '@shardlab/bson'
+import {
+  compilePipeline,
+  evaluateDocuments,
+  type EvaluationContext,
+  type ForeignBatch,
+  type JoinRequest,
+  type PipelineRun,
+} from '../../src/index.js'
+import { context } from './helpers.js'
+
+export type Collections = Readonly<Record<string, readonly Document[]>>
+
+/** Gives documents in batches of `batchSize`, so that reads go on. */
+export class FakeReader {
+  readonly requests: JoinRequest[] = []
+  readonly #collections: Collections
+  readonly #batchSize: number
+  readonly #context: EvaluationContext
+
+  constructor(collections: Collections, batchSize = 2, evaluation: EvaluationContext = context) {
+    this.#collections = collections
+    this.#batchSize = batchSize
+    this.#context = evaluation
+  }
+
+  read(request: JoinRequest): ForeignBatch {
+    this.requests.push(request)
+    const { read, rest } = request
+    const left = rest === null ? this.#results(read) : (rest as Uint8Array[])
+    const documents = left.slice(0, this.#batchSize)
+    const remaining = left.slice(this.#batchSize)
+    return { documents, rest: remaining.length === 0 ? null : remaining }
+  }
+
+  #results({ collection, stages, variables, db }: JoinRequest['read']): Uint8Array[] {
+    const evaluation = { ...this.#context, variables }
+    const pipeline = compilePipeline(stages, evaluation, { db })
+    const input =
+      collection === null
+        ? evaluateDocuments(pipeline.source!.argument, evaluation)
+        : (this.#collections[collection] ?? []).map((document) => encode(document))
+    return drain(pipeline.open(), input, this)
+  }
+}
+
+export function drain(run: PipelineRun, documents: readonly Uint8Array[], reader: FakeReader): Uint8Array[] {
+  const serve = () => {
+    for (let { request } = run; request !== null; { request } = run) run.serve(reader.read(request))
+  }
+  for (const document of documents) {
+    if (run.satisfied) break
+    run.push(document)
+    serve()
+  }
+  run.end()
+  serve()
+  return run.output
+}
+
+/** Runs a pipeline over `documents`, its joins over `collections`. */
+export function join(
+  stages: readonly Document[],
+  documents: readonly Document[],
+  collections: Collections,
+  evaluation: EvaluationContext = context,
+): Document[] {
+  const pipeline = compilePipeline(
+    stages.map((stage) => encode(stage)),
+    evaluation,
+    { db: 'test' },
+  )
+  return drain(
+    pipeline.open(),
+    documents.map((document) => encode(document)),
+    new FakeReader(collections, 2, evaluation),
+  ).map((document) => decode(document))
+}

@@ -1,0 +1,128 @@
+/**
+ * renameCollection, run by the primary shard of the source. A sharded collection gets its new name in the catalog first; shards that hear
+ * of it later give their copy the new name when they learn the placement, by its UUID ({@link adoptRename}).
+ * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
+ */
+import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { checkRename, dropLocalCollection, raiseError, renameLocalCollection, splitNamespace, type StorageNode } from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
+import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
+import { otherShards } from './drop-collection.js'
+import { forEachShard } from './participants.js'
+
+export async function renameCollection(
+  parts: CreateCollectionParts,
+  { ns, to, dropTarget, databaseVersion }: RequestOf<'shard.rename-collection'>,
+): Promise<ReplyOf<'shard.rename-collection'>> {
+  const { node, state, critical } = parts
+  const { context } = node
+  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
+  // In one order for all: two renames cannot wait for each other.
+  const [first, second] = ns < to ? [ns, to] : [to, ns]
+  return critical.hold(first, () =>
+    critical.hold(second, async () => {
+      const source = await state.refreshCollection(ns)
+      const target = await state.refreshCollection(to)
+      await checkPreconditions(parts, { ns, to, dropTarget }, source, target)
+      const collection = node.collection(ns)!
+      const { uuid } = collection
+      if (source !== null) {
+        await logChange(
+          context,
+          'renameCollection.start',
+          ns,
+          new DocumentWriter(64).string('source', ns).string('destination', to).finish(),
+        )
+        raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid: source.uuid })).error)
+      } else if (target !== null) raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
+      await context.reach('shard.rename-collection.committed', { ns, to })
+      renameLocalCollection(node, collection, to)
+      await node.flush()
+      state.forgetCollection(ns)
+      state.forgetCollection(to)
+      if (source !== null || target !== null) {
+        const others = await otherShards(parts)
+        await forEachShard(others, (shard) => informed(context.request(shard, 'shard.rename-local-collection', { ns, to, uuid })))
+      }
+      if (source !== null)
+        await logChange(context, 'renameCollection.end', to, new DocumentWriter(64).string('source', ns).string('destination', to).finish())
+      return { error: null }
+    }),
+  )
+}
+
+/** A shard that cannot be reached learns of the new name with the placement. */
+async function informed(request: Promise<unknown>): Promise<void> {
+  try {
+    await request
+  } catch (error) {
+    if (!(error instanceof RequestFailedError)) throw error
+  }
+}
+
+async function checkPreconditions(
+  { node }: CreateCollectionParts,
+  { ns, to, dropTarget }: { readonly ns: string; readonly to: string; readonly dropTarget: boolean },
+  source: CollectionPlacement | null,
+  target: CollectionPlacement | null,
+): Promise<void> {
+  // The primary shard always has a copy of a sharded collection, if an empty one.
+  if (node.collection(ns) === undefined) return checkRename(node, { from: ns, to, dropTarget })
+  const sameDatabase = splitNamespace(ns)[0] === splitNamespace(to)[0]
+  if (!node.behaviours.shardedCollectionsCanBeRenamed) {
+    if (source !== null) throw new CommandError(13138, "You can't rename a sharded collection")
+    if (target !== null) throw new CommandError(13139, "You can't rename to a sharded collection")
+  }
+  if (source !== null && !sameDatabase) {
+    throw new CommandError('CommandFailed', `Source and destination collections must be on the same database because ${ns} is sharded.`)
+  }
+  if ((source !== null || target !== null) && !dropTarget && (target !== null || node.collection(to) !== undefined))
+    throw new CommandError('NamespaceExists', `Target collection ${to} exists but dropTarget is not set`)
+  if (source !== null && (await hasZones(node, to)))
+    throw new CommandError('CommandFailed', `Can't rename to target collection ${to} because it must not have associated tags`)
+  checkRename(node, { from: ns, to, dropTarget })
+}
+
+async function hasZones(node: StorageNode, ns: string): Promise<boolean> {
+  const body = new DocumentWriter(64)
+    .string('find', 'tags')
+    .startDocument('filter')
+    .string('ns', ns)
+    .end()
+    .int32('limit', 1)
+    .bool('singleBatch', true)
+    .finish()
+  const reply = await node.context.request(configAddress, 'node.command', {
+    db: 'config',
+    body,
+    sequences: [],
+    shardVersion: null,
+    databaseVersion: null,
+    stmtIds: null,
+    clusterTime: node.clock.time,
+  })
+  const cursor = findField(reply.body, 'cursor')
+  const batch = cursor === undefined ? undefined : findField(cursor.bytes, 'firstBatch', cursor.start)
+  return batch !== undefined && batch.end - batch.start > 5
+}
+
+/** A participant's part; nothing happens when it has been done. {@link StorageNode.flush} follows. */
+export function renameParticipant(node: StorageNode, { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>): void {
+  const sameUuid = (name: string) => {
+    const collection = node.collection(name)
+    return collection !== undefined && Buffer.compare(collection.uuid, uuid) === 0
+  }
+  if (sameUuid(to)) return
+  if (sameUuid(ns)) renameLocalCollection(node, node.collection(ns)!, to)
+  else dropLocalCollection(node, to)
+}
+
+/** Gives a collection that the catalog knows under another name that name. {@link StorageNode.flush} may follow. */
+export function adoptRename(node: StorageNode, ns: string, { uuid }: CollectionPlacement): void {
+  const local = node.collection(ns)
+  if (local !== undefined && Buffer.compare(local.uuid, uuid) === 0) return
+  const [db] = splitNamespace(ns)
+  const renamed = node.engine.collections(db).find((collection) => Buffer.compare(collection.uuid, uuid) === 0)
+  if (renamed !== undefined) renameLocalCollection(node, renamed, ns)
+}

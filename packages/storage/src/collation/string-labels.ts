@@ -1,0 +1,73 @@
+/**
+ * Labels for strings under a collation: bytes whose order is the order of the strings, and which are the same for
+ * strings that the collation calls equal. The platform's collator compares and gives no sort keys, so a label is made
+ * when a string of a new class is met: between the labels of its neighbours. A label never changes.
+ */
+import sortedBtree from 'sorted-btree'
+import type { StringComparator } from '@shardlab/bson'
+
+const BTree = sortedBtree.default
+type LabelTree = sortedBtree.default<string, string>
+
+/** Labels are made of words, each four bytes; a label is below those that it begins. */
+const wordBytes = 4
+const words = 2 ** 32
+/** Distance between labels at an end, where strings that come in order are added. */
+const step = 2 ** 12
+
+export class StringLabels {
+  readonly compare: StringComparator
+  readonly #tree: LabelTree
+
+  constructor(compare: StringComparator, tree: LabelTree = new BTree<string, string>(undefined, compare, 64)) {
+    this.compare = compare
+    this.#tree = tree
+  }
+
+  /** The string's label, as a latin1 text; one of a new class is remembered. */
+  labelOf(text: string): string {
+    const known = this.#tree.get(text)
+    if (known !== undefined) return known
+    const label = labelBetween(this.#tree.nextLowerPair(text)?.[1] ?? null, this.#tree.nextHigherPair(text)?.[1] ?? null)
+    this.#tree.set(text, label)
+    return label
+  }
+
+  /** Labels that agree with these and may be added to without these knowing: for the strings of one query. */
+  fork(): StringLabels {
+    return new StringLabels(this.compare, this.#tree.clone())
+  }
+}
+
+/** A label above `low` and below `high`; null is open. No label ends in a word of zeros, so there is always one. */
+export function labelBetween(low: string | null, high: string | null): string {
+  let label = ''
+  let below = high
+  for (let at = 0; ; at += wordBytes) {
+    const from = low === null ? -1 : wordAt(low, at)
+    const to = below === null ? words : wordAt(below, at)
+    if (to - Math.max(from, 0) >= 2) return label + wordText(wordBetween(from, to))
+    const taken = Math.max(from, 0)
+    label += wordText(taken)
+    // Once the label is below `high`, that one no longer binds what follows.
+    if (taken < to) below = null
+  }
+}
+
+function wordBetween(from: number, to: number): number {
+  if (from < 0 && to === words) return words / 2
+  if (to === words) return from === 0 ? words / 2 : Math.min(from + step, Math.floor((from + to) / 2))
+  if (from < 0) return Math.max(to - step, Math.ceil(to / 2))
+  return Math.floor((from + to) / 2)
+}
+
+function wordAt(label: string, at: number): number {
+  if (at >= label.length) return 0
+  return (
+    ((label.charCodeAt(at) << 24) | (label.charCodeAt(at + 1) << 16) | (label.charCodeAt(at + 2) << 8) | label.charCodeAt(at + 3)) >>> 0
+  )
+}
+
+function wordText(word: number): string {
+  return String.fromCharCode(word >>> 24, (word >>> 16) & 0xff, (word >>> 8) & 0xff, word & 0xff)
+}

@@ -1,0 +1,232 @@
+/**
+ * Plans and their runs as explain prints them on a mongod: `winningPlan`, `rejectedPlans`, `executionStages`, the plan
+ * summary of logs. Server: query/plan_explainer_impl.cpp. Manual page: reference/explain-results.
+ */
+import { BsonType, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import { formatDocument, formatValue, type Interval, type SortPattern } from '@shardlab/query'
+import { inputsOf, stagesOf, type IndexEntry, type IndexScan, type PlanStage, type QueryPlan } from '../plan.js'
+import { sortMemoryLimitBytes } from '../sorter.js'
+import { singlePointsOf } from '../stages/scan-range.js'
+import type { Stage } from '../stages/stage.js'
+import { describeFilter } from './describe-filter.js'
+
+/** What differs between server versions. */
+export interface ExplainStyle {
+  /** A query for one `_id` shows as EXPRESS_IXSCAN, as since 8.0. Default false. */
+  readonly express?: boolean
+  /** The outermost stage tells `isCached`, as since 8.0. Default false. */
+  readonly isCached?: boolean
+}
+
+/** The tree of a plan: the winner, `plan.root`, or one of `plan.rejected`. */
+export function describePlan(root: PlanStage, style: ExplainStyle = {}): Uint8Array {
+  const writer = new DocumentWriter(512)
+  writeRoot(writer, root, null, style)
+  return writer.finish()
+}
+
+/** The same tree with what each stage did: `executionStages`. */
+export function describeExecution(root: Stage, style: ExplainStyle = {}): Uint8Array {
+  const writer = new DocumentWriter(1024)
+  writeRoot(writer, root.plan, root, style)
+  return writer.finish()
+}
+
+/** `IXSCAN { a: 1 }`, `COLLSCAN`, …: the leaves of the plan. Default express: false. */
+export function planSummary({ root }: QueryPlan, style: ExplainStyle = {}): string {
+  const leaves = [...stagesOf(root)].filter((stage) => inputsOf(stage).length === 0)
+  return leaves
+    .map((leaf) => {
+      if (leaf.stage === 'IDHACK' && style.express === true) return 'EXPRESS_IXSCAN { _id: 1 }'
+      return 'scan' in leaf ? `${leaf.stage} ${formatDocument(leaf.scan.entry.keyPattern)}` : leaf.stage
+    })
+    .join(', ')
+}
+
+function writeRoot(writer: DocumentWriter, plan: PlanStage, run: Stage | null, style: ExplainStyle): void {
+  if (style.isCached === true) writer.bool('isCached', false)
+  const express = style.express === true ? expressOf(plan, run) : null
+  if (express === null) writeStage(writer, plan, run)
+  else writeExpress(writer, express, run)
+}
+
+interface Express {
+  readonly lookup: Stage | null
+  readonly projection: Uint8Array | null
+}
+
+/** A plan of IDHACK with a shard filter, a projection and a limit above it at most. */
+function expressOf(plan: PlanStage, run: Stage | null): Express | null {
+  let projection: Uint8Array | null = null
+  let stage = plan
+  let stats = run
+  while (stage.stage !== 'IDHACK') {
+    if ('projection' in stage) projection = stage.projection.document ?? null
+    else if (stage.stage !== 'SHARDING_FILTER' && stage.stage !== 'LIMIT') return null
+    stage = stage.input
+    stats = stats === null ? null : stats.inputs[0]!
+  }
+  return { lookup: stats, projection }
+}
+
+function writeExpress(writer: DocumentWriter, { lookup, projection }: Express, run: Stage | null): void {
+  writer.string('stage', 'EXPRESS_IXSCAN').string('keyPattern', '{ _id: 1 }').string('indexName', '_id_')
+  if (projection !== null) writer.document('projection', projection).bool('projectionCovered', false)
+  if (run === null || lookup === null) return
+  writer.int32('nReturned', run.rows).int32('executionTimeMillisEstimate', 0)
+  writer.int32('keysExamined', lookup.keysExamined).int32('docsExamined', lookup.docsExamined)
+}
+
+function writeStage(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
+  writer.string('stage', plan.stage)
+  if ('filter' in plan && plan.filter !== null) writer.document('filter', describeFilter(plan.filter.root))
+  if (run !== null) writeCommon(writer, run)
+  writeOwn(writer, plan, run)
+  const inputs = inputsOf(plan)
+  const stageOf = (i: number): Stage | null => (run === null ? null : run.inputs[i]!)
+  if (inputs.length === 1) {
+    writer.startDocument('inputStage')
+    writeStage(writer, inputs[0]!, stageOf(0))
+    writer.end()
+  } else if (inputs.length > 1) {
+    writer.startArray('inputStages')
+    inputs.forEach((input, i) => {
+      writer.startDocument(String(i))
+      writeStage(writer, input, stageOf(i))
+      writer.end()
+    })
+    writer.end()
+  }
+}
+
+function writeCommon(writer: DocumentWriter, run: Stage): void {
+  const { works, rows, isEof } = run
+  const needTime = Math.max(0, works - rows - (isEof ? 1 : 0))
+  writer.int32('nReturned', rows).int32('executionTimeMillisEstimate', 0).int32('works', works).int32('advanced', rows)
+  writer
+    .int32('needTime', needTime)
+    .int32('needYield', 0)
+    .int32('saveState', 0)
+    .int32('restoreState', 0)
+    .int32('isEOF', isEof ? 1 : 0)
+}
+
+/** What a kind of stage has beside the common fields; the counters where the server puts them. */
+function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
+  const counters = (): void => {
+    for (const [name, value] of run?.counters() ?? []) writeNumber(writer, name, value)
+  }
+  switch (plan.stage) {
+    case 'COLLSCAN':
+      writer.string('direction', plan.reverse ? 'backward' : 'forward')
+      return counters()
+    case 'COUNT_SCAN':
+      counters()
+      writeIndex(writer, plan.scan.entry)
+      return writeCountBounds(writer, plan.scan)
+    case 'IXSCAN':
+    case 'DISTINCT_SCAN':
+      writeIndex(writer, plan.scan.entry)
+      writer.string('direction', plan.scan.reverse ? 'backward' : 'forward')
+      writeBounds(writer, plan.scan)
+      return counters()
+    case 'SORT':
+      writer.document('sortPattern', sortDocument(plan.sort)).int32('memLimit', sortMemoryLimitBytes)
+      if (plan.limit > 0) writeNumber(writer, 'limitAmount', plan.limit)
+      writer.string('type', plan.simple ? 'simple' : 'default')
+      return counters()
+    case 'SORT_MERGE':
+      writer.document('sortPattern', sortDocument(plan.sort))
+      return counters()
+    case 'SKIP':
+      return writeNumber(writer, 'skipAmount', plan.amount)
+    case 'LIMIT':
+      return writeNumber(writer, 'limitAmount', plan.amount)
+    case 'PROJECTION_COVERED':
+    case 'PROJECTION_DEFAULT':
+    case 'PROJECTION_SIMPLE':
+      if (plan.projection.document !== undefined) writer.document('transformBy', plan.projection.document)
+      return
+    default:
+      return counters()
+  }
+}
+
+function writeNumber(writer: DocumentWriter, name: string, value: number | boolean): void {
+  if (typeof value === 'boolean') writer.bool(name, value)
+  else if (value <= 0x7fff_ffff) writer.int32(name, value)
+  else writer.int64(name, BigInt(value))
+}
+
+function sortDocument(sort: SortPattern): Uint8Array {
+  const writer = new DocumentWriter(64)
+  for (const { path, descending } of sort.parts) writer.int32(path.dotted, descending ? -1 : 1)
+  return writer.finish()
+}
+
+function writeIndex(writer: DocumentWriter, entry: IndexEntry): void {
+  const { index } = entry
+  writer.document('keyPattern', entry.keyPattern).string('indexName', index.name)
+  if (index.collation !== null) writer.document('collation', index.collation)
+  writer.bool('isMultiKey', entry.multikey).startDocument('multiKeyPaths')
+  entry.pattern.forEach(({ path }, i) => {
+    const parts = path.split('.')
+    writer.startArray(path)
+    ;[...entry.multikeyPaths[i]!]
+      .sort((a, b) => a - b)
+      .forEach((component, j) => writer.string(String(j), parts.slice(0, component + 1).join('.')))
+    writer.end()
+  })
+  writer
+    .end()
+    .bool('isUnique', index.unique)
+    .bool('isSparse', index.sparse)
+    .bool('isPartial', index.partialFilter !== null)
+  writer.int32('indexVersion', findField(index.spec, 'v')!.asNumber())
+}
+
+function writeBounds(writer: DocumentWriter, { entry, bounds, reverse, between }: IndexScan): void {
+  writer.startDocument('indexBounds')
+  if (between !== null) {
+    const keyOf = (values: readonly RawValue[]): Uint8Array => {
+      const key = new DocumentWriter(64)
+      entry.pattern.forEach(({ path }, i) => key.value(path, values[i]!))
+      return key.finish()
+    }
+    writer
+      .document(reverse ? 'endKey' : 'startKey', keyOf(between.min))
+      .document(reverse ? 'startKey' : 'endKey', keyOf(between.max))
+      .end()
+    return
+  }
+  entry.pattern.forEach(({ path, direction }, i) => {
+    const descends = (direction === -1) !== reverse
+    const intervals = bounds.fields[i]!.intervals.map((interval) => intervalText(interval, descends, entry.index.collation !== null))
+    writer.startArray(path)
+    ;(descends ? intervals.reverse() : intervals).forEach((text, j) => writer.string(String(j), text))
+    writer.end()
+  })
+  writer.end()
+}
+
+function writeCountBounds(writer: DocumentWriter, scan: IndexScan): void {
+  const { start, startInclusive, end, endInclusive } = singlePointsOf(scan)
+  const keyOf = (values: readonly RawValue[]): Uint8Array => {
+    const key = new DocumentWriter(64)
+    scan.entry.pattern.forEach(({ path }, i) => key.value(path, values[i]!))
+    return key.finish()
+  }
+  writer.startDocument('indexBounds').document('startKey', keyOf(start)).bool('startKeyInclusive', startInclusive)
+  writer.document('endKey', keyOf(end)).bool('endKeyInclusive', endInclusive).end()
+}
+
+function intervalText({ low, lowInclusive, high, highInclusive }: Interval, descends: boolean, collated: boolean): string {
+  const [first, firstInclusive, last, lastInclusive] = descends
+    ? [high, highInclusive, low, lowInclusive]
+    : [low, lowInclusive, high, highInclusive]
+  const text = (value: RawValue): string =>
+    collated && value.type === BsonType.string
+      ? `CollationKey(0x${Buffer.from(value.bytes.subarray(value.start + 4, value.end - 1)).toString('hex')})`
+      : formatValue(value)
+  return `${firstInclusive ? '[' : '('}${text(first)}, ${text(last)}${lastInclusive ? ']' : ')'}`
+}

@@ -1,0 +1,200 @@
+/**
+ * What one index can do for one query: over which bounds, and whether in the order that is wanted.
+ * Server: planner_ixselect.cpp, planner_access.cpp, planner_analysis.cpp.
+ */
+import {
+  BsonType,
+  compareValues,
+  emptyDocumentValue,
+  maxKeyValue,
+  minKeyValue,
+  RawValue,
+  stringValue,
+  type StringComparator,
+} from '@shardlab/bson'
+import { boundsFor, isEverything, isPoint, type FilterNode, type Interval, type KeyBounds, type SortPattern } from '@shardlab/query'
+import { isCollatable, labelledPredicate } from '../collation/labelled.js'
+import type { StringLabels } from '../collation/string-labels.js'
+import type { IndexEntry, IndexScan } from '../plan.js'
+import { implies } from '../partial-filter.js'
+import { sameCollation } from './index-entry.js'
+import { containsNull } from './intervals.js'
+
+export interface AccessRequest {
+  readonly sort: SortPattern | null
+  readonly strings: StringComparator | undefined
+}
+
+export interface AccessPath {
+  readonly scan: IndexScan
+  /** The predicate as the index sees it: over labels when its collation is the query's. */
+  readonly predicate: FilterNode
+  /** A comparison that the keys do not follow: strings are then not narrowed. Undefined when the index's order is the query's. */
+  readonly foreignStrings: StringComparator | undefined
+  /** What the predicate's strings were replaced by; null when they stand for themselves. */
+  readonly labels: StringLabels | null
+  /** Does the scan, in its direction, come in the order that is wanted? False when none is. */
+  readonly sorted: boolean
+}
+
+/** The index for this predicate, whether it is of use or not. */
+export function accessPath(entry: IndexEntry, root: FilterNode, request: AccessRequest): AccessPath {
+  const { index } = entry
+  const matching = sameCollation(index, request.strings)
+  // Strings of the query get labels that agree with the index's, and that it forgets.
+  const labels = matching && index.labels !== null ? index.labels.fork() : null
+  const predicate = labels === null ? root : labelledPredicate(root, labels)
+  const foreignStrings = matching ? undefined : (request.strings ?? index.labels!.compare)
+  const bounds = boundsOf(entry, predicate, foreignStrings)
+  const direction = request.sort === null || !matching ? 0 : orderOf(entry, bounds, request.sort)
+  return { scan: { entry, bounds, reverse: direction === -1, between: null }, predicate, foreignStrings, labels, sorted: direction !== 0 }
+}
+
+function boundsOf(entry: IndexEntry, predicate: FilterNode, strings: StringComparator | undefined): KeyBounds {
+  const multikey = new Set(entry.pattern.filter((_, i) => entry.multikeyPaths[i]!.size > 0).map(({ path }) => path))
+  const options = strings === undefined ? { multikey } : { strings, multikey }
+  if (entry.wildcardPath === null) return withinArrays(entry, boundsFor(predicate, entry.pattern, options))
+  return wildcardBounds(entry, boundsFor(predicate, entry.pattern.slice(1), options))
+}
+
+const fullInterval: Interval = { low: minKeyValue, lowInclusive: true, high: maxKeyValue, highInclusive: true }
+const firstArray = new RawValue(BsonType.array, new Uint8Array([5, 0, 0, 0, 0]), 0, 5)
+
+/** Documents in a path are not keys of it, only what is below them: where one may match, everything below the path is read. */
+function wildcardBounds({ wildcardPath: path }: IndexEntry, { fields: [value] }: KeyBounds): KeyBounds {
+  const own = pointOf(stringValue(path!))
+  if (!value!.intervals.some(overlapsObjects)) return { fields: [{ path: '$_path', intervals: [own], exact: true }, value!] }
+  const below: Interval = { low: stringValue(`${path!}.`), lowInclusive: true, high: stringValue(`${path!}/`), highInclusive: false }
+  return {
+    fields: [
+      { path: '$_path', intervals: [own, below], exact: false },
+      { path: path!, intervals: [fullInterval], exact: false },
+    ],
+  }
+}
+
+function pointOf(value: RawValue): Interval {
+  return { low: value, lowInclusive: true, high: value, highInclusive: true }
+}
+
+/** Does it reach between the empty document and the first array? */
+function overlapsObjects({ low, high }: Interval): boolean {
+  return compareValues(low, firstArray) < 0 && compareValues(high, emptyDocumentValue) > 0
+}
+
+/**
+ * Fields that go through one array hold values of one element in each key, while predicates on them may be met by
+ * different elements: only the first of them keeps its bounds.
+ */
+function withinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
+  if (!entry.multikey) return bounds
+  const arraysInUse = new Set<string>()
+  return {
+    fields: bounds.fields.map((field, i) => {
+      if (isEverything(field.intervals)) return field
+      const parts = field.path.split('.')
+      const arrays = [...entry.multikeyPaths[i]!].map((component) => parts.slice(0, component + 1).join('.'))
+      if (arrays.some((array) => arraysInUse.has(array))) return { path: field.path, intervals: [fullInterval], exact: false }
+      for (const array of arrays) arraysInUse.add(array)
+      return field
+    }),
+  }
+}
+
+/** May the planner take this index unasked: does it hold every document that the query can match? */
+export function holdsEveryMatch({ scan: { entry, bounds }, labels, foreignStrings }: AccessPath, root: FilterNode): boolean {
+  const { index } = entry
+  if (index.hidden) return false
+  const { partialRoot } = index
+  if (partialRoot !== null) {
+    const seen = (node: FilterNode): FilterNode => (labels === null ? node : labelledPredicate(node, labels))
+    if (!implies(seen(root), seen(partialRoot), foreignStrings)) return false
+  }
+  // A sparse index lacks the documents that miss all its fields.
+  if (!index.sparse && entry.wildcardPath === null) return true
+  return bounds.fields.some(({ path, intervals }) => path !== '$_path' && (requiresExistence(root, path) || !intervals.some(containsNull)))
+}
+
+function requiresExistence(root: FilterNode, path: string): boolean {
+  if (root.kind === 'and') return root.children.some((child) => requiresExistence(child, path))
+  return root.kind === 'exists' && root.path === path
+}
+
+interface Abilities {
+  /** Only equality. */
+  readonly hashed: boolean
+  /** Nothing that compares strings, also within documents and arrays. */
+  readonly foreignStrings: boolean
+}
+
+/** Is there a predicate on the first field of the index that such an index can answer? `strings`: the query's collation. */
+export function isRelevant(entry: IndexEntry, root: FilterNode, strings: StringComparator | undefined): boolean {
+  const field = entry.pattern[entry.wildcardPath === null ? 0 : 1]!
+  return hasPredicateOn(root, field.path, { hashed: field.direction === 'hashed', foreignStrings: !sameCollation(entry.index, strings) })
+}
+
+function hasPredicateOn(node: FilterNode, path: string, abilities: Abilities): boolean {
+  const { hashed, foreignStrings } = abilities
+  switch (node.kind) {
+    case 'and':
+      return node.children.some((child) => hasPredicateOn(child, path, abilities))
+    case 'or':
+      return node.children.every((child) => hasPredicateOn(child, path, abilities))
+    case 'not':
+      return !hashed && isNegatable(node.child) && hasPredicateOn(node.child, path, abilities)
+    case 'elemMatchObject':
+      return !hashed && path.startsWith(`${node.path}.`) && hasPredicateOn(node.child, path.slice(node.path.length + 1), abilities)
+    case 'comparison':
+      return node.path === path && (!hashed || node.operator === 'eq') && !(foreignStrings && isCollatable(node.value.type))
+    case 'in':
+      return (
+        node.path === path &&
+        (!hashed || node.regexes.length === 0) &&
+        !(foreignStrings && node.values.some(({ type }) => isCollatable(type)))
+      )
+    case 'exists':
+      return node.path === path
+    case 'regex':
+    case 'type':
+    case 'mod':
+    case 'bits':
+    case 'elemMatchValue':
+      return !hashed && node.path === path
+    default:
+      return false
+  }
+}
+
+function isNegatable(node: FilterNode): boolean {
+  return node.kind === 'comparison' || node.kind === 'exists' || (node.kind === 'in' && node.regexes.length === 0)
+}
+
+/** 1 when the index is in the order of the sort, -1 when against it, 0 when neither. */
+export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern): 1 | -1 | 0 {
+  if (sort.natural !== null) return 0
+  const { pattern } = entry
+  const isMultikey = (i: number): boolean => entry.multikeyPaths[i]!.size > 0
+  const isFixed = (i: number): boolean => bounds.fields[i]!.intervals.length === 1 && isPoint(bounds.fields[i]!.intervals[0]!)
+  let order: 1 | -1 | 0 = 0
+  let at = 0
+  for (const part of sort.parts) {
+    const path = part.path.dotted
+    const position = pattern.findIndex((field) => field.path === path)
+    if (position >= 0 && isFixed(position) && !isMultikey(position)) continue
+    while (at < pattern.length && pattern[at]!.path !== path && isFixed(at)) at++
+    const field = pattern[at]
+    if (field === undefined || field.path !== path || field.direction === 'hashed') return 0
+    if (isMultikey(at) && !sortsByWholeArray(entry, bounds, at)) return 0
+    const step = (field.direction === -1) === part.descending ? 1 : -1
+    if (order === 0) order = step
+    else if (order !== step) return 0
+    at++
+  }
+  return order === 0 ? 1 : order
+}
+
+/** An array sorts by its least or greatest element, which the index shows first only when it shows all of them. */
+function sortsByWholeArray(entry: IndexEntry, bounds: KeyBounds, at: number): boolean {
+  const [array] = entry.pattern[at]!.path.split('.', 1)
+  return entry.pattern.every(({ path }, i) => path.split('.', 1)[0] !== array || isEverything(bounds.fields[i]!.intervals))
+}

@@ -1,0 +1,97 @@
+/** Plans of count and distinct. Server: get_executor.cpp (getExecutorCount, getExecutorDistinct), planner_analysis.cpp (turnIxscanIntoCount). */
+import { DocumentWriter } from '@shardlab/bson'
+import { isPoint } from '@shardlab/query'
+import type { IndexScan, PlanStage, QueryPlan } from '../plan.js'
+import { singleRangeOf } from '../stages/scan-range.js'
+import type { Collection } from '../types.js'
+import { accessPath, holdsEveryMatch } from './access-path.js'
+import { isTrivial } from './data-access.js'
+import { plainEntry } from './index-entry.js'
+import { normalized } from './normalize.js'
+import { planned } from './plan-query.js'
+import type { QueryRequest } from './query-request.js'
+
+/**
+ * To be run by `runCount`. `skip` and `limit` apply to the number. A query without a predicate and a hint counts all records, orphans too, as
+ * the server does.
+ * @throws CommandError as `planQuery`
+ */
+export function planCount(collection: Collection, request: QueryRequest): QueryPlan {
+  const { filter, hint, skip = 0, limit = 0 } = request
+  const strings = request.strings ?? filter.strings
+  const root = normalized(filter.root, strings)
+  if (isTrivial(root) && hint === undefined) {
+    return { collection, filter, root: { stage: 'RECORD_STORE_FAST_COUNT', skip, limit }, strings, rejected: [], trials: [] }
+  }
+  const plan = planned(collection, { ...request, skip: 0, limit: 0 }, { isCount: true })
+  const candidates = [plan.root, ...plan.rejected]
+  const fast = candidates.map(countScanOf).find((stage) => stage !== null)
+  const counting = (input: PlanStage): PlanStage => ({ stage: 'COUNT', skip, limit, input })
+  if (fast !== undefined) return { ...plan, root: counting(fast), rejected: [], trials: [] }
+  return { ...plan, root: counting(plan.root), rejected: plan.rejected.map(counting) }
+}
+
+/** A plan that only scans one range of one index needs nothing but its keys. */
+function countScanOf(plan: PlanStage): PlanStage | null {
+  const scan = plan.stage === 'FETCH' && plan.filter === null ? plan.input : plan
+  if (scan.stage !== 'IXSCAN' || scan.filter !== null || scan.scan.between !== null || singleRangeOf(scan.scan) === null) return null
+  return { stage: 'COUNT_SCAN', scan: { ...scan.scan, reverse: false } }
+}
+
+/**
+ * Rows for `distinct`: documents among which every value of `key` is that the query's documents have. Values may come more than once.
+ * @throws CommandError as `planQuery`
+ */
+export function planDistinct(collection: Collection, request: QueryRequest & { readonly key: string }): QueryPlan {
+  const plan = planned(collection, request, {})
+  const scan = distinctScanOf(collection, { ...request, filter: plan.filter }, plan)
+  if (scan === null) return plan
+  const projection = {
+    document: new DocumentWriter(32).int32('_id', 0).int32(request.key, 1).finish(),
+    apply: (document: Uint8Array) => document,
+  }
+  return { ...plan, root: { stage: 'PROJECTION_COVERED', projection, input: scan }, rejected: [], trials: [] }
+}
+
+function distinctScanOf(collection: Collection, request: QueryRequest & { readonly key: string }, plan: QueryPlan): PlanStage | null {
+  if ((request.skip ?? 0) > 0 || (request.limit ?? 0) > 0 || request.sort !== undefined) return null
+  const scan = exactScanOf(plan.root) ?? wholeScanOf(collection, request, plan)
+  if (scan === null || scan.between !== null || scan.entry.wildcardPath !== null) return null
+  const { pattern, multikeyPaths, index } = scan.entry
+  const field = pattern.findIndex(({ path }) => path === request.key)
+  // Arrays give one key for each element, and hashes and other collations' strings are not the values.
+  if (field < 0 || pattern[field]!.direction === 'hashed' || multikeyPaths[field]!.size > 0 || index.collation !== null) return null
+  const before = scan.bounds.fields.slice(0, field)
+  if (!before.every(({ intervals }) => intervals.length === 1 && isPoint(intervals[0]!))) return null
+  return { stage: 'DISTINCT_SCAN', scan, fieldCount: field + 1, shardFilter: request.shardFilter ?? null }
+}
+
+/** The scan when nothing is left to test on documents. */
+function exactScanOf(plan: PlanStage): IndexScan | null {
+  switch (plan.stage) {
+    case 'SHARDING_FILTER':
+      return exactScanOf(plan.input)
+    case 'FETCH':
+      return plan.filter === null ? exactScanOf(plan.input) : null
+    case 'IXSCAN':
+      return plan.filter === null ? plan.scan : null
+    default:
+      return null
+  }
+}
+
+/** Without a predicate the smallest index that begins with the key will do. */
+function wholeScanOf(
+  collection: Collection,
+  { filter, key, hint }: QueryRequest & { readonly key: string },
+  plan: QueryPlan,
+): IndexScan | null {
+  if (!isTrivial(filter.root) || hint !== undefined || plan.root.stage === 'EOF') return null
+  const candidates = collection
+    .indexes()
+    .filter((index) => index.wildcard === null && index.pattern[0]!.path === key)
+    .map((index) => accessPath(plainEntry(index), filter.root, { sort: null, strings: plan.strings }))
+    .filter((path) => holdsEveryMatch(path, filter.root))
+    .sort((a, b) => a.scan.entry.pattern.length - b.scan.entry.pattern.length)
+  return candidates[0]?.scan ?? null
+}

@@ -1,0 +1,106 @@
+/**
+ * The planner: from a query and the indexes of its collection to one plan, and those that it was preferred to.
+ * Server: query/query_planner.cpp, get_executor.cpp.
+ */
+import { BsonType, type RawValue, type StringComparator } from '@shardlab/bson'
+import type { FilterNode } from '@shardlab/query'
+import { resolveHint } from '../hint.js'
+import type { QueryPlan } from '../plan.js'
+import type { Collection } from '../types.js'
+import { accessPath, holdsEveryMatch, type AccessRequest } from './access-path.js'
+import { accessBy, hintedAccess, indexedAccesses, isTrivial } from './data-access.js'
+import { entriesOf, plainEntry, sameCollation } from './index-entry.js'
+import { rangeAccess } from './min-max.js'
+import { normalized } from './normalize.js'
+import { isIdentity, projectionShape, providesFields } from './projection-shape.js'
+import type { QueryRequest } from './query-request.js'
+import { rank } from './ranking.js'
+import { noPlan } from './refusal.js'
+import { solutionOf, sortOf, type DataAccess, type SolutionOptions } from './solution.js'
+
+/**
+ * @throws CommandError as a hint is refused with; NoQueryExecutionPlans, 51173 to 51176 for `min` and `max` that no index can follow
+ */
+export function planQuery(collection: Collection, request: QueryRequest): QueryPlan {
+  return planned(collection, request, {})
+}
+
+/** The same, where only the number of rows is wanted: an index may do without documents. */
+export function planned(collection: Collection, request: QueryRequest, options: SolutionOptions): QueryPlan {
+  const strings = request.strings ?? request.filter.strings
+  const filter = { ...request.filter, root: normalized(request.filter.root, strings) }
+  const accesses = dataAccesses(collection, { ...request, filter }, strings)
+  const solutions = accesses.map((access) => solutionOf(access, request, options))
+  if (solutions.length === 1) return { collection, filter, root: solutions[0]!, strings, rejected: [], trials: [] }
+  const trials = rank({ collection, strings }, solutions, request.limit ?? 0)
+  const root = trials[0]!.root.plan
+  return { collection, filter, root, strings, rejected: solutions.filter((solution) => solution !== root), trials }
+}
+
+function dataAccesses(collection: Collection, request: QueryRequest, strings: StringComparator | undefined): DataAccess[] {
+  const { filter, hint } = request
+  const sort = sortOf(request)
+  const wanted: AccessRequest = { sort, strings }
+  const scan = (reverse: boolean): DataAccess => ({
+    root: {
+      stage: 'COLLSCAN',
+      filter: isTrivial(filter.root) ? null : filter,
+      reverse,
+      after: request.after ?? null,
+    },
+    sorted: sort === null,
+  })
+  const natural = request.sort?.natural ?? null
+  if (request.after !== undefined) return [scan(false)]
+  const isBounded = request.min !== undefined || request.max !== undefined
+  if (hint !== undefined || natural !== null) {
+    const resolved = hint === undefined ? { natural: natural! } : resolveHint(collection, hint)
+    if ('natural' in resolved) {
+      if (isBounded) throw noPlan(collection, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
+      return isNever(filter.root) ? [nothing] : [scan(resolved.natural === -1)]
+    }
+    if (isBounded) return [rangeAccess(collection, resolved.index, request, wanted)]
+    if (isNever(filter.root)) return [nothing]
+    const entries = entriesOf(resolved.index, filter.root)
+    if (entries.length === 0) throw noPlan(collection, 'NoQueryExecutionPlans', 'No query solutions')
+    return hintedAccess(entries, filter, wanted)
+  }
+  if (isBounded) {
+    throw noPlan(collection, 'NoQueryExecutionPlans', 'When using min()/max() a hint of which index to use must be provided')
+  }
+  const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
+  if (id !== null && sameCollation(collection.indexes()[0]!, strings)) return [{ root: { stage: 'IDHACK', id }, sorted: true }]
+  if (isNever(filter.root)) return [nothing]
+  const accesses = indexedAccesses(collection, filter, wanted)
+  if (accesses.length > 0) return accesses
+  const covering = coveringAccess(collection, request, wanted)
+  return [covering ?? scan(false)]
+}
+
+const nothing: DataAccess = { root: { stage: 'EOF' }, sorted: true }
+
+/** The `_id` when the whole query is one equality on it. */
+function idOf(root: FilterNode): RawValue | null {
+  if (root.kind !== 'comparison' || root.operator !== 'eq' || root.path !== '_id') return null
+  const { type } = root.value
+  // No document's _id is one of these.
+  return type === BsonType.array || type === BsonType.regex || type === BsonType.undefined || type === BsonType.null ? null : root.value
+}
+
+function isNever(root: FilterNode): boolean {
+  return root.kind === 'always' ? !root.value : root.kind === 'and' && root.children.some(isNever)
+}
+
+/** For a query without a predicate: the first index that has all that the projection wants. */
+function coveringAccess(collection: Collection, { filter, projection, sort }: QueryRequest, wanted: AccessRequest): DataAccess | null {
+  if (!isTrivial(filter.root) || projection?.document === undefined || isIdentity(projection)) return null
+  const { required } = projectionShape(projection.document)
+  if (required === null || (sort !== undefined && sort.parts.length > 0)) return null
+  for (const index of collection.indexes()) {
+    if (index.wildcard !== null || index.sparse || index.partialFilter !== null || index.multikey) continue
+    const path = accessPath(plainEntry(index), filter.root, wanted)
+    const access = accessBy(path, filter, filter.root, null)
+    if (holdsEveryMatch(path, filter.root) && providesFields(access.root, required)) return access
+  }
+  return null
+}

@@ -1,0 +1,66 @@
+/** What a planner reads in a projection: may an index cover it, and which kind of stage makes it. */
+import { BsonType, FieldIterator, isEmptyDocument } from '@shardlab/bson'
+import { isFetched, stagesOf, type IndexEntry, type PlanStage, type ProjectionStage, type RowProjection } from '../plan.js'
+
+export interface ProjectionShape {
+  /** Paths that it needs, `_id` among them unless it is excluded; null when it needs the whole document. */
+  readonly required: readonly string[] | null
+  /** Only names of top-level fields, included or excluded. */
+  readonly simple: boolean
+  readonly inclusive: boolean
+  /** Excluded paths of an exclusion. */
+  readonly excluded: readonly string[]
+}
+
+export function projectionShape(document: Uint8Array): ProjectionShape {
+  const included: string[] = []
+  const excluded: string[] = []
+  let id: boolean | null = null
+  let simple = true
+  let computed = false
+  for (const it = new FieldIterator(document); it.next();) {
+    const name = it.name()
+    const value = it.value()
+    if (!value.isNumber() && value.type !== BsonType.bool) {
+      computed = true
+      simple = false
+      continue
+    }
+    if (name.includes('.')) simple = false
+    if (name.endsWith('.$')) computed = true
+    if (name === '_id') id = value.isTruthy()
+    else (value.isTruthy() ? included : excluded).push(name)
+  }
+  const inclusive = included.length > 0 || (id === true && excluded.length === 0)
+  const required = computed || !inclusive ? null : id === false ? included : ['_id', ...included]
+  return { required, simple, inclusive: inclusive && !computed, excluded: id === false && !inclusive ? ['_id', ...excluded] : excluded }
+}
+
+/** No projection at all. */
+export function isIdentity(projection: RowProjection): boolean {
+  return projection.document !== undefined && isEmptyDocument(projection.document)
+}
+
+/** Do the index keys below hold all these paths? Server: `QuerySolutionNode::hasField`. */
+export function providesFields(plan: PlanStage, paths: readonly string[]): boolean {
+  if (isFetched(plan)) return true
+  for (const stage of stagesOf(plan))
+    if (stage.stage === 'IXSCAN' && !paths.every((path) => providesField(stage.scan.entry, path))) return false
+  return true
+}
+
+function providesField(entry: IndexEntry, path: string): boolean {
+  if (entry.index.collation !== null) return false
+  // Fields of which one holds the other cannot be put together to one document.
+  if (entry.pattern.some((field) => field.path !== path && (field.path.startsWith(`${path}.`) || path.startsWith(`${field.path}.`))))
+    return false
+  return entry.pattern.some((field, i) => field.path === path && field.direction !== 'hashed' && entry.multikeyPaths[i]!.size === 0)
+}
+
+export function projectionStage(shape: ProjectionShape | null, input: PlanStage): ProjectionStage {
+  if (shape === null || !shape.simple) return 'PROJECTION_DEFAULT'
+  if (isFetched(input)) return 'PROJECTION_SIMPLE'
+  return shape.inclusive && [...stagesOf(input)].filter(({ stage }) => stage === 'IXSCAN').length === 1
+    ? 'PROJECTION_COVERED'
+    : 'PROJECTION_DEFAULT'
+}

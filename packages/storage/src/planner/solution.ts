@@ -1,0 +1,85 @@
+/**
+ * From a way to the data to a whole tree: shard filter, sort, skip, projection, limit.
+ * Server: planner_analysis.cpp (analyzeDataAccess).
+ */
+import type { SortPattern } from '@shardlab/query'
+import { isFetched, stagesOf, type PlanStage } from '../plan.js'
+import { isIdentity, projectionShape, projectionStage, providesFields } from './projection-shape.js'
+import type { QueryRequest } from './query-request.js'
+
+/** A tree that finds the rows, and whether they come in order. */
+export interface DataAccess {
+  readonly root: PlanStage
+  readonly sorted: boolean
+}
+
+export interface SolutionOptions {
+  /** Rows are only counted. */
+  readonly isCount?: boolean
+}
+
+/** The tree that answers the request, and whether it has to see all rows before it gives the first. */
+export function solutionOf(access: DataAccess, request: QueryRequest, options: SolutionOptions = {}): PlanStage {
+  const { shardFilter, skip = 0, limit = 0 } = request
+  const sort = sortOf(request)
+  let tree = access.root
+  if (shardFilter !== undefined && tree.stage !== 'EOF') {
+    if (!providesFields(tree, shardFilter.paths)) tree = fetched(tree)
+    tree = { stage: 'SHARDING_FILTER', shardFilter, input: tree }
+  }
+  const sorts = sort !== null && !access.sorted
+  if (sorts) {
+    if (
+      !providesFields(
+        tree,
+        sort.parts.map(({ path }) => path.dotted),
+      )
+    )
+      tree = fetched(tree)
+    tree = { stage: 'SORT', sort, limit: limit === 0 ? 0 : limit + skip, simple: isFetched(tree), input: tree }
+  }
+  if (skip > 0) tree = { stage: 'SKIP', amount: skip, input: tree }
+  tree = shaped(tree, request, options)
+  if (!sorts && limit > 0) tree = { stage: 'LIMIT', amount: limit, input: tree }
+  return tree
+}
+
+/** The wanted order; null for none and for the natural one, which the scan gives. */
+export function sortOf({ sort }: QueryRequest): SortPattern | null {
+  return sort === undefined || sort.parts.length === 0 ? null : sort
+}
+
+export function hasBlockingSort(tree: PlanStage): boolean {
+  for (const { stage } of stagesOf(tree)) if (stage === 'SORT') return true
+  return false
+}
+
+function fetched(input: PlanStage): PlanStage {
+  return isFetched(input) ? input : { stage: 'FETCH', filter: null, input }
+}
+
+function shaped(tree: PlanStage, { projection, returnKey, sort }: QueryRequest, { isCount }: SolutionOptions): PlanStage {
+  if (returnKey === true) return { stage: 'RETURN_KEY', input: tree }
+  if (projection === undefined || isIdentity(projection)) return isCount === true ? tree : fetched(tree)
+  const shape = projection.document === undefined ? null : projectionShape(projection.document)
+  const input = shape?.required && providesFields(tree, shape.required) ? tree : fetched(tree)
+  const stage = projectionStage(shape, input)
+  // Less has to be sorted when the projection comes first, as long as it keeps what is sorted by.
+  const keepsSort =
+    shape !== null &&
+    shape.simple &&
+    sort?.parts.every(({ path: { dotted } }) =>
+      shape.required === null ? !hides(shape.excluded, dotted) : shape.required.includes(dotted),
+    )
+  if (keepsSort !== true) return { stage, projection, input }
+  if (input.stage === 'SORT' && input.limit === 0) return { ...input, input: { stage, projection, input: input.input } }
+  if (input.stage === 'SKIP' && input.input.stage === 'SORT' && input.input.limit === 0) {
+    const sorting = input.input
+    return { ...input, input: { ...sorting, input: { stage, projection, input: sorting.input } } }
+  }
+  return { stage, projection, input }
+}
+
+function hides(excluded: readonly string[], path: string): boolean {
+  return excluded.some((name) => path === name || path.startsWith(`${name}.`))
+}

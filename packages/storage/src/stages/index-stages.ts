@@ -1,0 +1,185 @@
+/** Stages that read index keys. Server: exec/index_scan.cpp, count_scan.cpp, distinct_scan.cpp. */
+import { findPath, keyStringFieldEnd, keyStringUpperBound } from '@shardlab/bson'
+import type { IndexCursor } from '../index-cursor.js'
+import { mayRepeat, type IndexScan, type PlanStage } from '../plan.js'
+import type { Collection } from '../types.js'
+import { indexKeyDocument } from './index-key-document.js'
+import { BoundsChecker, singleRangeOf } from './scan-range.js'
+import { needTime, Stage, type StageState } from './stage.js'
+
+export class IndexScanStage extends Stage {
+  readonly #plan: Extract<PlanStage, { stage: 'IXSCAN' }>
+  readonly #collection: Collection
+  readonly #withKeys: boolean
+  readonly #seen: Set<number> | null
+  #cursor: IndexCursor | null = null
+  #checker: BoundsChecker | null = null
+  #mustSeek = false
+  #seeks = 0
+  #dupsTested = 0
+  #dupsDropped = 0
+
+  /** `withKeys`: rows tell their index keys. */
+  constructor(plan: Extract<PlanStage, { stage: 'IXSCAN' }>, collection: Collection, withKeys: boolean) {
+    super(plan)
+    this.#plan = plan
+    this.#collection = collection
+    this.#withKeys = withKeys
+    this.#seen = mayRepeat(plan.scan) ? new Set() : null
+  }
+
+  work(): StageState {
+    this.works++
+    if (this.isEof) return this.end()
+    const cursor = this.#positioned()
+    if (cursor === null) return this.end()
+    const recordId = cursor.next()
+    if (recordId < 0) return this.end()
+    this.keysExamined++
+    if (this.#checker !== null) {
+      const check = this.#checker.check(cursor.key)
+      if (check === 'DONE') return this.end()
+      if (check === 'MUST_ADVANCE') {
+        this.#mustSeek = true
+        return needTime
+      }
+    }
+    const { filter } = this.#plan
+    if (this.#seen !== null) {
+      this.#dupsTested++
+      if (this.#seen.has(recordId)) {
+        this.#dupsDropped++
+        return needTime
+      }
+      this.#seen.add(recordId)
+    }
+    const record = this.#collection.get(recordId)!
+    if (filter !== null && !filter.matches(record.document)) return needTime
+    if (!this.#withKeys) return this.give(record)
+    return this.give({ ...record, indexKey: indexKeyDocument(this.#plan.scan.entry, record.document, cursor.key) })
+  }
+
+  override counters(): readonly (readonly [string, number])[] {
+    return [
+      ['keysExamined', this.keysExamined],
+      ['seeks', this.#seeks],
+      ['dupsTested', this.#dupsTested],
+      ['dupsDropped', this.#dupsDropped],
+    ]
+  }
+
+  /** Null when the bounds hold nothing. */
+  #positioned(): IndexCursor | null {
+    if (this.#cursor !== null && !this.#mustSeek) return this.#cursor
+    const { scan } = this.#plan
+    const { index } = scan.entry
+    this.#seeks++
+    if (this.#cursor === null) {
+      const range = singleRangeOf(scan)
+      if (range !== null) return (this.#cursor = index.scanKeys(range.from, range.to, scan.reverse))
+      this.#checker = new BoundsChecker(scan)
+      if (!this.#checker.start()) return null
+    }
+    this.#mustSeek = false
+    this.#cursor = seek(scan, this.#checker!.seekTo)
+    return this.#cursor
+  }
+}
+
+function seek({ entry: { index }, reverse }: IndexScan, to: string): IndexCursor {
+  return reverse ? index.scanKeys(undefined, to, true) : index.scanKeys(to, undefined, false)
+}
+
+/** Keys of one range, of which nothing but their number is wanted. */
+export class CountScanStage extends Stage {
+  readonly #plan: Extract<PlanStage, { stage: 'COUNT_SCAN' }>
+  readonly #collection: Collection
+  readonly #seen: Set<number> | null
+  #cursor: IndexCursor | null = null
+
+  constructor(plan: Extract<PlanStage, { stage: 'COUNT_SCAN' }>, collection: Collection) {
+    super(plan)
+    this.#plan = plan
+    this.#collection = collection
+    this.#seen = mayRepeat(plan.scan) ? new Set() : null
+  }
+
+  work(): StageState {
+    this.works++
+    if (this.isEof) return this.end()
+    const { scan } = this.#plan
+    if (this.#cursor === null) {
+      const range = singleRangeOf(scan)!
+      this.#cursor = scan.entry.index.scanKeys(range.from, range.to, false)
+    }
+    const recordId = this.#cursor.next()
+    // The server counts the look behind the last key, too.
+    this.keysExamined++
+    if (recordId < 0) return this.end()
+    if (this.#seen !== null) {
+      if (this.#seen.has(recordId)) return needTime
+      this.#seen.add(recordId)
+    }
+    return this.give(this.#collection.get(recordId)!)
+  }
+
+  override counters(): readonly (readonly [string, number])[] {
+    return [['keysExamined', this.keysExamined]]
+  }
+}
+
+/** One key for each combination of the first fields: from each it jumps to the next. */
+export class DistinctScanStage extends Stage {
+  readonly #plan: Extract<PlanStage, { stage: 'DISTINCT_SCAN' }>
+  readonly #collection: Collection
+  readonly #checker: BoundsChecker
+  readonly #path: string
+  #cursor: IndexCursor | null = null
+  #seekTo: string | null = null
+
+  constructor(plan: Extract<PlanStage, { stage: 'DISTINCT_SCAN' }>, collection: Collection) {
+    super(plan)
+    this.#plan = plan
+    this.#collection = collection
+    this.#checker = new BoundsChecker(plan.scan)
+    this.#path = plan.scan.entry.pattern[plan.fieldCount - 1]!.path
+    this.isEof = !this.#checker.start()
+    this.#seekTo = this.#checker.seekTo
+  }
+
+  work(): StageState {
+    this.works++
+    if (this.isEof) return this.end()
+    const { scan, shardFilter } = this.#plan
+    if (this.#seekTo !== null) this.#cursor = seek(scan, this.#seekTo)
+    this.#seekTo = null
+    const recordId = this.#cursor!.next()
+    if (recordId < 0) return this.end()
+    this.keysExamined++
+    const { key } = this.#cursor!
+    const check = this.#checker.check(key)
+    if (check === 'DONE') return this.end()
+    if (check === 'MUST_ADVANCE') {
+      this.#seekTo = this.#checker.seekTo
+      return needTime
+    }
+    const record = this.#collection.get(recordId)!
+    // Behind an orphan the next key may be of the same values; a missing field has the key of null, and is no value.
+    if (shardFilter !== null && !shardFilter.owns(record.document)) return needTime
+    if (findPath(record.document, this.#path) === undefined) return needTime
+    const prefix = key.slice(0, this.#prefixEnd(key))
+    this.#seekTo = scan.reverse ? prefix : keyStringUpperBound(prefix)
+    return this.give(record)
+  }
+
+  override counters(): readonly (readonly [string, number])[] {
+    return [['keysExamined', this.keysExamined]]
+  }
+
+  #prefixEnd(key: string): number {
+    const { scan, fieldCount } = this.#plan
+    let end = 0
+    for (let i = 0; i < fieldCount; i++) end = keyStringFieldEnd(key, end, scan.entry.pattern[i]!.direction === -1)
+    return end
+  }
+}

@@ -1,0 +1,86 @@
+/** Stages that read records. Server: exec/collection_scan.cpp, idhack.cpp, eof.cpp. */
+import { DocumentWriter } from '@shardlab/bson'
+import type { Filter } from '@shardlab/query'
+import type { PlanStage } from '../plan.js'
+import type { StoredRecord } from '../record-table.js'
+import type { Collection } from '../types.js'
+import { needTime, Stage, type StageState } from './stage.js'
+
+export class EofStage extends Stage {
+  work(): StageState {
+    this.works++
+    return this.end()
+  }
+}
+
+export class CollectionScanStage extends Stage {
+  readonly #scan: { next(): StoredRecord | null }
+  readonly #filter: Filter | null
+
+  constructor(plan: Extract<PlanStage, { stage: 'COLLSCAN' }>, collection: Collection) {
+    super(plan)
+    this.#filter = plan.filter
+    this.#scan = collection.clustered
+      ? scanById(collection, plan.reverse)
+      : collection.scan({ reverse: plan.reverse, ...(plan.after === null ? {} : { after: plan.after }) })
+  }
+
+  work(): StageState {
+    this.works++
+    const record = this.#scan.next()
+    if (record === null) return this.end()
+    this.docsExamined++
+    return this.#filter === null || this.#filter.matches(record.document) ? this.give(record) : needTime
+  }
+
+  override counters(): readonly (readonly [string, number])[] {
+    return [['docsExamined', this.docsExamined]]
+  }
+}
+
+/** A clustered collection lies in the order of its `_id`. */
+function scanById(collection: Collection, reverse: boolean): { next(): StoredRecord | null } {
+  const cursor = collection.indexes()[0]!.scanKeys(undefined, undefined, reverse)
+  return {
+    next() {
+      const recordId = cursor.next()
+      return recordId < 0 ? null : collection.get(recordId)!
+    },
+  }
+}
+
+export class IdHackStage extends Stage {
+  readonly #plan: Extract<PlanStage, { stage: 'IDHACK' }>
+  readonly #collection: Collection
+  readonly #withKeys: boolean
+  #isDone = false
+
+  /** `withKeys`: the row tells its index key. */
+  constructor(plan: Extract<PlanStage, { stage: 'IDHACK' }>, collection: Collection, withKeys: boolean) {
+    super(plan)
+    this.#withKeys = withKeys
+    this.#plan = plan
+    this.#collection = collection
+  }
+
+  work(): StageState {
+    this.works++
+    if (this.#isDone) return this.end()
+    this.#isDone = true
+    const record = this.#collection.findById(this.#plan.id)
+    if (record === undefined) return this.end()
+    this.keysExamined = 1
+    this.docsExamined = 1
+    // The look for another one is spared: explain shows the end with the row.
+    this.isEof = true
+    if (!this.#withKeys) return this.give(record)
+    return this.give({ ...record, indexKey: new DocumentWriter(32).value('_id', this.#plan.id).finish() })
+  }
+
+  override counters(): readonly (readonly [string, number])[] {
+    return [
+      ['keysExamined', this.keysExamined],
+      ['docsExamined', this.docsExamined],
+    ]
+  }
+}

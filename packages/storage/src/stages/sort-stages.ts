@@ -1,0 +1,124 @@
+/** Stages that order rows. Server: exec/sort.cpp, merge_sort.cpp. */
+import { sortOrder, type SortKey, type SortOrder } from '@shardlab/query'
+import type { StringComparator } from '@shardlab/bson'
+import type { PlanStage } from '../plan.js'
+import { Sorter } from '../sorter.js'
+import { advanced, needTime, Stage, type Row, type StageState } from './stage.js'
+
+export class SortStage extends Stage {
+  readonly #input: Stage
+  readonly #sorter: Sorter
+  readonly #limitBytes: number
+  #sorted: Row[] | null = null
+  #taken = 0
+  #bytes = 0
+
+  constructor(
+    plan: Extract<PlanStage, { stage: 'SORT' }>,
+    strings: StringComparator | undefined,
+    { memoryBytes, allowDiskUse }: { memoryBytes: number; allowDiskUse: boolean },
+    input: Stage,
+  ) {
+    super(plan, [input])
+    this.#input = input
+    this.#limitBytes = memoryBytes
+    // There is no disk to spill to: where it may be used, nothing limits the sort.
+    this.#sorter = new Sorter(sortOrder(plan.sort, strings), plan.limit, allowDiskUse ? Infinity : memoryBytes)
+  }
+
+  work(): StageState {
+    this.works++
+    if (this.#sorted === null) {
+      const state = this.#input.work()
+      if (state === advanced) {
+        this.#bytes += this.#input.row.document.length
+        this.#sorter.add(this.#input.row)
+      } else if (state !== needTime) this.#sorted = this.#sorter.finish()
+      return needTime
+    }
+    const row = this.#sorted[this.#taken++]
+    return row === undefined ? this.end() : this.give(row)
+  }
+
+  override counters(): readonly (readonly [string, number | boolean])[] {
+    const spills = this.#bytes > this.#limitBytes ? 1 : 0
+    return [
+      ['totalDataSizeSorted', this.#bytes],
+      ['usedDisk', spills > 0],
+      ['spills', spills],
+      ['spilledDataStorageSize', spills > 0 ? this.#bytes : 0],
+    ]
+  }
+}
+
+interface Waiting {
+  readonly input: Stage
+  readonly row: Row
+  readonly key: SortKey
+}
+
+/** Merges inputs that are in order. */
+export class MergeSortStage extends Stage {
+  readonly #order: SortOrder
+  readonly #seen: Set<number> | null
+  /** Inputs that have to be asked for a row, before any row can be given. */
+  readonly #empty: Stage[]
+  /** One row of every other input, the next one last. */
+  readonly #waiting: Waiting[] = []
+  #dupsTested = 0
+  #dupsDropped = 0
+
+  constructor(plan: Extract<PlanStage, { stage: 'SORT_MERGE' }>, strings: StringComparator | undefined, inputs: readonly Stage[]) {
+    super(plan, inputs)
+    this.#order = sortOrder(plan.sort, strings)
+    this.#seen = plan.dedup ? new Set() : null
+    this.#empty = [...inputs]
+  }
+
+  work(): StageState {
+    this.works++
+    const input = this.#empty[0]
+    if (input === undefined) {
+      const next = this.#waiting.pop()
+      if (next === undefined) return this.end()
+      this.#empty.push(next.input)
+      return this.give(next.row)
+    }
+    const state = input.work()
+    if (state === needTime) return needTime
+    if (state !== advanced) {
+      this.#empty.shift()
+      return needTime
+    }
+    const { row } = input
+    if (this.#seen !== null) {
+      this.#dupsTested++
+      if (this.#seen.has(row.recordId)) {
+        this.#dupsDropped++
+        return needTime
+      }
+      this.#seen.add(row.recordId)
+    }
+    this.#empty.shift()
+    this.#insert({ input, row, key: this.#order.keyOf(row.document) })
+    return needTime
+  }
+
+  #insert(entry: Waiting): void {
+    let low = 0
+    let high = this.#waiting.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#order.compare(this.#waiting[middle]!.key, entry.key) > 0) low = middle + 1
+      else high = middle
+    }
+    this.#waiting.splice(low, 0, entry)
+  }
+
+  override counters(): readonly (readonly [string, number])[] {
+    return [
+      ['dupsTested', this.#dupsTested],
+      ['dupsDropped', this.#dupsDropped],
+    ]
+  }
+}

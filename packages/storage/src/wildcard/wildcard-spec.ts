@@ -1,0 +1,77 @@
+/**
+ * Which paths a wildcard index holds: `$**`, `path.$**`, and `wildcardProjection`.
+ * Server: wildcard_key_generator.cpp, wildcard_validation.cpp. Manual page: core/indexes/index-types/index-wildcard.
+ */
+import { BsonType, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+
+/** The paths of one wildcard index. */
+export interface WildcardPaths {
+  readonly direction: 1 | -1
+  /** Is a value at this path in the index? */
+  holds(path: string): boolean
+  /** May a path below this one be in the index? */
+  reaches(path: string): boolean
+  /** Included paths; none when the projection excludes, or when there is none. */
+  readonly included: readonly string[]
+}
+
+export function isWildcardName(name: string): boolean {
+  return name === '$**' || name.endsWith('.$**')
+}
+
+/** The one field of the key pattern is the wildcard: null for any other pattern. */
+export function wildcardPathsOf(spec: Uint8Array): WildcardPaths | null {
+  const it = new FieldIterator(findField(spec, 'key')!.slice())
+  if (!it.next() || !isWildcardName(it.name())) return null
+  const direction = it.value().asNumber() < 0 ? -1 : 1
+  const root = it.name() === '$**' ? '' : it.name().slice(0, -4)
+  if (root !== '') return including([root], direction)
+  const projection = findField(spec, 'wildcardProjection')
+  if (projection === undefined) return excluding(['_id'], direction)
+  const included: string[] = []
+  const excluded: string[] = []
+  for (const field of leavesOf(projection.slice())) (field.included ? included : excluded).push(field.path)
+  const others = included.filter((path) => path !== '_id')
+  if (others.length > 0) return including(included, direction)
+  // `_id` is left out unless it is named.
+  if (excluded.length > 0) return excluding(included.length > 0 ? excluded : [...excluded, '_id'], direction)
+  return including(included, direction)
+}
+
+function including(included: readonly string[], direction: 1 | -1): WildcardPaths {
+  const holds = (path: string): boolean => included.some((root) => isAtOrBelow(path, root))
+  return { direction, included, holds, reaches: (path) => holds(path) || included.some((root) => isAtOrBelow(root, path)) }
+}
+
+function excluding(excluded: readonly string[], direction: 1 | -1): WildcardPaths {
+  const holds = (path: string): boolean => !excluded.some((root) => isAtOrBelow(path, root))
+  return { direction, included: [], holds, reaches: holds }
+}
+
+export function isAtOrBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}.`)
+}
+
+export interface ProjectedPath {
+  readonly path: string
+  readonly included: boolean
+}
+
+/** Dotted or nested, both are allowed. */
+export function leavesOf(projection: Uint8Array, prefix = ''): ProjectedPath[] {
+  const leaves: ProjectedPath[] = []
+  for (const it = new FieldIterator(projection); it.next();) {
+    const value = it.value()
+    const path = prefix + it.name()
+    if (value.type === BsonType.object) leaves.push(...leavesOf(value.slice(), `${path}.`))
+    else leaves.push({ path, included: value.isTruthy() })
+  }
+  return leaves
+}
+
+/** The stored projection names every path in full: `{a: {b: 1}}` becomes `{'a.b': 1}`. */
+export function normalizedProjection(projection: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(projection.length + 16)
+  for (const { path, included } of leavesOf(projection)) writer.bool(path, included)
+  return writer.finish()
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Document } from '@shardlab/bson'
+import { checkIndex, createMemoryEngine, type Index } from '../src/index.js'
+import { check } from './support/check.js'
+import { collectionOf } from './support/collection.js'
+import { fields } from './support/documents.js'
+import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from './support/log.js'
+
+const indexes: readonly (readonly [Document, Document])[] = [
+  [{ a: 1 }, {}],
+  [{ a: -1, b: 1 }, { sparse: true }],
+  [{ 'a.b': 1, c: 1 }, { collation: { locale: 'en', strength: 1 } }],
+  [{ b: 'hashed' }, {}],
+  [{ '$**': 1 }, {}],
+  [{ c: 1 }, { partialFilterExpression: { b: { $gt: 0 } } }],
+  [{ 'a.$**': -1 }, { collation: { locale: 'de' }, name: 'subtree' }],
+]
+
+t.test('whatever is written, every index holds the keys of the documents', async () => {
+  check(
+    fc.property(fc.array(fc.tuple(fc.nat({ max: 9 }), fc.option(fields)), { maxLength: 40 }), (changes) => {
+      const engine = createMemoryEngine()
+      applyAll(engine, [createOf('db.c'), ...indexes.slice(0, 4).map(([key, options]) => createIndexOf('db.c', key, options))])
+      const present = new Set<number>()
+      for (const [id, document] of changes) {
+        if (document === null) {
+          if (present.delete(id)) engine.apply(deleteOf('db.c', id))
+        } else {
+          engine.apply((present.has(id) ? updateOf : insertOf)('db.c', { _id: id, ...document }))
+          present.add(id)
+        }
+        if (present.size === 3 && engine.collection('db.c')!.indexes().length === 5)
+          applyAll(
+            engine,
+            indexes.slice(4).map(([key, options]) => createIndexOf('db.c', key, options)),
+          )
+      }
+      const collection = engine.collection('db.c')!
+      return collection.indexes().every((index) => {
+        const { keys, missing, extra } = checkIndex(collection, index)
+        return keys === index.entries && missing === 0 && extra === 0
+      })
+    }),
+    1000,
+  )
+})
+
+t.test('what is wrong is counted', async (t) => {
+  const collection = collectionOf([{ a: 1 }, { a: [2, 3] }], [[{ a: 1 }]])
+  const index = collection.index('a_1')!
+  t.same(checkIndex(collection, index), { keys: 3, missing: 0, extra: 0 })
+  const other = collectionOf([{ a: 1 }, { a: 4 }, { a: 5 }], [[{ a: 1 }]])
+  const foreign: Index = other.index('a_1')!
+  t.same(checkIndex(collection, foreign), { keys: 3, missing: 2, extra: 2 })
+})

@@ -1,0 +1,170 @@
+/** The objects that a test names: clients, databases, collections, sessions, buckets, cursors, threads, and saved results. */
+import {
+  AbstractCursor,
+  ChangeStream,
+  ClientSession,
+  Collection,
+  Db,
+  GridFSBucket,
+  MongoClient,
+  ReadConcern,
+  ReadPreference,
+  WriteConcern,
+  type Document,
+} from 'mongodb'
+import { Observer } from './events.js'
+import type { MatchContext } from './matching.js'
+
+/** Operations that a test lets run beside its own, one after another. */
+export class Thread {
+  #running: Promise<void> = Promise.resolve()
+
+  /** Runs `work` after what was given before. */
+  run(work: () => Promise<void>): void {
+    this.#running = this.#running.then(work)
+    // Whoever waits for the thread hears of the failure.
+    this.#running.catch(() => {})
+  }
+
+  /** Resolves when everything is done, and rejects with the first failure. */
+  finished(): Promise<void> {
+    return this.#running
+  }
+}
+
+/** Where the cluster is: the addresses of its routers, and the options of its URI. */
+export interface ClusterAddress {
+  readonly hosts: readonly string[]
+  /** What stands behind the `?`, or an empty text. */
+  readonly options: string
+}
+
+/** `mongodb://a:1,b:2/?x=y`, taken apart. @throws Error when it is no such URI */
+export function parseAddress(uri: string): ClusterAddress {
+  const parts = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(uri)
+  if (parts === null) throw new Error(`${JSON.stringify(uri)} is no mongodb:// URI`)
+  return { hosts: parts[1]!.split(','), options: parts[2] ?? '' }
+}
+
+/** The entities of one test. */
+export class Entities implements MatchContext {
+  readonly #values = new Map<string, unknown>()
+  readonly #observers = new Map<string, Observer>()
+  readonly #address: ClusterAddress
+
+  constructor(address: ClusterAddress) {
+    this.#address = address
+  }
+
+  /** Makes one element of `createEntities`. */
+  async create(element: Document): Promise<void> {
+    const [kind, description] = Object.entries(element)[0] as [string, Document]
+    this.set(description['id'], await this.#make(kind, description))
+  }
+
+  /** @throws Error when the name is taken */
+  set(id: string, value: unknown): void {
+    if (this.#values.has(id)) throw new Error(`there is an entity ${id} already`)
+    this.#values.set(id, value)
+  }
+
+  readonly entity = (id: string): unknown => {
+    if (!this.#values.has(id)) throw new Error(`there is no entity ${id}`)
+    return this.#values.get(id)
+  }
+
+  readonly lsid = (id: string): unknown => this.get(id, ClientSession).id
+
+  /** The entity of that name. @throws Error when it is something else */
+  get<T>(id: string, type: abstract new (...args: any[]) => T): T {
+    const value = this.entity(id)
+    if (!(value instanceof type)) throw new Error(`the entity ${id} is no ${type.name}`)
+    return value
+  }
+
+  observer(clientId: string): Observer {
+    const observer = this.#observers.get(clientId)
+    if (observer === undefined) throw new Error(`there is no client ${clientId}`)
+    return observer
+  }
+
+  /** Ends and closes everything, in the order that leaves nothing behind; failures of doing so are no failures of the test. */
+  async close(): Promise<void> {
+    const all = [...this.#values.values()]
+    const quietly = (work: Promise<unknown>) => work.catch(() => {})
+    for (const each of all) if (each instanceof AbstractCursor || each instanceof ChangeStream) await quietly(each.close())
+    for (const each of all) if (each instanceof ClientSession) await quietly(each.endSession())
+    for (const each of all) if (each instanceof MongoClient) await quietly(each.close())
+  }
+
+  async #make(kind: string, description: Document): Promise<unknown> {
+    switch (kind) {
+      case 'client':
+        return this.#makeClient(description)
+      case 'database':
+        return this.get(description['client'], MongoClient).db(description['databaseName'], concerns(description['databaseOptions']))
+      case 'collection':
+        return this.get(description['database'], Db).collection(description['collectionName'], concerns(description['collectionOptions']))
+      case 'session': {
+        const { defaultTransactionOptions, ...options } = (description['sessionOptions'] ?? {}) as Document
+        return this.get(description['client'], MongoClient).startSession({
+          ...options,
+          ...(defaultTransactionOptions === undefined ? {} : { defaultTransactionOptions: concerns(defaultTransactionOptions) }),
+        })
+      }
+      case 'bucket':
+        return new GridFSBucket(this.get(description['database'], Db), concerns(description['bucketOptions']))
+      case 'thread':
+        return new Thread()
+      default:
+        throw new Error(`the runner does not know entities of kind ${kind}`)
+    }
+  }
+
+  async #makeClient(description: Document): Promise<MongoClient> {
+    const observer = new Observer(description)
+    const severities = description['observeLogMessages'] as Record<string, string> | undefined
+    const options: Document = {
+      monitorCommands: true,
+      serverSelectionTimeoutMS: 10_000,
+      ...(severities === undefined ? {} : observer.logOptions(severities)),
+      ...(description['serverApi'] === undefined ? {} : { serverApi: description['serverApi'] }),
+    }
+    const client = new MongoClient(this.#uri(description), options)
+    observer.observe(client, (description['observeEvents'] as string[] | undefined) ?? [])
+    this.#observers.set(description['id'], observer)
+    await client.connect()
+    return client
+  }
+
+  #uri(description: Document): string {
+    const hosts = description['useMultipleMongoses'] === true ? this.#address.hosts : this.#address.hosts.slice(0, 1)
+    const query = new URLSearchParams(this.#address.options)
+    for (const [name, value] of Object.entries((description['uriOptions'] as Document | undefined) ?? {})) {
+      if (name === 'readPreferenceTags') for (const tags of value) query.append(name, String(tags))
+      else query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+    }
+    return `mongodb://${hosts.join(',')}/?${query.toString()}`
+  }
+}
+
+/** Options with the concerns and the read preference as the driver takes them. */
+export function concerns(options: Document | undefined): Document {
+  const { readConcern, readPreference, writeConcern, maxCommitTimeMS, ...rest } = options ?? {}
+  return {
+    ...rest,
+    ...(readConcern === undefined ? {} : { readConcern: ReadConcern.fromOptions(readConcern) ?? readConcern }),
+    ...(readPreference === undefined ? {} : { readPreference: readPreferenceOf(readPreference) }),
+    ...(writeConcern === undefined ? {} : { writeConcern: WriteConcern.fromOptions(writeConcern as WriteConcern) ?? writeConcern }),
+    ...(maxCommitTimeMS === undefined ? {} : { maxCommitTimeMS }),
+  }
+}
+
+function readPreferenceOf({ mode, tagSets, ...options }: Document): ReadPreference {
+  return new ReadPreference(mode, tagSets, options)
+}
+
+/** A collection with other options of its own. */
+export function withOptions(collection: Collection, client: MongoClient, options: Document): Collection {
+  return client.db(collection.dbName).collection(collection.collectionName, options)
+}

@@ -1,0 +1,141 @@
+/** What the server is, and whether a test may run on it. */
+import { MongoServerError, type Document, type MongoClient } from 'mongodb'
+import { matchNested } from './matching.js'
+import type { Operation, RunOnRequirement, SpecFile, SpecTest } from './spec-files.js'
+
+/** What requirements ask about. */
+export interface ServerFacts {
+  /** `8.0.4` as numbers. */
+  readonly version: readonly number[]
+  readonly parameters: Document
+  readonly topology: string
+  /** Features that are not there, with the sentence that a skipped test gets. */
+  readonly missing: ReadonlyMap<Feature, string>
+}
+
+/** Parts of a server that only some tests need. */
+export type Feature = 'failPoints' | 'transactions' | 'changeStreams'
+
+interface FeatureRow {
+  readonly reason: string
+  /** Whether a test needs it. */
+  readonly isNeeded: (operations: readonly Operation[], test: SpecTest, file: SpecFile) => boolean
+  /** Throws when the server does not have it. */
+  readonly probe: (client: MongoClient) => Promise<unknown>
+}
+
+const uses = (operations: readonly Operation[], ...names: string[]): boolean => operations.some(({ name }) => names.includes(name))
+
+const features: Readonly<Record<Feature, FeatureRow>> = {
+  failPoints: {
+    reason: 'needs fail points (configureFailPoint)',
+    isNeeded: (operations) => uses(operations, 'failPoint', 'targetedFailPoint'),
+    probe: (client) => client.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' }),
+  },
+  transactions: {
+    reason: 'needs transactions',
+    isNeeded: (operations) => uses(operations, 'startTransaction', 'commitTransaction', 'abortTransaction', 'withTransaction'),
+    probe: (client) =>
+      client.withSession(async (session) => {
+        session.startTransaction()
+        await client.db('test').collection('probe').findOne({}, { session })
+        await session.abortTransaction()
+      }),
+  },
+  changeStreams: {
+    reason: 'needs change streams',
+    isNeeded: (operations) => uses(operations, 'createChangeStream') || operations.some(opensChangeStream),
+    probe: async (client) => {
+      const stream = client.watch()
+      try {
+        await stream.tryNext()
+      } finally {
+        await stream.close()
+      }
+    },
+  },
+}
+
+function opensChangeStream({ arguments: args }: Operation): boolean {
+  const first = (args?.['pipeline'] ?? args?.['command']?.['pipeline'])?.[0]
+  return first !== undefined && first !== null && Object.hasOwn(first as object, '$changeStream')
+}
+
+/** All operations of a test, with those that a loop, a thread or a transaction's callback runs. */
+export function operationsOf(operations: readonly Operation[]): Operation[] {
+  return operations.flatMap((operation) => {
+    const inner = [operation.arguments?.['operations'], operation.arguments?.['callback'], operation.arguments?.['operation']]
+    return [operation, ...operationsOf(inner.flat().filter((each) => each !== undefined) as Operation[])]
+  })
+}
+
+/** Asks the server what it is. */
+export async function serverFacts(client: MongoClient): Promise<ServerFacts> {
+  const admin = client.db('admin')
+  const { version } = (await admin.command({ buildInfo: 1 })) as unknown as { version: string }
+  const hello = await admin.command({ hello: 1 })
+  const parameters = await admin.command({ getParameter: '*' }).catch(() => ({}))
+  const missing = new Map<Feature, string>()
+  for (const [feature, { probe, reason }] of Object.entries(features) as [Feature, FeatureRow][]) {
+    await probe(client).catch((error: unknown) => {
+      if (!(error instanceof MongoServerError)) throw error
+      missing.set(feature, reason)
+    })
+  }
+  const topology = hello['msg'] === 'isdbgrid' ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replicaset'
+  return { version: numbersOf(version), parameters, topology, missing }
+}
+
+const numbersOf = (version: string): number[] => version.split('-')[0]!.split('.').map(Number)
+
+function compareVersions(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < 3; i++) if ((a[i] ?? 0) !== (b[i] ?? 0)) return (a[i] ?? 0) - (b[i] ?? 0)
+  return 0
+}
+
+/** Why none of the alternatives holds; null when one does, or when there are none. */
+export function unmetRequirement(requirements: readonly RunOnRequirement[] | undefined, facts: ServerFacts): string | null {
+  if (requirements === undefined || requirements.length === 0) return null
+  const reasons = requirements.map((each) => unmet(each, facts))
+  return reasons.includes(null) ? null : [...new Set(reasons)].join(', or ')
+}
+
+function unmet(requirement: RunOnRequirement, facts: ServerFacts): string | null {
+  const { minServerVersion: min, maxServerVersion: max, topologies, serverParameters, serverless, auth, csfle } = requirement
+  const ofSharded = facts.topology === 'sharded' ? ['sharded', 'sharded-replicaset'] : [facts.topology]
+  if (topologies !== undefined && !topologies.some((each) => ofSharded.includes(each))) return `is for topology ${topologies.join(', ')}`
+  if (min !== undefined && compareVersions(facts.version, numbersOf(min)) < 0) return `is for servers from ${min}`
+  // A maximum of 4.0 includes all of 4.0.x.
+  if (max !== undefined) {
+    const parts = numbersOf(max)
+    if (compareVersions(facts.version.slice(0, parts.length), parts) > 0) return `is for servers up to ${max}`
+  }
+  if (auth === true) return 'needs authentication'
+  if (csfle !== undefined && csfle !== false) return 'needs client-side encryption'
+  if (serverless === 'require') return 'is for serverless'
+  for (const [name, value] of Object.entries(serverParameters ?? {})) {
+    try {
+      matchNested(facts.parameters[name], value, noEntities)
+    } catch {
+      return `needs the server parameter ${name}`
+    }
+  }
+  return null
+}
+
+const none = (name: string): never => {
+  throw new Error(`no entity ${name} here`)
+}
+const noEntities = { entity: none, lsid: none }
+
+/** Why a test is not run on this server; null when it is. */
+export function skipReason(file: SpecFile, test: SpecTest, facts: ServerFacts): string | null {
+  if (!file.schemaVersion.startsWith('1.')) return `has schema version ${file.schemaVersion}`
+  const unmetHere = unmetRequirement(file.runOnRequirements, facts) ?? unmetRequirement(test.runOnRequirements, facts)
+  if (unmetHere !== null) return unmetHere
+  if (test.skipReason !== undefined) return 'is skipped by the specification itself'
+  if (test.expectTracingMessages !== undefined) return 'expects tracing, which the driver does not offer'
+  const operations = operationsOf(test.operations)
+  for (const [feature, reason] of facts.missing) if (features[feature].isNeeded(operations, test, file)) return reason
+  return null
+}

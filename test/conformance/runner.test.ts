@@ -1,0 +1,145 @@
+/** The runner itself, on test files of its own: what passes, what fails and with which sentence, what is skipped and why. */
+import t from 'tap'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ShardedCluster } from 'shardlab'
+import { run } from '../support/up.js'
+import { fileURLToPath } from 'node:url'
+import { runConformance } from './runner.js'
+
+const main = fileURLToPath(new URL('main.js', import.meta.url))
+
+const things = {
+  createEntities: [
+    { client: { id: 'client', observeEvents: ['commandStartedEvent'] } },
+    { database: { id: 'db', client: 'client', databaseName: 'runner' } },
+    { collection: { id: 'things', database: 'db', collectionName: 'things' } },
+    { session: { id: 'session', client: 'client' } },
+  ],
+  initialData: [{ databaseName: 'runner', collectionName: 'things', documents: [{ _id: 1 }, { _id: 2 }] }],
+}
+
+const find = (expectResult: unknown) => ({ object: 'things', name: 'find', arguments: { filter: {}, sort: { _id: 1 } }, expectResult })
+
+const basics = {
+  description: 'basics',
+  schemaVersion: '1.0',
+  ...things,
+  tests: [
+    {
+      description: 'passes',
+      operations: [
+        find([{ _id: 1 }, { _id: 2 }]),
+        { object: 'things', name: 'insertOne', arguments: { document: { _id: 3 }, session: 'session' } },
+        {
+          object: 'things',
+          name: 'insertOne',
+          arguments: { document: { _id: 3 } },
+          expectError: { isClientError: false, errorCode: 11000 },
+        },
+      ],
+      expectEvents: [
+        {
+          client: 'client',
+          events: [
+            { commandStartedEvent: { command: { find: 'things', lsid: { $$exists: true } } } },
+            { commandStartedEvent: { command: { insert: 'things', lsid: { $$sessionLsid: 'session' } } } },
+            { commandStartedEvent: { commandName: 'insert', databaseName: 'runner' } },
+          ],
+        },
+      ],
+      outcome: [{ databaseName: 'runner', collectionName: 'things', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] }],
+    },
+    { description: 'wrong result', operations: [find([{ _id: 1 }])] },
+    {
+      description: 'missing error',
+      operations: [{ object: 'things', name: 'find', arguments: { filter: {} }, expectError: { isError: true } }],
+    },
+    { description: 'wrong event', operations: [find([{}, {}])], expectEvents: [{ client: 'client', events: [] }] },
+    { description: 'wrong outcome', operations: [], outcome: [{ databaseName: 'runner', collectionName: 'things', documents: [] }] },
+    { description: 'unknown operation', operations: [{ object: 'things', name: 'juggle', arguments: {} }] },
+    { description: 'unknown assertion', operations: [{ object: 'testRunner', name: 'assertJuggled', arguments: {} }] },
+    {
+      description: 'a loop, a thread and a saved cursor',
+      operations: [
+        { object: 'testRunner', name: 'createEntities', arguments: { entities: [{ thread: { id: 'thread' } }] } },
+        {
+          object: 'testRunner',
+          name: 'runOnThread',
+          arguments: { thread: 'thread', operation: { object: 'things', name: 'insertOne', arguments: { document: { _id: 9 } } } },
+        },
+        { object: 'testRunner', name: 'waitForThread', arguments: { thread: 'thread' } },
+        { object: 'things', name: 'createFindCursor', arguments: { filter: { _id: 9 } }, saveResultAsEntity: 'cursor' },
+        { object: 'cursor', name: 'iterateUntilDocumentOrError', expectResult: { _id: 9 } },
+        { object: 'cursor', name: 'close' },
+        {
+          object: 'testRunner',
+          name: 'loop',
+          arguments: {
+            operations: [find([{}, {}, {}])],
+            numIterations: 3,
+            storeIterationsAsEntity: 'iterations',
+            storeErrorsAsEntity: 'errors',
+          },
+        },
+        {
+          object: 'testRunner',
+          name: 'assertEventCount',
+          arguments: { client: 'client', event: { commandStartedEvent: { commandName: 'find' } }, count: 4 },
+        },
+      ],
+    },
+    { description: 'future', runOnRequirements: [{ minServerVersion: '99.0' }], operations: [] },
+    { description: 'replica sets only', runOnRequirements: [{ topologies: ['replicaset'] }], operations: [] },
+    { description: 'either', runOnRequirements: [{ topologies: ['replicaset'] }, { topologies: ['sharded'] }], operations: [] },
+    { description: 'with users', runOnRequirements: [{ auth: true }], operations: [] },
+    { description: 'not now', skipReason: 'because', operations: [] },
+  ],
+}
+
+t.test('counts, reasons and sentences', async (t) => {
+  const dir = t.testdir()
+  mkdirSync(join(dir, 'own', 'deeper'), { recursive: true })
+  writeFileSync(join(dir, 'own', 'deeper', 'basics.json'), JSON.stringify(basics))
+  writeFileSync(join(dir, 'old-format.json'), JSON.stringify({ tests: [{ description: 'from before' }] }))
+  await using cluster = await ShardedCluster.start({ shards: 1, mongos: 2, runtime: 'inline' })
+  const report = await runConformance({ uri: cluster.uri, dir })
+  t.same(report.totals, { passed: 3, failed: 6, skipped: 4 })
+  t.same(Object.keys(report.folders), ['own'])
+  t.same(report.folders['own']!.reasons, {
+    'is for servers from 99.0': 1,
+    'is for topology replicaset': 1,
+    'needs authentication': 1,
+    'is skipped by the specification itself': 1,
+  })
+  const messages = Object.fromEntries(report.failures.map(({ test, message }) => [test, message]))
+  t.match(messages, {
+    'wrong result': /^operation 0, find: result: expected \[\{"_id":1\}\], got \[\{"_id":1\},\{"_id":2\}\]$/,
+    'missing error': /^operation 0, find: the operation: expected /,
+    'wrong event': /^events: expected \[\], got \["commandStartedEvent find"\]$/,
+    'wrong outcome': /^outcome of things: /,
+    'unknown operation': /does not know the operation juggle of things$/,
+    'unknown assertion': /does not know its operation assertJuggled$/,
+  })
+
+  await t.test('the command: a report in JSON, and an exit code that tells', async (t) => {
+    const all = await run(process.execPath, [main, '--uri', cluster.uri, '--dir', dir, '--json'])
+    t.equal(all.code, 1)
+    t.same(JSON.parse(all.stdout), JSON.parse(JSON.stringify(report)))
+    const some = await run(process.execPath, [main, '--uri', cluster.uri, '--dir', dir, '--only', 'basics.json > passes'])
+    t.equal(some.code, 0)
+    t.match(some.stdout, /^all +1 passed +0 failed +0 skipped$/m)
+    for (const [args, expected] of [
+      [['--wings'], /--wings.*--help/],
+      [['--dir', join(dir, 'nowhere')], /there is no folder .*nowhere/],
+      [['--dir', dir, '--uri', cluster.uri, '--only', 'nothing like it'], /holds no test that matches/],
+      [['--dir', dir, '--uri', 'http://x/'], /is no mongodb:\/\/ URI/],
+    ] as const) {
+      const { code, stdout, stderr } = await run(process.execPath, [main, ...args])
+      t.equal(code, 2, args.join(' '))
+      t.match(stderr, expected)
+      t.equal(stdout, '')
+    }
+    t.match((await run(process.execPath, [main, '--help'])).stdout, /Examples:/)
+  })
+})

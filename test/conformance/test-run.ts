@@ -1,0 +1,163 @@
+/** One test of a file: its data, its entities, its operations, and what has to be true of all of them. */
+import { AbstractCursor, ChangeStream, ClientSession, Collection, Db, GridFSBucket, MongoClient, type Document } from 'mongodb'
+import { Entities, type ClusterAddress } from './entities.js'
+import { matchError } from './expected-errors.js'
+import { matchNested, matchRoot, Mismatch, show } from './matching.js'
+import type { Method } from './operations/arguments.js'
+import { clientMethods } from './operations/client.js'
+import { collectionMethods } from './operations/collection.js'
+import { bucketMethods, cursorMethods, sessionMethods } from './operations/cursor.js'
+import { databaseMethods } from './operations/database.js'
+import { runnerMethods } from './operations/runner.js'
+import { operationsOf } from './requirements.js'
+import type { CollectionData, Operation, SpecFile, SpecTest } from './spec-files.js'
+
+/** Longest time that one test may take: who needs more hangs. */
+const testLimitMs = 30_000
+
+const majority = { writeConcern: { w: 'majority' } } as const
+
+/** Runs one test. Rejects with what was wrong: a {@link Mismatch}, or any other error that nobody expected. */
+export async function runTest(file: SpecFile, test: SpecTest, address: ClusterAddress, internal: MongoClient): Promise<void> {
+  const run = new TestRun(address, internal)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the test did not end within ${testLimitMs / 1000} s, in ${run.at}`)), testLimitMs)
+  })
+  try {
+    await Promise.race([run.all(file, test), late])
+  } finally {
+    clearTimeout(timer)
+    await run.end()
+  }
+}
+
+const transactional = ['startTransaction', 'withTransaction']
+
+class TestRun {
+  /** What the test is doing, for the message of one that hangs. */
+  at = 'its beginning'
+  readonly #address: ClusterAddress
+  readonly #internal: MongoClient
+  readonly #entities: Entities
+  readonly #failPoints: { client: MongoClient; name: string; close: boolean }[] = []
+
+  constructor(address: ClusterAddress, internal: MongoClient) {
+    this.#address = address
+    this.#internal = internal
+    this.#entities = new Entities(address)
+  }
+
+  async all(file: SpecFile, test: SpecTest): Promise<void> {
+    this.at = 'its initial data'
+    const names = new Set(operationsOf(test.operations).map(({ name }) => name))
+    for (const each of file.initialData ?? []) await this.#fill(each)
+    if (transactional.some((name) => names.has(name)) && names.has('distinct')) await this.#touchOnEveryRouter(file)
+    this.at = 'making its entities'
+    for (const each of file.createEntities ?? []) await this.#entities.create(each)
+    for (const [i, operation] of test.operations.entries()) {
+      this.at = `operation ${i}, ${operation.name}`
+      await this.#run(operation).catch((error: unknown) => {
+        throw new Error(`operation ${i}, ${operation.name}: ${error instanceof Error ? error.message : show(error)}`, { cause: error })
+      })
+    }
+    this.at = 'its events'
+    for (const { client, eventType = 'command', ignoreExtraEvents = false, events } of test.expectEvents ?? [])
+      this.#entities.observer(client).checkEvents(events, eventType, ignoreExtraEvents, this.#entities)
+    for (const { client, messages, ignoreExtraMessages: ignoreExtra = false, ignoreMessages: ignored = [] } of test.expectLogMessages ?? [])
+      this.#entities.observer(client).checkLogs(messages, { ignoreExtra, ignored }, this.#entities)
+    this.at = 'its outcome'
+    for (const each of test.outcome ?? []) await this.#checkOutcome(each)
+  }
+
+  async end(): Promise<void> {
+    for (const { client, name, close } of this.#failPoints) {
+      await client
+        .db('admin')
+        .command({ configureFailPoint: name, mode: 'off' })
+        .catch(() => {})
+      if (close) await client.close()
+    }
+    await this.#entities.close()
+  }
+
+  async #fill({ databaseName, collectionName, documents, createOptions }: CollectionData): Promise<void> {
+    const db = this.#internal.db(databaseName)
+    await db.dropCollection(collectionName, majority)
+    if (createOptions !== undefined || documents.length === 0) await db.createCollection(collectionName, { ...createOptions, ...majority })
+    if (documents.length > 0) await db.collection(collectionName, majority).insertMany(documents.map((each) => ({ ...each })))
+  }
+
+  /** A router that has not seen a collection before may answer the first `distinct` with StaleDbVersion inside a transaction. */
+  async #touchOnEveryRouter(file: SpecFile): Promise<void> {
+    for (const host of this.#address.hosts) {
+      await using client = new MongoClient(`mongodb://${host}/?${this.#address.options}`)
+      for (const { databaseName, collectionName } of file.initialData ?? [])
+        await client.db(databaseName).collection(collectionName).distinct('_id')
+    }
+  }
+
+  async #checkOutcome({ databaseName, collectionName, documents }: CollectionData): Promise<void> {
+    const collection = this.#internal
+      .db(databaseName)
+      .collection(collectionName, { readPreference: 'primary', readConcern: { level: 'local' } })
+    const actual = await collection.find({}, { sort: { _id: 1 } }).toArray()
+    matchNested(actual, documents, this.#entities, `outcome of ${collectionName}`)
+  }
+
+  async #run(operation: Operation): Promise<void> {
+    const { expectError, expectResult, ignoreResultAndError, saveResultAsEntity } = operation
+    let result: unknown
+    try {
+      result = await this.#perform(operation)
+    } catch (error) {
+      if (ignoreResultAndError === true) return
+      if (expectError === undefined || operation.object === 'testRunner') throw error
+      return matchError(error, expectError, this.#entities)
+    }
+    if (ignoreResultAndError === true) return
+    if (expectError !== undefined) throw new Mismatch('the operation', { error: expectError }, result)
+    if (expectResult !== undefined) matchRoot(result, expectResult, this.#entities, 'result')
+    if (saveResultAsEntity !== undefined) this.#entities.set(saveResultAsEntity, result)
+  }
+
+  async #perform({ name, object, arguments: args = {} }: Operation): Promise<unknown> {
+    if (object === 'testRunner') {
+      const method = runnerMethods[name]
+      if (method === undefined) throw new Error(`the runner does not know its operation ${name}`)
+      return method(args, {
+        entities: this.#entities,
+        internal: this.#internal,
+        run: (operation) => this.#run(operation),
+        setFailPoint: (target, failPoint) => this.#setFailPoint(target, failPoint),
+      })
+    }
+    const target = this.#entities.entity(object)
+    if (target instanceof ClientSession && name === 'withTransaction') return this.#withTransaction(target, args)
+    const method = methodsOf(target)[name]
+    if (method === undefined) throw new Error(`the runner does not know the operation ${name} of ${object}`)
+    return method(target as never, args, { entities: this.#entities })
+  }
+
+  #withTransaction(session: ClientSession, { callback, ...options }: Document): Promise<unknown> {
+    return session.withTransaction(async () => {
+      for (const operation of callback as Operation[]) await this.#run(operation)
+    }, options)
+  }
+
+  async #setFailPoint(target: MongoClient | string, failPoint: Document): Promise<void> {
+    const client = typeof target === 'string' ? new MongoClient(`mongodb://${target}/?${this.#address.options}`) : target
+    this.#failPoints.push({ client, name: failPoint['configureFailPoint'], close: typeof target === 'string' })
+    await client.db('admin').command(failPoint, { readPreference: 'primary' })
+  }
+}
+
+function methodsOf(target: unknown): Readonly<Record<string, Method<never>>> {
+  if (target instanceof MongoClient) return clientMethods as Record<string, Method<never>>
+  if (target instanceof Db) return databaseMethods as Record<string, Method<never>>
+  if (target instanceof Collection) return collectionMethods as Record<string, Method<never>>
+  if (target instanceof ClientSession) return sessionMethods as Record<string, Method<never>>
+  if (target instanceof AbstractCursor || target instanceof ChangeStream) return cursorMethods as Record<string, Method<never>>
+  if (target instanceof GridFSBucket) return bucketMethods as Record<string, Method<never>>
+  return {}
+}
