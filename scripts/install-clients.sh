@@ -1,25 +1,34 @@
 #!/usr/bin/env bash
-# The clients that the live tests drive and that starting a cluster does not need: mongosh from npm (in test/clients), and from Debian's
-# packages two drivers in other languages, PyMongo and PHP's. Never fails: where they cannot be installed, those tests skip and say
-# so. SHARDLAB_INSTALL_CLIENTS=0 leaves it out.
+# The clients that the live tests drive and that starting a cluster does not need: mongosh, Mongoose and older majors of the Node.js
+# driver from npm (in test/clients), and from Debian's packages drivers in other languages: PyMongo and PHP's; with --all also those that
+# bring a compiler or a runtime with them. Never fails: where they cannot be installed, those tests skip and say so.
+# SHARDLAB_INSTALL_CLIENTS=0 leaves it out.
 set -u
 export DEBIAN_FRONTEND=noninteractive
 say() { echo "clients: $*" >&2; }
 
 [ "${SHARDLAB_INSTALL_CLIENTS:-1}" = 0 ] && { say 'not installed (SHARDLAB_INSTALL_CLIENTS=0)'; exit 0; }
 clients=$(cd "$(dirname "$0")/../test/clients" && pwd)
-if [ ! -x "$clients/node_modules/.bin/mongosh" ]; then
-  if (cd "$clients" && timeout 300 npm install --no-save --silent --no-progress </dev/null >/dev/null 2>&1) && [ -x "$clients/node_modules/.bin/mongosh" ]; then
-    say 'installed mongosh'
+have_npm() { [ -x "$clients/node_modules/.bin/mongosh" ] && [ -d "$clients/node_modules/mongoose" ] && [ -d "$clients/node_modules/mongodb3" ]; }
+if ! have_npm; then
+  if (cd "$clients" && timeout 300 npm install --legacy-peer-deps --no-save --silent --no-progress </dev/null >/dev/null 2>&1) && have_npm; then
+    say 'installed the clients from npm'
   else
-    say 'could not install mongosh'
+    say 'could not install the clients from npm'
   fi
 fi
 
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || { say 'no apt-get here, skipped'; exit 0; }
 
+wanted=(python3-pymongo python3-pymongo-ext python3-bson-ext php-cli php-mongodb)
+if [ "${1:-}" = --all ]; then
+  wanted+=(python3-mongoengine ruby-mongo libmongodb-perl gcc pkg-config libmongoc-dev golang-go golang-mongodb-mongo-driver-dev)
+  # Any JDK will do: the newest one of the distribution only where there is none.
+  command -v javac >/dev/null || wanted+=(default-jdk-headless)
+  wanted+=(libmongodb-java)
+fi
 missing=()
-for package in python3-pymongo python3-pymongo-ext python3-bson-ext php-cli php-mongodb; do
+for package in "${wanted[@]}"; do
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0

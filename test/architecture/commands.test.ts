@@ -28,18 +28,26 @@ const modulesOf = (folder: string, rows: readonly Row[], files: Readonly<Record<
 t.test('canary: rows without a file, files without a row, rows that say too little', (t) => {
   const [ping, find, count] = [rowOf('ping'), rowOf('find'), rowOf('count')]
   const partial = rowOf('partial', { status: 'partial' })
+  const boastful = rowOf('boastful', { lacks: 'half of it' })
   const wordless = rowOf('wordless', { summary: 'hm', manual: 'somewhere' })
   const messages = messagesOf(
     findCommandsOutsideTables([
-      modulesOf('mongos', [ping, partial, wordless], { ping: [ping], find: [find], empty: [], two: [partial, wordless], count: [count] }),
+      modulesOf('mongos', [ping, partial, boastful, wordless], {
+        ping: [ping],
+        find: [find],
+        empty: [],
+        three: [partial, boastful, wordless],
+        count: [count],
+      }),
     ]),
   )
   t.strictSame(messages, [
     "the row 'find' is in no command table that mongos exports",
     'exports 0 command rows: one command, one file, one row',
-    'exports 2 command rows: one command, one file, one row',
+    'exports 3 command rows: one command, one file, one row',
     "the row 'count' is in no command table that mongos exports",
-    "the row 'partial' is partial and does not say what is missing",
+    "the row 'partial' is partial and says neither what is missing nor what it lacks",
+    "the row 'boastful' says that it is full and what it has not",
     "the summary of 'wordless' is no sentence",
     "the row 'wordless' names no page of the manual",
   ])
@@ -65,14 +73,14 @@ t.test('canary: the commands of the page', (t) => {
     modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read' })], {}),
     modulesOf(
       'node',
-      [rowOf('find', { status: 'partial', missing: 'no a|b.', aliases: ['FIND'] }), rowOf('drop', { adminOnly: true })],
+      [rowOf('find', { status: 'partial', missing: 'a|b', lacks: 'c', aliases: ['FIND'] }), rowOf('drop', { adminOnly: true })],
       {},
     ),
   ])
   t.strictSame(section?.slice(-4), [
     '| --- | --- | --- | --- | --- | --- | --- |',
     '| `drop` | Does what drop does. | any mongod | local | none, admin database only | full | reference/command/drop |',
-    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | full; partial: no a\\|b. | reference/command/find |',
+    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | full; refuses a\\|b; **lacks** c | reference/command/find |',
     '',
   ])
   t.equal(commandsSection([modulesOf('mongos', [], {})]), null)

@@ -17,7 +17,7 @@ t.test('canary: deviations without a test, with a wrong one, given twice', (t) =
 
 t.test('canary: a family of operators', (t) => {
   const rows = [
-    { name: '$b', manualPage: 'query/b', status: 'partial' as const, note: 'a|b' },
+    { name: '$b', manualPage: 'query/b', status: 'partial' as const, missing: 'a|b', lacks: 'c' },
     { name: '$a', manualPage: 'query/a', status: 'complete' as const },
   ]
   t.strictSame(operatorSection({ title: 'Query', rows }), [
@@ -25,9 +25,9 @@ t.test('canary: a family of operators', (t) => {
     '',
     '2, of which 1 complete: `$a`.',
     '',
-    '| partly supported | what is missing | manual |',
-    '| --- | --- | --- |',
-    '| `$b` | a\\|b | reference/operator/query/b |',
+    '| partly supported | refuses | lacks | manual |',
+    '| --- | --- | --- | --- |',
+    '| `$b` | a\\|b | c | reference/operator/query/b |',
     '',
   ])
   t.end()

@@ -15,6 +15,8 @@ t.test('canary: imports that climb', (t) => {
     "'@shardlab/sharding' is on the same floor as wire",
   ])
   t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/bson/dist/src/a.js'" }), ['is a deep import'])
+  t.match(climbing({ 'packages/node/src/a.ts': "import { a } from '@shardlab/actor/testing'" }), ['is for tests only'])
+  t.match(climbing({ 'packages/bson/test/a.ts': "import { a } from '@shardlab/actor/testing'" }), ['is above bson'])
   t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/wire'" }), ["'@shardlab/wire' is this package itself"])
   t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '../../bson/src/a.js'" }), ['leaves the package by a relative path'])
   t.match(climbing({ 'packages/cluster/src/a.ts': "new URL('../../shard/dist/src/a.js', import.meta.url)" }), [
@@ -37,6 +39,7 @@ t.test('canary: imports that go downward are fine', (t) => {
   const files = {
     'packages/shard/src/commands/a.ts': "import { a } from '@shardlab/node'\nimport { b } from '../b.js'\n// import '@shardlab/mongos'",
     'packages/shard/test/a.test.ts': "import { a } from '../src/commands/a.js'\nimport { b } from '@shardlab/shard'",
+    'packages/shard/test/b.test.ts': "import { FakeContext } from '@shardlab/actor/testing'",
     'packages/load/src/a.ts': "import { a } from '@shardlab/bson'\nimport { MongoClient } from 'mongodb'",
     'test/live/a.ts': "import { ShardedCluster } from '@shardlab/cluster'",
   }

@@ -5,7 +5,8 @@ export interface OperatorEntry {
   readonly name: string
   readonly manualPage: string
   readonly status: 'complete' | 'partial'
-  readonly note?: string
+  readonly missing?: string
+  readonly lacks?: string
 }
 
 export interface OperatorFamily {
@@ -35,9 +36,11 @@ export function operatorSection({ title, rows }: OperatorFamily): string[] {
   if (partial.length === 0) return lines
   return [
     ...lines,
-    '| partly supported | what is missing | manual |',
-    '| --- | --- | --- |',
-    ...partial.map((row) => `| \`${row.name}\` | ${cell(row.note ?? '')} | reference/operator/${row.manualPage} |`),
+    '| partly supported | refuses | lacks | manual |',
+    '| --- | --- | --- | --- |',
+    ...partial.map(
+      (row) => `| \`${row.name}\` | ${cell(row.missing ?? '')} | ${cell(row.lacks ?? '')} | reference/operator/${row.manualPage} |`,
+    ),
     '',
   ]
 }

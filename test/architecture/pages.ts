@@ -28,7 +28,7 @@ export async function generatePages(repository: Repository, root: string): Promi
     '',
     '# Compatibility',
     '',
-    'What Shardlab understands, and how much of it. `shardlab up --strict` refuses what is only partly supported.',
+    'What Shardlab understands, and how much of it. What something "refuses" is answered with an error when it is asked for; what it "lacks" is silently less than the server has, and `shardlab up --strict` refuses it as a whole (CommandNotSupported 115).',
     '',
     ...commands,
     ...operatorFamilies().flatMap(operatorSection),
@@ -49,7 +49,7 @@ export function commandsSection(modules: readonly CommandModules[]): string[] | 
   return [
     '## Commands',
     '',
-    `${names.length} commands. What is not listed answers CommandNotFound (59), as the server does. "Partial" says what is missing.`,
+    `${names.length} commands. What is not listed answers CommandNotFound (59), as the server does.`,
     '',
     '| command | what it does | served by | routing | access | status | manual |',
     '| --- | --- | --- | --- | --- | --- | --- |',
@@ -64,13 +64,17 @@ function commandLine(name: string, places: readonly { row: Row; folder: string }
   const { row } = places[0]!
   const aliases = [...new Set(places.flatMap((place) => place.row.aliases ?? []))].map((alias) => `\`${alias}\``)
   const command = `\`${name}\`${aliases.length > 0 ? ` (${aliases.join(', ')})` : ''}`
-  const status = [...new Set(places.map((place) => (place.row.status === 'full' ? 'full' : `partial: ${place.row.missing ?? ''}`)))].join(
-    '; ',
-  )
+  const status = [...new Set(places.map((place) => statusText(place.row)))].join('; ')
   const routing = [...new Set(places.map((place) => place.row.routing))].join(', ')
   const access = `${row.access}${row.adminOnly === true ? ', admin database only' : ''}`
   const members = places.map((place) => memberNames[place.folder] ?? place.folder).join(', ')
   return `| ${[command, row.summary, members, routing, access, status, row.manual].map(cell).join(' | ')} |`
+}
+
+/** `full`, or what is refused and what is silently lacking. */
+export function statusText({ missing, lacks }: Pick<Row, 'missing' | 'lacks'>): string {
+  const parts = [...(missing === undefined ? [] : [`refuses ${missing}`]), ...(lacks === undefined ? [] : [`**lacks** ${lacks}`])]
+  return parts.length === 0 ? 'full' : parts.join('; ')
 }
 
 /** docs/reference holds the generated pages as they are now, and nothing else but its README and the deviations. */

@@ -11,6 +11,8 @@ export interface Bench {
 }
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  operations: () => import('./operations.js'),
+  soak: () => import('./soak.js'),
   start: () => import('./start.js'),
   storage: () => import('./storage.js'),
 }

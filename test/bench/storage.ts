@@ -206,7 +206,7 @@ function scans(collection: Collection): Row[] {
   const index = collection.index('b_1')!
   const rows = (request: Parameters<typeof planQuery>[1]): void => {
     const executor = executePlan(planQuery(collection, request))
-    while (executor.next() !== null) sink++
+    for (let row = executor.next(); row !== null; row = executor.next()) sink += row.document.length
   }
   return [
     ratio(

@@ -86,6 +86,9 @@ const python = '/usr/bin/python3'
 const jars = ['mongo-java-driver.jar', 'bson.jar'].map((name) => `/usr/share/java/${name}`)
 const goPath = '/usr/share/gocode'
 
+/** The shell's own tests: two dozen shells, one after another. */
+export const smokeTests = 'mongosh --smokeTests'
+
 export const clients: readonly Client[] = [
   nodeDriver('mongodb3', '3.7'),
   nodeDriver('mongodb4', '4.17'),
@@ -99,7 +102,7 @@ export const clients: readonly Client[] = [
       run(process.execPath, [script('mongoose-models.mjs'), uri, database], { env: environment(workFolder) }),
   },
   {
-    name: 'mongosh --smokeTests',
+    name: smokeTests,
     missing: async () => (installed('.bin/mongosh') ? null : "npm's mongosh is not installed in test/clients"),
     run: async ({ uri, workFolder }) => {
       const outcome = await run(join(folder, 'node_modules', '.bin', 'mongosh'), ['--smokeTests'], {

@@ -31,6 +31,10 @@ export const exceptions: readonly Exception[] = [
     reason: 'the driver replaces an _id of null by an ObjectId',
   },
   {
+    path: 'collection-management/timeseries-collection.json',
+    reason: 'Shardlab has no time series collections (deviation D400)',
+  },
+  {
     path: 'command-logging-and-monitoring/logging/operation-id.json',
     reason: 'the driver does not log the operationId of a bulk write',
   },

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { Normaliser } from './normalise.js'
+import { playDataPlane } from './data-plane-script.js'
 import type { Sequences, World } from './worlds.js'
 
 /** One step of the script and what the cluster answered, normalised. */
@@ -11,7 +12,7 @@ export interface Answer {
 }
 
 /** A command with `$db`, sent to the mongos unless another member is named. */
-interface Say {
+export interface Say {
   (step: string, command: Document, expected: Document, more?: { readonly sequences?: Sequences; readonly to?: string }): Promise<Document>
 }
 
@@ -31,6 +32,7 @@ export async function play(t: Test, world: World): Promise<Answer[]> {
   await read(say)
   await change(say)
   await administer(say)
+  await playDataPlane(say)
   await fail(say)
   await crash(say, world)
   await drop(say)

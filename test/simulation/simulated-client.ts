@@ -5,6 +5,8 @@ import type { SimulatedCluster } from '@shardlab/cluster'
 
 /** Codes with which a member says that another one does not answer. */
 const unavailable: ReadonlySet<number> = new Set([6, 133])
+/** Several shards failed, each in its way. */
+const multipleErrors = 65
 
 /** A reply, or null: the mongos itself went away. */
 export type Reply = Document | null
@@ -57,8 +59,7 @@ export class SimulatedClient {
   async untilDone(command: Document, settled: readonly number[] = []): Promise<Document> {
     for (let attempt = 1; attempt <= 2000; attempt++) {
       const reply = await this.once(command)
-      if (reply !== null && (reply['ok'] === 1 || settled.includes(reply['code']))) return reply
-      if (reply !== null) mustBeUnavailable(reply, command)
+      if (reply !== null && isFinal(reply, command, settled)) return reply
       await this.pause(50)
     }
     throw new Error(`${firstName(command)} did not get through in 2000 attempts`)
@@ -93,10 +94,44 @@ export class SimulatedClient {
     }
   }
 
+  /**
+   * A retryable command that is no write batch (findAndModify, bulkWrite): repeated with the same number until the answer is final;
+   * now and then once more for nothing, which `did` compares: what was done, null for nothing. Who did nothing leaves nothing in the
+   * history and may do something when repeated. `settled` are codes of errors that are answers.
+   */
+  async retryably(command: Document, did: (reply: Document) => unknown, settled: readonly number[] = []): Promise<Document> {
+    const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
+    const reply = await this.untilDone(numbered, settled)
+    if (!this.#random.chance(1, 3)) return reply
+    const again = await this.untilDone(numbered, settled)
+    const [first, second] = [did(reply), did(again)]
+    if (first !== null && first !== second) throw new Error(`a repeated ${firstName(command)} did ${second} where it did ${first} before`)
+    return again
+  }
+
+  /** Waits that many milliseconds. */
+  wait(ms: number): Promise<void> {
+    return this.#cluster.advance(ms)
+  }
+
   /** Waits up to that many milliseconds. */
   pause(mostMs: number): Promise<void> {
     return this.#cluster.advance(this.#random.fraction() * mostMs)
   }
+}
+
+/** Errors inside a reply: those of a write batch's statements, those of a bulkWrite's, those of single shards. */
+function innerErrors(reply: Document): Document[] {
+  const ofShards = (Object.values(reply['raw'] ?? {}) as Document[]).filter(({ ok }) => ok === 0)
+  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
+  return [...((reply['writeErrors'] as Document[] | undefined) ?? []), ...ofBulk, ...ofShards]
+}
+
+/** Is this an answer, and not the news that a member is away? @throws Error for any other error */
+function isFinal(reply: Document, command: Document, settled: readonly number[]): boolean {
+  const errors = [...(reply['ok'] === 1 ? [] : [reply]), ...innerErrors(reply)].filter(({ code }) => !settled.includes(code))
+  for (const error of errors) mustBeUnavailable(error, command)
+  return errors.length === 0
 }
 
 function resultOf({ command, documents }: Write, reply: Reply): WriteResult {
@@ -116,7 +151,9 @@ function resultOf({ command, documents }: Write, reply: Reply): WriteResult {
 }
 
 function mustBeUnavailable(error: Document, command: Document): void {
-  if (!unavailable.has(error['code'])) throw new Error(`${firstName(command)} failed with ${error['code']} ${error['errmsg']}`)
+  const { code, errmsg } = error
+  if (code === multipleErrors && /: (?:Could not find host|[^:]*closed)/.test(errmsg)) return
+  if (!unavailable.has(code)) throw new Error(`${firstName(command)} failed with ${code} ${errmsg}`)
 }
 
 function firstName(command: Document): string {

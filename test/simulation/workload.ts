@@ -1,8 +1,9 @@
 /** A seeded day in the life of a cluster: clients write and read while members crash and come back. */
-import { createDeferred, createRandom, type Random } from '@shardlab/actor'
+import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { Ledger, type Found } from './ledger.js'
 import { SimulatedClient, type Write, type WriteResult } from './simulated-client.js'
+import { Trouble } from './trouble.js'
 
 export interface Outcome {
   readonly traceHash: string
@@ -27,12 +28,11 @@ export async function playSeed(seed: number): Promise<Outcome> {
   const day = new Day(cluster, createRandom(seed).fork('workload'))
   const violations = await day.play()
   await cluster.stop()
-  const { crashes, acknowledged, unknown } = day
-  return { traceHash: cluster.traceHash(), violations, crashes, acknowledged, unknown }
+  const { trouble, acknowledged, unknown } = day
+  return { traceHash: cluster.traceHash(), violations, crashes: trouble.crashes, acknowledged, unknown }
 }
 
 class Day {
-  crashes = 0
   acknowledged = 0
   unknown = 0
   readonly #cluster: SimulatedCluster
@@ -43,24 +43,18 @@ class Day {
     plain: new Ledger(),
     counters: new Ledger(),
   }
-  #clientsAtWork = clients
-  /** Resolved when the next command of a client leaves, and when all clients are done. */
-  #nextSend = createDeferred<void>()
+  readonly trouble: Trouble
 
   constructor(cluster: SimulatedCluster, random: Random) {
     this.#cluster = cluster
     this.#random = random
+    this.trouble = new Trouble(cluster, random, clients)
   }
 
   async play(): Promise<string[]> {
     await this.#prepare()
-    const work = Array.from({ length: clients }, (_, i) => this.#client(i + 1).finally(() => this.#clientDone()))
-    const trouble = [
-      this.#trouble('shards', this.#cluster.shards, 50),
-      this.#trouble('metadata', ['config'], 300),
-      this.#trouble('routers', this.#cluster.mongos, 300),
-    ]
-    await Promise.all([...work, ...trouble, this.#administer()])
+    const work = Array.from({ length: clients }, (_, i) => this.#client(i + 1).finally(() => this.trouble.clientDone()))
+    await Promise.all([...work, this.trouble.make(), this.#administer()])
     return this.#violations()
   }
 
@@ -76,7 +70,7 @@ class Day {
 
   async #client(number: number): Promise<void> {
     const random = this.#random.fork(`client ${number}`)
-    const client = new SimulatedClient(this.#cluster, 10 + number, random.fork('session'), () => this.#sent())
+    const client = new SimulatedClient(this.#cluster, 10 + number, random.fork('session'), () => this.trouble.sent())
     let nextKey = number * 10_000
     const newKeys = (count: number) => Array.from({ length: count }, () => nextKey++)
     // Each client writes documents of its own, so that it knows what it did to them, and counters that all share.
@@ -145,7 +139,7 @@ class Day {
   async #administer(): Promise<void> {
     const random = this.#random.fork('administration')
     const client = new SimulatedClient(this.#cluster, 2, random.fork('session'))
-    for (let i = 0; this.#clientsAtWork > 0; i++) {
+    for (let i = 0; this.trouble.clientsAtWork; i++) {
       await client.pause(800)
       const ns = `short${i}`
       await client.untilDone({ shardCollection: `other.${ns}`, key: { _id: 'hashed' }, $db: 'admin' })
@@ -160,37 +154,6 @@ class Day {
       if (random.chance(1, 2)) await client.untilDone({ drop: ns, $db: 'other' })
       if (random.chance(1, 4)) await client.untilDone({ dropDatabase: 1, $db: 'other' })
     }
-  }
-
-  /**
-   * Crashes one of these members after another as long as clients are at work; all are up at the end. Most of a day is waiting, so
-   * it strikes while a command of a client is on its way.
-   */
-  async #trouble(name: string, members: readonly string[], calmMs: number): Promise<void> {
-    const random = this.#random.fork(`trouble with ${name}`)
-    const pause = (mostMs: number) => this.#cluster.advance(random.fraction() * mostMs)
-    while (this.#clientsAtWork > 0) {
-      await pause(calmMs)
-      await this.#nextSend.promise
-      await pause(4)
-      const member = members[random.below(members.length)]!
-      await this.#cluster.crash(member)
-      this.crashes++
-      // Now and then longer than a router looks for it.
-      await pause(random.chance(1, 10) ? 2500 : 50)
-      await this.#cluster.restart(member)
-    }
-  }
-
-  #sent(): void {
-    const { resolve } = this.#nextSend
-    if (this.#clientsAtWork > 0) this.#nextSend = createDeferred()
-    resolve()
-  }
-
-  #clientDone(): void {
-    this.#clientsAtWork--
-    if (this.#clientsAtWork === 0) this.#sent()
   }
 
   async #violations(): Promise<string[]> {

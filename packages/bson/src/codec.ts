@@ -33,7 +33,8 @@ export function encode(document: Document): Uint8Array {
 
 /**
  * Reads a document into plain JavaScript: int32 and double become numbers, int64 becomes `Long` or, with
- * `promoteLongs`, a number; everything else the classes of the `bson` package.
+ * `promoteLongs`, a number; everything else the classes of the `bson` package. What is no UTF-8 in a string becomes
+ * U+FFFD: a server takes such strings.
  */
 export function decode(bytes: Uint8Array, options: { promoteLongs?: boolean } = {}): Document {
   return BSON.deserialize(bytes, {
@@ -41,6 +42,7 @@ export function decode(bytes: Uint8Array, options: { promoteLongs?: boolean } = 
     promoteBuffers: false,
     promoteValues: true,
     bsonRegExp: true,
+    validation: { utf8: false },
   })
 }
 

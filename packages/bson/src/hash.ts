@@ -8,6 +8,7 @@
  */
 import { md5 } from '@noble/hashes/legacy.js'
 import { readDecimal128, type Decimal } from './decimal128.js'
+import { blockMessageBytesMax, md5HalfOfBlock } from './md5-block.js'
 import { asBuffer, RawValue } from './raw-value.js'
 import { readDouble, readInt32, readInt64, writeInt32, writeInt64 } from './read.js'
 import { cstringEnd, valueEnd } from './scan.js'
@@ -38,7 +39,7 @@ function digest(value: RawValue | undefined): Uint8Array {
     writeType(value.type)
     writeValue(value.type, value.bytes, value.start, value.end)
   }
-  return md5(buffer.subarray(0, at))
+  return at <= blockMessageBytesMax ? md5HalfOfBlock(buffer, at) : md5(buffer.subarray(0, at))
 }
 
 function reserve(bytes: number): void {

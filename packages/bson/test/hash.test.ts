@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import fc from 'fast-check'
 import {
@@ -263,4 +264,14 @@ t.test('the key value is the hash as an int64', async (t) => {
 t.test('a value beyond the buffer', async (t) => {
   t.not(hash('x'.repeat(100_000)), hash('x'.repeat(100_001)))
   t.equal(hash([['x'.repeat(5000)], 42]), hash([['x'.repeat(5000)], 42.5]))
+})
+
+t.test('strings around the length of an MD5 block hash as MD5 says', (t) => {
+  for (let length = 0; length <= 140; length++) {
+    const value = toRawValue('é'.repeat(length >> 1) + 'x'.repeat(length & 1))
+    // Seed 0, then the canonical type of strings.
+    const message = Buffer.concat([Buffer.alloc(4), Buffer.from([15, 0, 0, 0]), value.bytes.subarray(value.start, value.end)])
+    t.equal(hashValue(value), createHash('md5').update(message).digest().readBigInt64LE(0), `${message.length} bytes`)
+  }
+  t.end()
 })

@@ -31,7 +31,7 @@ export interface ClusterOptions {
   readonly findReplicaSetHostTimeoutMs?: number
   /** hello announces the version's real wire versions, with which old profiles no longer talk to today's drivers. Default false. */
   readonly nativeWire?: boolean
-  /** Commands, stages and operators that are only partly supported are refused with CommandNotSupported 115. Default false. */
+  /** Commands, stages and operators that would silently answer less than the server's are refused with CommandNotSupported 115. Default false. */
   readonly strict?: boolean
   /** Largest disk of a shard or config server: bytes, or a text like `1GB`. Default 2GB. */
   readonly diskSize?: number | string

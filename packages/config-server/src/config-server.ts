@@ -15,7 +15,7 @@ import { ShardingCatalog } from './catalog/sharding-catalog.js'
 export interface ConfigServerOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
-  /** Refuse what is only partly supported. Default false. */
+  /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
 }
 

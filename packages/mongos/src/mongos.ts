@@ -167,7 +167,14 @@ export class Mongos implements Actor, CommonHost {
   /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
     const { queryLanguage: languageVersion, undefinedMatchesNull } = this.behaviours
-    return { nowMs: this.context.now(), random: this.#fraction, newObjectId: this.newObjectId, languageVersion, undefinedMatchesNull }
+    return {
+      nowMs: this.context.now(),
+      random: this.#fraction,
+      newObjectId: this.newObjectId,
+      languageVersion,
+      strict: this.options.strict ?? false,
+      undefinedMatchesNull,
+    }
   }
 
   /** `host:port` of a member, as far as it is known. */

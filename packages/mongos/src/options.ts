@@ -43,7 +43,7 @@ export interface MongosOptions {
   readonly findReplicaSetHostTimeoutMs: number
   /** Announce the emulated version's own wire versions even where today's drivers refuse them. */
   readonly nativeWire: boolean
-  /** Refuse what is only partly supported. Default false. */
+  /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
   /** `set/host:port` of the config server, for getShardMap; absent: left out of it. */
   readonly configHost?: string

@@ -146,6 +146,10 @@ t.test('what the router knows of the cluster', async (t) => {
     ok: 1,
   })
   t.match(await cluster.run({ getShardVersion: 'test.plain', ...admin }), { code: 118 })
+  t.match(await cluster.run({ getShardVersion: 'test', ...admin }), { primaryShard: 'shard01', version: { lastMod: 1 }, ok: 1 })
+  t.match(await cluster.run({ getShardVersion: 'nowhere', ...admin }), { code: 26, errmsg: 'database nowhere not found' })
+  t.match(await cluster.run({ getShardVersion: 1, ...admin }), { code: 2, errmsg: 'namespace has invalid type int' })
+  t.match(await cluster.run({ getShardVersion: 'test.c', fullMetadata: true, ...admin }), { code: 72 })
   t.ok((await cluster.run({ getShardVersion: 'test.c', ...admin }))['versionEpoch'] instanceof ObjectId)
 })
 
@@ -170,6 +174,13 @@ t.test('the balancer: switched on the config server, asked where it runs', async
     cluster.world.sent.filter(({ kind }) => kind === 'config.set-balancer-mode').map(({ request }) => request),
     [{ mode: 'off' }, { mode: 'full' }],
   )
+  // Stopping waits for the round, not longer than maxTimeMS.
+  let rounds = 3
+  cluster.world.members.set('balancer', () => ({ mode: 'off', inBalancerRound: rounds-- > 0, numBalancerRounds: 3 }))
+  t.match(await cluster.run({ balancerStop: 1, ...admin }), { ok: 1 })
+  t.equal(rounds, -1)
+  rounds = Infinity
+  t.match(await cluster.run({ balancerStop: 1, maxTimeMS: 1000, ...admin }), { code: 50 })
 })
 
 t.test('enableSharding and create make databases', async (t) => {

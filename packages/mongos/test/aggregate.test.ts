@@ -85,7 +85,7 @@ t.test('errors', async (t) => {
   const cluster = twoShards()
   t.match(await cluster.run({ aggregate: 'c', pipeline: [{ $nonsense: 1 }], cursor: {} }), { code: 40324 })
   t.match(await cluster.run({ aggregate: 1, pipeline: [{ $match: {} }], cursor: {} }), { code: 73 })
-  t.match(await cluster.run({ aggregate: 'c', pipeline: [], cursor: { batchSize: -1 } }), { code: 2 })
+  t.match(await cluster.run({ aggregate: 'c', pipeline: [], cursor: { batchSize: -1 } }), { code: 51024 })
   t.match(await cluster.run({ aggregate: 'c', pipeline: [], cursor: {}, $db: 'nowhere' }), {
     cursor: { firstBatch: [], id: Long.ZERO },
     ok: 1,

@@ -1,7 +1,7 @@
 import { CommandError, decode, Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { FakeCluster, errorReply, statementsOf } from './support/fake-cluster.js'
-import { RealCluster } from './support/sharded-nodes.js'
+import { RealCluster } from './support/real-cluster.js'
 
 const nsInfo = [{ ns: 'test.c' }, { ns: 'other.d' }]
 const bulk = (ops: Document[], more: Document = {}) => ({ bulkWrite: 1, ops, nsInfo, ...more, $db: 'admin' })

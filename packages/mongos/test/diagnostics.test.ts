@@ -236,6 +236,35 @@ t.test('fsync asks every shard', async (t) => {
   t.match(await cluster.run({ fsync: 1, lock: true, ...admin }), { code: 72 })
 })
 
+t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
+  const cluster = sharded()
+  cluster.scripts.set('config', (command) => {
+    const name = findField(command.body, 'find')!.asString()
+    return cursorReply(name === 'databases' ? [{ _id: 'test', primary: 'shard01' }] : [{ _id: 'test.c' }], { ns: `config.${name}` })
+  })
+  const id = { v: 2, key: { _id: 1 }, name: '_id_' }
+  const ttl = (expireAfterSeconds: number) => ({ v: 2, key: { t: 1 }, name: 't_1', expireAfterSeconds })
+  cluster.script((shard, command) => {
+    if (findField(command.body, 'listCollections') !== undefined) return cursorReply([])
+    return cursorReply(shard === 'shard01' ? [id, { v: 2, key: { a: 1 }, name: 'a_1' }, ttl(60)] : [id, ttl(90)])
+  })
+  const { cursor } = await cluster.run({ checkMetadataConsistency: 1, checkIndexes: true })
+  const inconsistent = (info: Document) => ({
+    type: 'InconsistentIndex',
+    description: 'Found an index of a sharded collection that is inconsistent between different shards',
+    details: { namespace: 'test.c', info },
+  })
+  t.same(cursor.firstBatch, [
+    inconsistent({ missingFromShards: ['shard02'], inconsistentProperties: [], indexName: 'a_1' }),
+    inconsistent({
+      missingFromShards: [],
+      inconsistentProperties: [60, 90].map((v) => ({ k: 'expireAfterSeconds', v })),
+      indexName: 't_1',
+    }),
+  ])
+  t.same((await cluster.run({ checkMetadataConsistency: 1 }))['cursor'].firstBatch, [], 'only where it is asked for')
+})
+
 t.test('checkMetadataConsistency finds collections on the wrong shard', async (t) => {
   const cluster = sharded()
   cluster.scripts.set('config', (command) => {

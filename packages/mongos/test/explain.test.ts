@@ -1,8 +1,8 @@
 /** Explain over real storage nodes. */
-import { decode, type Document } from '@shardlab/bson'
+import { decode, UUID, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
-import { RealCluster } from './support/sharded-nodes.js'
+import { RealCluster } from './support/real-cluster.js'
 
 async function filled(emulate: EmulatedVersion = '8.0'): Promise<RealCluster> {
   const cluster = await RealCluster.create({ emulate })
@@ -24,7 +24,14 @@ t.test('one shard, several shards, several shards with a sort', async (t) => {
     ['shard02'],
   )
   t.match(one['queryPlanner'].winningPlan.shards[0], { connectionString: 'shard02/127.0.0.1:5001', namespace: 'test.c' })
-  t.same(namesOf(one['queryPlanner'].winningPlan.shards[0]).slice(0, 4), ['shardName', 'connectionString', 'serverInfo', 'namespace'])
+  t.same(namesOf(one['queryPlanner'].winningPlan.shards[0]).slice(0, 5), [
+    'explainVersion',
+    'shardName',
+    'connectionString',
+    'serverInfo',
+    'namespace',
+  ])
+  t.same(namesOf(one['queryPlanner']), ['winningPlan'])
   const several = await explained({ filter: { x: { $gte: 50 } } })
   t.equal(several['queryPlanner'].winningPlan.stage, 'SHARD_MERGE')
   t.same(
@@ -33,7 +40,16 @@ t.test('one shard, several shards, several shards with a sort', async (t) => {
   )
   t.match(several['queryPlanner'].winningPlan.shards[0].winningPlan, { stage: 'SHARDING_FILTER', inputStage: { stage: 'COLLSCAN' } })
   t.equal((await explained({ sort: { _id: 1 } }))['queryPlanner'].winningPlan.stage, 'SHARD_MERGE_SORT')
-  t.same(namesOf(several), ['queryPlanner', 'serverInfo', 'serverParameters', 'command', 'ok', '$clusterTime', 'operationTime'])
+  t.same(namesOf(several), [
+    'queryPlanner',
+    'queryShapeHash',
+    'serverInfo',
+    'serverParameters',
+    'command',
+    'ok',
+    '$clusterTime',
+    'operationTime',
+  ])
   t.same(several['command'], { find: 'c', filter: { x: { $gte: 50 } }, $db: 'test' })
   const plain = await cluster.run({ explain: { find: 'plain', filter: { even: true } }, verbosity: 'queryPlanner' })
   t.equal(plain['queryPlanner'].winningPlan.stage, 'SINGLE_SHARD', 'what is not sharded is on one')
@@ -58,6 +74,16 @@ t.test('execution statistics are summed up', async (t) => {
     'executionStages',
     'allPlansExecution',
   ])
+  t.same(namesOf(executionStats.executionStages.shards[0]), [
+    'shardName',
+    'executionSuccess',
+    'nReturned',
+    'executionTimeMillis',
+    'totalKeysExamined',
+    'totalDocsExamined',
+    'executionStages',
+    'allPlansExecution',
+  ])
   t.match(
     executionStats.executionStages.shards.map(({ shardName, executionSuccess }: Document) => [shardName, executionSuccess]),
     [
@@ -69,6 +95,16 @@ t.test('execution statistics are summed up', async (t) => {
   t.same(executionStats.allPlansExecution[0], { shardName: 'shard01', allPlans: [] })
   const planned = await cluster.run({ explain: { find: 'c' }, verbosity: 'queryPlanner' })
   t.equal('executionStats' in planned, false)
+  t.same(namesOf(planned['queryPlanner']), ['mongosPlannerVersion', 'winningPlan'])
+  t.equal(namesOf(planned['queryPlanner'].winningPlan.shards[0])[0], 'shardName')
+})
+
+t.test('the command is shown with the generic arguments of the explain', async (t) => {
+  const cluster = await filled()
+  const lsid = { id: new UUID(Buffer.alloc(16, 7)) }
+  const { command } = await cluster.run({ explain: { find: 'c', comment: 'inner' }, verbosity: 'queryPlanner', lsid, comment: 'outer' })
+  t.same(namesOf(command), ['find', 'comment', 'lsid', '$db'])
+  t.equal(command.comment, 'inner')
 })
 
 t.test('count, distinct and writes', async (t) => {
@@ -105,6 +141,7 @@ t.test('aggregate: what shards run, what the router does with it; D605', async (
   const pipeline = [{ $match: { even: true } }, { $group: { _id: null, n: { $sum: 1 } } }]
   const split = await cluster.run({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'executionStats' })
   t.equal(split['mergeType'], 'mongos')
+  t.same(namesOf(split).slice(0, 6), ['serverInfo', 'serverParameters', 'mergeType', 'splitPipeline', 'shards', 'command'])
   t.same(
     split['splitPipeline'].shardsPart.map((stage: Document) => namesOf(stage)[0]),
     ['$match', '$group'],
@@ -121,10 +158,27 @@ t.test('aggregate: what shards run, what the router does with it; D605', async (
   const whole = await cluster.run({ explain: { aggregate: 'c', pipeline: [{ $match: { x: 5 } }, ...pipeline], cursor: {} } })
   t.equal(whole['splitPipeline'], null)
   t.same(namesOf(whole['shards']), ['shard02'])
+  const unsharded = await cluster.run({ explain: { aggregate: 'plain', pipeline, cursor: {} } })
+  t.same(namesOf(unsharded).slice(0, 5), ['serverInfo', 'serverParameters', 'explainVersion', 'stages', 'command'])
+  const modern = await filled('8.0')
+  const inShards = await modern.run({ explain: { aggregate: 'plain', pipeline, cursor: {} } })
+  t.same(namesOf(inShards).slice(0, 5), ['serverInfo', 'serverParameters', 'splitPipeline', 'shards', 'command'])
   const own = await cluster.run({ aggregate: 'c', pipeline, explain: true })
   t.equal(own['mergeType'], 'mongos')
   t.equal('executionStats' in own['shards'].shard01.stages[0].$cursor, false)
   t.match(await cluster.run({ explain: { aggregate: 'c', pipeline, explain: true } }), { code: 9 })
+})
+
+t.test('a query for one shard key needs no shard filter, and writes have none', async (t) => {
+  const cluster = await filled('7.0')
+  const stagesOf = (plan: Document): string[] => [plan['stage'], ...(plan['inputStage'] === undefined ? [] : stagesOf(plan['inputStage']))]
+  const planOf = async (command: Document) =>
+    stagesOf((await cluster.run({ explain: command, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan.shards[0].winningPlan)
+  t.notMatch((await planOf({ find: 'c', filter: { x: 5 } })).join(), 'SHARDING_FILTER')
+  t.match((await planOf({ find: 'c', filter: { x: { $gte: 5, $lt: 6 } } })).join(), 'SHARDING_FILTER')
+  t.notMatch((await planOf({ count: 'c', query: { x: 5 } })).join(), 'SHARDING_FILTER')
+  t.notMatch((await planOf({ delete: 'c', deletes: [{ q: { even: true }, limit: 0 }] })).join(), 'SHARDING_FILTER')
+  t.equal((await cluster.run({ count: 'c', query: { x: 5 } }))['n'], 1)
 })
 
 t.test('what cannot be explained', async (t) => {
@@ -134,4 +188,14 @@ t.test('what cannot be explained', async (t) => {
   t.match(await cluster.run({ explain: { find: 'c' }, $db: 'missing' }), { code: 26, errmsg: 'database missing not found' })
   t.match(await cluster.run({ explain: { find: 'c', filter: { $nope: 1 } } }), { ok: 0, code: 2 })
   t.match(await cluster.run({ explain: { find: 'c', hint: 'nope' } }), { ok: 0, code: 2 })
+})
+
+t.test('an aggregate where nothing is sharded: what its shard says is the answer', async (t) => {
+  const cluster = await filled('7.0')
+  const pipeline = [{ $match: { even: true } }, { $group: { _id: null, n: { $sum: 1 } } }]
+  const explained = await cluster.run({ explain: { aggregate: 'plain', pipeline, cursor: {} }, verbosity: 'executionStats' })
+  for (const name of ['splitPipeline', 'shards', 'mergeType']) t.notOk(name in explained, `no ${name}`)
+  t.equal(explained['stages'][0].$cursor.executionStats.nReturned, 4)
+  t.equal(explained['ok'], 1)
+  t.same(Object.keys(explained).filter((name) => name === 'ok' || name === '$clusterTime').length, 2, 'the times are given once')
 })

@@ -1,6 +1,6 @@
 import { Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { RealCluster, type RealClusterOptions } from './support/sharded-nodes.js'
+import { RealCluster, type RealClusterOptions } from './support/real-cluster.js'
 
 const session = (byte: number) => ({ id: new UUID(Buffer.alloc(16, byte)) })
 

@@ -2,7 +2,7 @@
 import { decode, encode, type Document, type Long } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply, FakeCluster } from './support/fake-cluster.js'
-import { RealCluster, type RealClusterOptions } from './support/sharded-nodes.js'
+import { RealCluster, type RealClusterOptions } from './support/real-cluster.js'
 
 interface Cursor {
   id: Long

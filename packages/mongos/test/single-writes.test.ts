@@ -2,7 +2,7 @@
 import { Long, Timestamp, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply } from './support/fake-cluster.js'
-import { RealCluster } from './support/sharded-nodes.js'
+import { RealCluster } from './support/real-cluster.js'
 import { threeShards } from './support/three-shards.js'
 
 const lsid = { id: new UUID(Buffer.alloc(16, 1)) }
@@ -97,4 +97,15 @@ t.test('a router that shuts down says that a retryable write may be repeated', a
   const insert = { insert: 'c', documents: [{ x: 1 }] }
   t.match(await cluster.run({ ...insert, lsid, txnNumber: Long.fromNumber(9) }), { code: 91, errorLabels: ['RetryableWriteError'] })
   t.notOk('errorLabels' in (await cluster.run(insert)))
+})
+
+t.test('an upsert that names no _id goes where its _id belongs when that is in the shard key', async (t) => {
+  const cluster = await RealCluster.create({ sharded: [{ ns: 'test.c', field: '_id', splits: [0, 100] }] })
+  const update = await cluster.run({ update: 'c', updates: [{ q: { k: 1 }, u: { $set: { y: 1 } }, upsert: true }] })
+  t.match(update, { n: 1, upserted: [{ index: 0 }] })
+  const modified = await cluster.run({ findAndModify: 'c', query: { k: 2 }, update: { y: 2 }, upsert: true, new: true })
+  t.match(modified, { lastErrorObject: { n: 1, updatedExisting: false }, value: { y: 2 } })
+  const found = await cluster.all()
+  t.match(found, [{ k: 1, y: 1 }, { y: 2 }], 'both are seen, so they are where they belong')
+  t.same(found[0]!['_id'], (update['upserted'] as Document[])[0]!['_id'])
 })

@@ -1,59 +1,10 @@
 /** The router over real storage nodes, whose role checks versions and filters by placement: both ends speak the same protocol. */
 import t from 'tap'
 import fc from 'fast-check'
-import { CommandError, decode, DocumentWriter, Long, type Document } from '@shardlab/bson'
-import { createRandom, type NodeCommand } from '@shardlab/actor'
-import { StorageNode, type NodeRole } from '@shardlab/node'
-import { applyPlacementAnswer, behavioursOf, OwnershipFilter, type PlacementAnswer } from '@shardlab/sharding'
-import { FakeCluster } from './support/fake-cluster.js'
+import { decode, Long, type Document } from '@shardlab/bson'
+import { drain, realCluster } from './support/real-cluster.js'
 
-async function realCluster(): Promise<FakeCluster> {
-  const cluster = new FakeCluster()
-  cluster.shardByRange('test.c', 'x', [0, 100], ['shard01', 'shard02', 'shard03'])
-  const config = cluster.world.members.get('config')!
-  const answer = (await config('config.get-collection', { ns: 'test.c', since: null } as never)) as PlacementAnswer
-  const placement = applyPlacementAnswer('test.c', null, answer)!
-  for (const shard of ['shard01', 'shard02', 'shard03']) {
-    const role: NodeRole = {
-      name: 'shard',
-      setName: shard,
-      rows: [],
-      enter(ns, { routed }) {
-        const version = routed!.shardVersion
-        if (version === 'IGNORED' || version === null) return { ownership: null }
-        const sharded = ns === 'test.c'
-        if ((version === 'UNSHARDED') === sharded)
-          throw new CommandError('StaleConfig', 'stale', { extra: new DocumentWriter().string('ns', ns).finish() })
-        return { ownership: sharded ? new OwnershipFilter(placement, shard) : null }
-      },
-      checkReplacement() {},
-      checkImplicitCreate() {},
-    }
-    const context = {
-      ...cluster.world.context(shard),
-      random: createRandom(shard),
-      disk: {
-        append: async () => {},
-        writeCheckpoint: async () => {},
-        read: () => ({ checkpoint: null, records: [] }),
-        usage: () => ({ logBytes: 0, checkpointBytes: 0, limitBytes: 1e9 }),
-      },
-    }
-    const node = new StorageNode(context, { behaviours: behavioursOf('7.0'), maxWireVersion: 21 }, () => role)
-    cluster.world.members.set(shard, (_kind, request) => node.nodeCommand(request as NodeCommand))
-  }
-  return cluster
-}
-
-async function drainCursor(cluster: FakeCluster, command: Document, batchSize: number): Promise<Document[]> {
-  let { cursor } = await cluster.run(command)
-  const documents: Document[] = [...cursor.firstBatch]
-  while (!cursor.id.isZero()) {
-    cursor = (await cluster.run({ getMore: cursor.id, collection: 'c', ...(batchSize > 0 ? { batchSize } : {}) }))['cursor']
-    documents.push(...cursor.nextBatch)
-  }
-  return documents
-}
+const byX = [{ ns: 'test.c', field: 'x', splits: [0, 100] }]
 
 t.test('what goes in comes out: sorted, skipped, limited, in batches of any size (property)', async () => {
   const row = fc.record({ x: fc.integer({ min: -150, max: 250 }), y: fc.integer({ min: 0, max: 5 }) })
@@ -68,14 +19,14 @@ t.test('what goes in comes out: sorted, skipped, limited, in batches of any size
         least: fc.integer({ min: -200, max: 300 }),
       }),
       async (rows, { direction, skip, limit, batchSize, least }) => {
-        const cluster = await realCluster()
+        const cluster = await realCluster(byX, '7.0')
         const documents = rows.map((values, _id) => ({ _id, ...values }))
         const written = await cluster.run({ insert: 'c', ordered: false, documents })
         if (written['n'] !== rows.length) return false
         const order = (a: Document, b: Document) => direction * (a['y'] - b['y']) || a['_id'] - b['_id']
         const matching = documents.filter(({ x }) => x >= least).sort(order)
         const expected = matching.slice(skip, limit === 0 ? undefined : skip + limit)
-        const found = await drainCursor(
+        const found = await drain(
           cluster,
           {
             find: 'c',
@@ -96,10 +47,10 @@ t.test('what goes in comes out: sorted, skipped, limited, in batches of any size
 })
 
 t.test('groups over several shards are those of all documents', async (t) => {
-  const cluster = await realCluster()
+  const cluster = await realCluster(byX, '7.0')
   await cluster.run({ insert: 'c', documents: Array.from({ length: 90 }, (_, i) => ({ _id: i, x: (i % 30) * 10 - 100, k: i % 3 })) })
   const pipeline = [{ $group: { _id: '$k', n: { $sum: 1 }, mean: { $avg: '$_id' } } }, { $sort: { _id: 1 } }]
-  t.same(await drainCursor(cluster, { aggregate: 'c', pipeline, cursor: { batchSize: 1 } }, 1), [
+  t.same(await drain(cluster, { aggregate: 'c', pipeline, cursor: { batchSize: 1 } }, 1), [
     { _id: 0, n: 30, mean: 43.5 },
     { _id: 1, n: 30, mean: 44.5 },
     { _id: 2, n: 30, mean: 45.5 },
@@ -107,7 +58,7 @@ t.test('groups over several shards are those of all documents', async (t) => {
 })
 
 t.test('writes', async (t) => {
-  const cluster = await realCluster()
+  const cluster = await realCluster(byX, '7.0')
   await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x, _id) => ({ _id, x, y: 1 })) })
   t.match(
     await cluster.run({
@@ -136,7 +87,7 @@ t.test('writes', async (t) => {
 })
 
 t.test('indexes and lists', async (t) => {
-  const cluster = await realCluster()
+  const cluster = await realCluster(byX, '7.0')
   await cluster.run({
     insert: 'c',
     documents: [

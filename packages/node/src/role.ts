@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import type { OwnershipFilter } from '@shardlab/sharding'
+import type { OwnershipFilter, PlacementVersion } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { NodeInvocation } from './invocation.js'
 
@@ -34,6 +34,8 @@ export interface NodeRole {
    * hidden. Absent: there are none.
    */
   shardKeyIndexes?(access: Access, collection: Collection): readonly string[]
+  /** The collections whose placement this member knows, with its versions of them; null: not sharded. Absent: there are none. */
+  placements?(): Iterable<readonly [ns: string, version: PlacementVersion | null]>
   /** What work that no command asked for may touch: what this member owns. Absent: everything. @throws CommandError when that is not known */
   enterInBackground?(ns: string): Promise<Access> | Access
 }

@@ -1,12 +1,14 @@
 /** From a command that has reached a node to its reply. Server: service_entry_point_shard_role.cpp. */
-import { CommandArguments, refusePartial, StepFailedError, type ClientCommand, type CommandRow, type NodeCommand } from '@shardlab/actor'
+import { CommandArguments, commandErrorOf, refuseLacking, type ClientCommand, type CommandRow, type NodeCommand } from '@shardlab/actor'
 import { CommandError, DocumentWriter, firstFieldName, writeError } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import { checkApiVersion } from './common/api-version.js'
+import { helpOf } from './common/help.js'
 import { finishOperation } from './common/member-log.js'
 import { checkConcerns, checkReadTime, writeConcernErrorOf, type Concerns } from './crud/concerns.js'
 import type { NodeInvocation, RetryableWrite } from './invocation.js'
 import { RunningOperation } from './operations/running-operation.js'
+import { maxTimeMsOf, TimeLimit } from './operations/time-limit.js'
 import { withErrorLabels } from './sessions/error-labels.js'
 import { checkSnapshotReads, nodeAtTime, withAtClusterTime } from './sessions/snapshot-read.js'
 import { readSessionOptions, type SessionOptions } from './sessions/session-options.js'
@@ -31,7 +33,7 @@ export async function runCommand(node: StorageNode, request: CommandRequest): Pr
     node.statistics.commandBegins(row.name)
     operation = node.operations.begin(newOperation(node, request, row))
     const invocation = prepare(node, request, row, operation)
-    const running = runResolvingViews(row, invocation)
+    const running = helpOf(row, invocation.args) ?? runResolvingViews(row, invocation)
     const writer = running instanceof DocumentWriter ? running : await running
     const { read, write } = invocation.concerns
     if (read.atClusterTime !== null) return withAtClusterTime(writer, read.atClusterTime).double('ok', 1)
@@ -40,7 +42,8 @@ export async function runCommand(node: StorageNode, request: CommandRequest): Pr
     return writer.double('ok', 1)
   } catch (error) {
     const { client, body } = request
-    failure = client === null ? commandErrorOf(error) : withErrorLabels(commandErrorOf(error), body, 'mongod')
+    const commandError = commandErrorOf(error, firstFieldName(body) ?? '', node.context)
+    failure = client === null ? commandError : withErrorLabels(commandError, body, 'mongod')
     return errorWriter(failure)
   } finally {
     if (operation !== null) finishOperation(node, operation, failure, true)
@@ -56,7 +59,7 @@ function findRow(node: StorageNode, { body, client }: CommandRequest): CommandRo
     node.statistics.unknownCommands++
     throw new CommandError('CommandNotFound', `no such command: '${name}'`)
   }
-  if (node.options.strict === true) refusePartial(row)
+  if (node.options.strict === true) refuseLacking(row)
   return row
 }
 
@@ -87,6 +90,8 @@ function prepare(
   )
   if (routed === null) node.clock.advanceFrom(body)
   if (client !== null) checkApiVersion(args, row, false)
+  const maxTimeMs = maxTimeMsOf(args)
+  if (maxTimeMs > 0) operation.timeLimit = new TimeLimit(() => node.context.now(), operation.startedAtMs, maxTimeMs)
   const concerns = concernsOf(node, row, args)
   const { atClusterTime } = concerns.read
   const options = readSessionOptions(args, row)
@@ -111,7 +116,7 @@ function prepare(
 
 /** The concerns of a command; a snapshot has its time. @throws CommandError those of {@link checkConcerns} and {@link checkReadTime} */
 function concernsOf(node: StorageNode, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
-  const concerns = checkConcerns(row, args)
+  const concerns = checkConcerns(row, args, node.behaviours)
   const { read } = concerns
   checkReadTime(read, node.clock.time)
   checkSnapshotReads(read, node.behaviours)
@@ -124,13 +129,6 @@ function retryableWriteOf(node: StorageNode, { session, txnNumber }: SessionOpti
   node.retries.begin(session.key, txnNumber)
   const stmtIds = routed?.stmtIds ?? null
   return { session, txnNumber, stmtId: (index) => stmtIds?.[index] ?? index }
-}
-
-/** What a failure says to the client; what is no error of a command goes on and crashes the actor. */
-function commandErrorOf(error: unknown): CommandError {
-  if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)
-  if (!(error instanceof CommandError)) throw error
-  return error
 }
 
 function errorWriter(error: CommandError): DocumentWriter {

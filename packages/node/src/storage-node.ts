@@ -45,7 +45,7 @@ export interface StorageNodeOptions {
   readonly behaviours: Behaviours
   /** Highest wire version that hello announces. */
   readonly maxWireVersion: number
-  /** Refuse what is only partly supported. Default false. */
+  /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
   /** See {@link NodeLogOptions}; default 64 MB. */
   readonly checkpointAfterBytes?: number
@@ -159,6 +159,7 @@ export class StorageNode implements CommonHost {
       random: () => random.fraction(),
       newObjectId: this.newObjectId,
       languageVersion,
+      strict: this.options.strict ?? false,
       undefinedMatchesNull,
     }
   }

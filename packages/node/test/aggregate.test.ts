@@ -123,6 +123,13 @@ t.test('sources and empty targets', async (t) => {
   t.match(await node.ok({ aggregate: 1, pipeline: [{ $documents: [{ a: 1 }] }], cursor: {} }), {
     cursor: { firstBatch: [{ a: 1 }], ns: 'test.$cmd.aggregate' },
   })
+  const documents = { pipeline: [{ $documents: [{ b: 2 }] }] }
+  const joined = await node.ok({
+    aggregate: 1,
+    pipeline: [{ $documents: [{ a: 1 }] }, { $lookup: { ...documents, as: 'joined' } }, { $unionWith: documents }],
+    cursor: {},
+  })
+  t.match(joined, { cursor: { firstBatch: [{ a: 1, joined: [{ b: 2 }] }, { b: 2 }] } }, 'joins that read no collection')
   const cases: [command: Document, code: number][] = [
     [{ aggregate: 1, pipeline: [] }, 73],
     [{ aggregate: 1, pipeline: [{ $match: {} }] }, 73],
@@ -178,4 +185,18 @@ t.test('$out and $merge', async (t) => {
   t.equal((await node.all('o')).length, 5)
   await node.ok({ create: 'v', viewOn: 'c', pipeline: [] })
   t.match(await write({ $out: 'v' }), { code: 166 })
+})
+
+t.test('a result that the server could not build', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1, s: 'x'.repeat(6_000_000) }] })
+  const pipeline = (times: number) => [{ $project: { s: { $concat: Array.from({ length: times }, () => '$s') } } }]
+  t.match(await node.run({ aggregate: 'c', pipeline: pipeline(3), cursor: {} }), {
+    code: 10334,
+    codeName: 'BSONObjectTooLarge',
+    errmsg: /BSONObj size: 18000022 \(0x112A896\) is invalid\. Size must be between 0 and 16793600\(16MB\) First element: _id: 1$/,
+  })
+  t.match(await node.run({ aggregate: 'c', pipeline: pipeline(2), cursor: {} }), { ok: 1 })
+  const kept = [...pipeline(3), { $project: { n: { $strLenBytes: '$s' } } }]
+  t.match(await node.run({ aggregate: 'c', pipeline: kept, cursor: {} }), { ok: 1 }, 'between stages it may be larger')
 })

@@ -53,6 +53,33 @@ t.test('apiStrict refuses commands, arguments and stages that are in no version'
     t.match(await client(node, { ...command, ...strict }), { code: 323, codeName: 'APIStrictError', errmsg })
 })
 
+t.test('D712 commands to try it with, and fail points that are not there', async (t) => {
+  const node = new NodeUnderTest()
+  const deprecation = { apiVersion: '1', apiDeprecationErrors: true }
+  t.same(
+    await client(node, { testDeprecation: 1, apiVersion: '1', apiStrict: true }).then(({ apiVersion, apiStrict }) => [
+      apiVersion,
+      apiStrict,
+    ]),
+    ['1', true],
+  )
+  t.match(await client(node, { testDeprecation: 1, ...deprecation }), {
+    code: 324,
+    errmsg: 'Provided apiDeprecationErrors:true, but the command testDeprecation is deprecated in API Version 1.',
+  })
+  t.match(await client(node, { testDeprecationInVersion2: 1, ...deprecation }), { ok: 1, apiDeprecationErrors: true })
+  for (const name of ['testDeprecationInVersion2', 'testRemoval', 'testVersions1And2'])
+    t.match(await client(node, { [name]: 1, ...strict }), { ok: 1 }, name)
+  t.match(await client(node, { testVersion2: 1, ...strict }), { code: 323 })
+  t.match(await client(node, { testVersion2: 1 }), { ok: 1 })
+  t.match(await client(new NodeUnderTest({ version: '4.4' }), { testVersion2: 1 }), { code: 59 })
+  t.match(await client(node, { configureFailPoint: 'failCommand', mode: 'off', $db: 'admin' }), {
+    code: 266,
+    codeName: 'FailPointSetFailed',
+    errmsg: 'failCommand not found',
+  })
+})
+
 t.test('members are not asked for versions', async (t) => {
   const node = new NodeUnderTest()
   t.match(await node.run({ serverStatus: 1, ...strict }), { ok: 1 })

@@ -1,11 +1,12 @@
-import { decode, Long, UUID, type Document } from '@shardlab/bson'
+import { decode, encode, findField, Long, UUID, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { NodeUnderTest, session, shape } from './support/harness.js'
 
 const admin = { db: 'admin' }
 
-async function filled(): Promise<NodeUnderTest> {
-  const node = new NodeUnderTest()
+async function filled(version: EmulatedVersion = '7.0'): Promise<NodeUnderTest> {
+  const node = new NodeUnderTest({ version })
   await node.ok({ insert: 'c', documents: Array.from({ length: 10 }, (_, i) => ({ _id: i, a: i, text: 'x'.repeat(100) })) })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   return node
@@ -127,8 +128,64 @@ t.test('validate', async (t) => {
     corruptRecords: [],
   })
   t.match(await node.run({ validate: 'missing' }), { code: 26, errmsg: "Collection 'test.missing' does not exist to validate." })
-  t.match(await node.run({ validate: 'c', repair: true }), { code: 72 })
-  t.match(await node.run({ validate: 'c', background: true, full: true }), { code: 72 })
+  await node.ok({ create: 'v', viewOn: 'c', pipeline: [] })
+  t.match(await node.run({ validate: 'v' }), { code: 166, errmsg: 'Cannot validate a view' })
+  const refused = async (options: Document) => node.run({ validate: 'c', ...options })
+  t.match(await refused({ repair: true }), {
+    code: 72,
+    errmsg: 'Running the validate command with { repair: true } can only be performed in standalone mode.',
+  })
+  t.match(await refused({ background: true, full: true }), {
+    code: 72,
+    errmsg: 'Running the validate command with both { background: true } and { full: true } is not supported.',
+  })
+  t.match(await refused({ metadata: true, full: true }), {
+    code: 72,
+    errmsg: 'Running the validate command with { metadata: true } is not supported with any other options',
+  })
+  t.match(await refused({ checkBSONConformance: false, full: true }), { code: 72 })
+  t.match(await (await filled('5.0')).run({ validate: 'c', background: true, full: true }), { code: 115 })
+})
+
+t.test('validate: the fields by version', async (t) => {
+  const fieldsIn = async (version: EmulatedVersion) => Object.keys(await (await filled(version)).ok({ validate: 'c' }))
+  const all = await fieldsIn('8.0')
+  const before = async (version: EmulatedVersion, gone: readonly string[]) =>
+    t.same(
+      await fieldsIn(version),
+      all.filter((name) => !gone.includes(name)),
+      version,
+    )
+  await before('6.0', ['uuid'])
+  await before('5.0', ['uuid', 'nNonCompliantDocuments'])
+  await before('4.4', ['uuid', 'nNonCompliantDocuments', 'repaired', 'corruptRecords'])
+})
+
+t.test('validate: an index that lacks a key and has another; D708: values of extra entries', async (t) => {
+  const node = await filled()
+  // No command damages an index.
+  interface Damageable {
+    keysOf(document: Uint8Array): readonly string[]
+    insert(keys: { keys: readonly string[]; arrays: null }, recordId: number): void
+    remove(keys: { keys: readonly string[]; arrays: null }, recordId: number): void
+  }
+  const index = node.node.collection('test.c')!.index('a_1') as unknown as Damageable
+  const keys = { keys: index.keysOf(encode({ a: 3 })), arrays: null }
+  index.remove(keys, node.node.collection('test.c')!.findById(findField(encode({ _id: 3 }), '_id')!)!.recordId)
+  index.insert(keys, 999)
+  const result = await node.ok({ validate: 'c' })
+  t.match(result, {
+    valid: false,
+    indexDetails: { _id_: { valid: true }, a_1: { valid: false } },
+    warnings: ['Detected 1 missing index entries.', 'Detected 1 extra index entries.'],
+    errors: ["Index with name 'a_1' has inconsistencies."],
+    missingIndexEntries: [{ indexName: 'a_1', idKey: { _id: 3 }, indexKey: { a: 3 } }],
+    extraIndexEntries: [{ indexName: 'a_1', recordId: Long.fromNumber(999) }],
+  })
+  t.same(Object.keys(result['missingIndexEntries'][0]), ['indexName', 'recordId', 'idKey', 'indexKey'])
+  t.same(Object.keys(result['extraIndexEntries'][0]), ['indexName', 'recordId', 'indexKey'])
+  t.same(Buffer.from(result['extraIndexEntries'][0].indexKey.a.buffer).toString('latin1'), keys.keys[0])
+  t.match(result['advice'], /^A corrupt namespace has been detected/)
 })
 
 t.test('serverStatus: sections in order of names, left out and put in; D700: nothing of the machine', async (t) => {

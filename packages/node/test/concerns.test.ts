@@ -43,7 +43,19 @@ t.test('malformed ones', async (t) => {
   await fails({ j: true, fsync: true }, 9)
   await fails({ wtimeout: 'x' }, 9)
   t.match(await node.run({ find: 'c', writeConcern: { w: 1 } }), { code: 72, errmsg: 'Command does not support writeConcern' })
+  t.match(await node.run(insert({ colour: 1 })), { errmsg: "BSON field 'WriteConcernOptions.colour' is an unknown field." })
   t.same(await node.all('c'), [])
+})
+
+t.test('malformed ones before 5.0', async (t) => {
+  const node = new NodeUnderTest({ version: '4.4' })
+  const fails = async (writeConcern: Document, errmsg: string) =>
+    t.match(await node.run(insert(writeConcern)), { ok: 0, code: 9, errmsg }, JSON.stringify(writeConcern))
+  await fails({ w: 1, colour: 1 }, 'unrecognized write concern field: colour')
+  await fails({ j: 'x' }, 'j must be numeric or a boolean value')
+  await fails({ fsync: 'x' }, 'fsync must be numeric or a boolean value')
+  await fails({ w: { east: 1 } }, 'w has to be a number or a string')
+  t.match(await node.run(insert({ w: 1, wtimeout: 'x' })), { ok: 1 })
 })
 
 t.test('read concerns', async (t) => {

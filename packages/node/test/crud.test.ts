@@ -56,7 +56,7 @@ t.test('arguments that are refused', async (t) => {
     [{ update: 'c', updates: [] }, 16, 'empty batch'],
     [{ delete: 'c', deletes: [] }, 16, 'empty batch'],
     [{ aggregate: 'c', pipeline: [] }, 9, 'no cursor argument'],
-    [{ aggregate: 'c', pipeline: [], cursor: { batchSize: -1 } }, 2, 'negative batchSize'],
+    [{ aggregate: 'c', pipeline: [], cursor: { batchSize: -1 } }, 51024, 'negative batchSize'],
     [{ aggregate: 'c', pipeline: [{ $nonsense: 1 }], cursor: {} }, 40324, 'unknown stage'],
     [{ getMore: 5, collection: 'c' }, 14, 'cursor id that is no long'],
     [{ getMore: Long.fromNumber(5), collection: 'c' }, 43, 'unknown cursor'],

@@ -146,6 +146,9 @@ t.test('killCursors', async (t) => {
   const { id } = cursorOf(await node.ok({ find: 'c', batchSize: 1 }))
   const reply = await node.ok({ killCursors: 'c', cursors: [id, long(12345)] })
   t.match(reply, { cursorsKilled: [id], cursorsNotFound: [long(12345)], cursorsAlive: [], cursorsUnknown: [] })
+  const open = cursorOf(await node.ok({ find: 'c', batchSize: 1 }))
+  t.match(await node.run({ killCursors: 'c', cursors: [open.id, 1] }), { code: 14 })
+  t.match(await node.run({ getMore: open.id, collection: 'c' }), { ok: 1 }, 'nothing is closed by a command that is refused')
   t.equal((await node.run({ getMore: id, collection: 'c' }))['code'], 43)
 })
 

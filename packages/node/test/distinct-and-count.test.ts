@@ -2,7 +2,7 @@ import { decode, Long, type Document } from '@shardlab/bson'
 import { OwnershipFilter, ShardKeyPattern } from '@shardlab/sharding'
 import fc from 'fast-check'
 import t from 'tap'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 import { NodeUnderTest, shape } from './support/harness.js'
 
 async function filled(documents: Document[], version?: '7.0' | '8.0'): Promise<NodeUnderTest> {

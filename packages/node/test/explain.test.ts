@@ -69,7 +69,15 @@ t.test('the fields and their order by version; D604', async (t) => {
       namesOf(reply),
       version === '4.4'
         ? ['queryPlanner', 'serverInfo', 'ok']
-        : ['explainVersion', 'queryPlanner', 'command', 'serverInfo', 'serverParameters', 'ok'],
+        : [
+            'explainVersion',
+            'queryPlanner',
+            ...(version === '8.0' ? ['queryShapeHash'] : []),
+            'command',
+            'serverInfo',
+            'serverParameters',
+            'ok',
+          ],
     )
     if (version !== '4.4') t.same(reply['command'], { ...find, $db: 'test' })
     t.same(namesOf(reply['serverInfo']), ['host', 'port', 'version', 'gitVersion'])
@@ -134,6 +142,98 @@ t.test('D601: the hash of a query is of its shape', async (t) => {
     t.not(await hashOf(other), hash, JSON.stringify(other))
 })
 
+t.test('D601: the hash of a shape is of the command and its collection, too', async (t) => {
+  const node = await filled()
+  const explained = async (command: Document) => node.ok({ explain: command, verbosity: 'queryPlanner' })
+  const hashOf = async (command: Document) => (await explained(command))['queryShapeHash'] as string
+  const hash = await hashOf({ find: 'c', filter: { a: 1 } })
+  t.match(hash, /^[0-9A-F]{64}$/)
+  t.equal(await hashOf({ find: 'c', filter: { a: 7 } }), hash)
+  for (const other of [
+    { find: 'c', filter: { b: 1 } },
+    { find: 'other', filter: { a: 1 } },
+    { distinct: 'c', key: 'a', query: { a: 1 } },
+    { aggregate: 'c', pipeline: [{ $match: { a: 1 } }], cursor: {} },
+  ])
+    t.not(await hashOf(other), hash, JSON.stringify(other))
+  const grouped = (by: string, n: number) => ({
+    aggregate: 'c',
+    pipeline: [{ $match: { a: n } }, { $group: { _id: by, n: { $sum: n } } }],
+    cursor: {},
+  })
+  t.equal(await hashOf(grouped('$a', 1)), await hashOf(grouped('$a', 2)))
+  t.not(await hashOf(grouped('$a', 1)), await hashOf(grouped('$b', 1)))
+  t.same(namesOf(await explained(grouped('$a', 1))), [
+    'explainVersion',
+    'stages',
+    'queryShapeHash',
+    'serverInfo',
+    'serverParameters',
+    'command',
+    'ok',
+  ])
+  t.equal('queryShapeHash' in (await explained({ find: 'c', filter: { _id: 1 } })), false, 'a lookup by _id has none')
+  t.equal('queryShapeHash' in (await explained({ count: 'c' })), false)
+  t.equal('queryShapeHash' in (await (await filled('7.0')).ok({ explain: { find: 'c' } })), false)
+})
+
+t.test('allPlansExecution: what the plans did while they were tried', async (t) => {
+  const explained = async (version: EmulatedVersion, command: Document) => {
+    const node = await filled(version)
+    await node.ok({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1' }] })
+    return (await node.ok({ explain: command })) as Document
+  }
+  const find = { find: 'c', filter: { a: 2, b: { $gt: 2 } } }
+  for (const version of ['5.0', '8.0'] as const) {
+    const { queryPlanner, executionStats } = await explained(version, find)
+    const scored = version === '8.0' ? ['score'] : []
+    const names = ['nReturned', 'executionTimeMillisEstimate', 'totalKeysExamined', 'totalDocsExamined', ...scored, 'executionStages']
+    t.same(executionStats.allPlansExecution.map(namesOf), [names, names], version)
+    const scans = executionStats.allPlansExecution.map((plan: Document) => plan['executionStages'].inputStage.indexName)
+    t.same(scans, [queryPlanner.winningPlan.inputStage.indexName, queryPlanner.rejectedPlans[0].inputStage.indexName])
+    t.equal(executionStats.allPlansExecution[0].totalKeysExamined > 0, true)
+    t.equal('isCached' in queryPlanner.rejectedPlans[0], version === '8.0')
+  }
+  const update = await explained('8.0', { update: 'c', updates: [{ q: find.filter, u: { $set: { z: 1 } }, multi: true }] })
+  t.equal(update['queryPlanner'].winningPlan.stage, 'UPDATE')
+  t.equal(update['queryPlanner'].rejectedPlans[0].stage, 'FETCH', 'the writing stage is above the trial')
+  t.equal(update['executionStats'].allPlansExecution.length, 2)
+})
+
+t.test('8.0: what goes without a planner', async (t) => {
+  const node = await filled()
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1', unique: true }] })
+  const stageOf = async (command: Document) =>
+    (await node.ok({ explain: command, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan.stage as string
+  const find = (more: Document) => stageOf({ find: 'c', ...more })
+  t.equal(await find({ filter: { _id: 1 } }), 'EXPRESS_IXSCAN')
+  t.equal(await find({ filter: { _id: 1 }, batchSize: 1 }), 'IDHACK')
+  t.equal(await find({ filter: { _id: 1 }, skip: 1 }), 'FETCH')
+  t.equal(await find({ filter: { b: 1 } }), 'EXPRESS_IXSCAN')
+  t.equal(await find({ filter: { b: 1 }, hint: 'b_1' }), 'FETCH')
+  t.equal(await find({ filter: { b: 1 }, projection: { a: 1 } }), 'PROJECTION_SIMPLE')
+  t.equal(await find({ filter: { a: 1 } }), 'FETCH')
+  t.equal(await find({ filter: { a: 1 }, limit: 1 }), 'EXPRESS_IXSCAN')
+  const update = async (more: Document) =>
+    (await node.ok({ explain: { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { b: 1000 } }, ...more }] } })) as Document
+  t.same((await update({}))['executionStats'].executionStages, {
+    isCached: false,
+    stage: 'EXPRESS_UPDATE',
+    keyPattern: '{ _id: 1 }',
+    indexName: '_id_',
+    keysExamined: 1,
+    docsExamined: 1,
+    nReturned: 0,
+    nWouldModify: 1,
+    nWouldUpsert: 0,
+    nWouldDelete: 0,
+  })
+  t.equal((await update({ upsert: true }))['queryPlanner'].winningPlan.stage, 'UPDATE')
+  t.equal((await update({ multi: true }))['queryPlanner'].winningPlan.stage, 'UPDATE')
+  t.equal(await stageOf({ delete: 'c', deletes: [{ q: { _id: 1 }, limit: 1 }] }), 'EXPRESS_DELETE')
+  t.equal(await stageOf({ delete: 'c', deletes: [{ q: { a: 1 }, limit: 1 }] }), 'DELETE')
+})
+
 t.test('collation stands in the plan', async (t) => {
   const node = await filled()
   const { queryPlanner } = await node.ok({ explain: { find: 'c', filter: { a: 'x' }, collation: { locale: 'en', strength: 2 } } })
@@ -190,15 +290,62 @@ t.test('aggregate: what the plan does, then the other stages', async (t) => {
   const pipeline = [{ $match: { a: 2 } }, { $group: { _id: '$a', n: { $sum: 1 } } }, { $sort: { n: 1 } }]
   const raw = await node.raw({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'executionStats' })
   const reply = decode(raw)
-  t.same(namesOf(reply), ['explainVersion', 'stages', 'command', 'serverInfo', 'serverParameters', 'ok'])
+  t.same(namesOf(reply), ['explainVersion', 'stages', 'serverInfo', 'serverParameters', 'command', 'ok'])
   const [cursor, group, sort] = reply['stages'] as Document[]
-  t.same(stages(cursor!['$cursor'].queryPlanner.winningPlan), ['FETCH', 'IXSCAN'])
+  t.same(stages(cursor!['$cursor'].queryPlanner.winningPlan), ['PROJECTION_COVERED', 'IXSCAN'])
   t.equal(cursor!['$cursor'].executionStats.nReturned, 4)
   t.equal(group!['nReturned'].toNumber(), 1)
   t.same(namesOf(group), ['$group', 'nReturned', 'executionTimeMillisEstimate'])
   t.match(sort, { $sort: { sortKey: { n: 1 } } })
   const pushed = await node.ok({ explain: { aggregate: 'c', pipeline: [{ $match: { a: 2 } }, { $limit: 1 }], cursor: {} } })
   t.same(stages(pushed['queryPlanner'].winningPlan), ['LIMIT', 'FETCH', 'IXSCAN'], 'a pipeline that a plan does alone')
+  const joined = await node.ok({
+    explain: {
+      aggregate: 'c',
+      pipeline: [
+        { $match: { a: 2 } },
+        { $lookup: { from: 'c', localField: 'a', foreignField: 'a', as: 'same' } },
+        { $unwind: '$same' },
+        { $project: { b: 1 } },
+      ],
+      cursor: {},
+    },
+    verbosity: 'executionStats',
+  })
+  t.same(
+    (joined['stages'] as Document[]).map((stage) => [namesOf(stage)[0], stage['nReturned'].toNumber()]),
+    [
+      ['$cursor', 4],
+      ['$lookup', 16],
+      ['$project', 16],
+    ],
+  )
+  t.same(joined['stages'][1].$lookup, {
+    from: 'c',
+    as: 'same',
+    localField: 'a',
+    foreignField: 'a',
+    unwinding: { preserveNullAndEmptyArrays: false },
+  })
+  t.same(joined['stages'][2].$project, { _id: true, b: true })
+  const ofNothing = await node.ok({ explain: { aggregate: 'missing', pipeline: [{ $group: { _id: null } }], cursor: {} } })
+  t.equal(ofNothing['stages'][0].$cursor.queryPlanner.winningPlan.stage, 'EOF')
+  t.equal(ofNothing['stages'][1].nReturned.toNumber(), 0)
+  const source = await node.ok({ explain: { aggregate: 1, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $limit: 1 }], cursor: {} } })
+  t.same(
+    (source['stages'] as Document[]).map((stage) => [namesOf(stage)[0], stage['nReturned'].toNumber()]),
+    [
+      ['$documents', 1],
+      ['$limit', 1],
+    ],
+  )
+  t.match(
+    await node.run({
+      explain: { aggregate: 'c', pipeline: [{ $project: { x: { $divide: ['$a', 0] } } }, { $group: { _id: 1 } }], cursor: {} },
+    }),
+    { ok: 0, code: 2 },
+    'what fails behind the plan fails the explain',
+  )
   const own = await node.ok({ aggregate: 'c', pipeline, explain: true })
   t.same(
     (own['stages'] as Document[]).map((stage) => namesOf(stage)[0]),

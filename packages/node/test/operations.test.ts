@@ -143,7 +143,14 @@ t.test('killOp says so whether there is one or not, but wants a number', async (
   const node = new NodeUnderTest()
   t.match(await node.run({ killOp: 1, op: 999 }, admin), { ok: 1 })
   t.match(await node.run({ killOp: 1 }, admin), { code: 4 })
-  t.match(await node.run({ killOp: 1, op: 'x' }, admin), { code: 14 })
+  t.match(await node.run({ killOp: 1, op: 'x' }, admin), {
+    code: 14,
+    errmsg: 'Expected field "op" to have numeric type, but found string',
+  })
+  t.match(await node.run({ killOp: 1, op: 1.5 }, admin), {
+    code: 2,
+    errmsg: 'Expected field "op" to have a value exactly representable as a 64-bit integer, but found op: 1.5',
+  })
   t.match(await node.run({ killOp: 1, op: 2 ** 33 }, admin), { code: 26823 })
 })
 

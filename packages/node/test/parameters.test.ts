@@ -65,3 +65,41 @@ t.test('cursorTimeoutMillis closes idle cursors', async (t) => {
   t.equal(node.node.cursors.size, 0)
   t.match(await node.ok({ serverStatus: 1 }), { metrics: { cursor: { timedOut: Long.ONE } } })
 })
+
+t.test('D713 the verbosity of the log is told, not set', async (t) => {
+  const node = new NodeUnderTest()
+  const { logComponentVerbosity } = await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin)
+  t.match(logComponentVerbosity, { verbosity: 0, command: { verbosity: -1 }, storage: { verbosity: -1, journal: { verbosity: -1 } } })
+  await node.ok({ setParameter: 1, logLevel: 1 }, admin)
+  t.match(await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin), { logComponentVerbosity: { verbosity: 1 } })
+  t.match(await node.run({ setParameter: 1, logComponentVerbosity: { verbosity: 2 } }, admin), { code: 20 })
+})
+
+t.test('notablescan refuses queries that no index helps', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1, b: 1 }] })
+  await node.ok({ setParameter: 1, notablescan: true }, admin)
+  const refused = {
+    code: 291,
+    codeName: 'NoQueryExecutionPlans',
+    errmsg: /caused by :: No indexed plans available, and running with 'notablescan'$/,
+  }
+  const filter = { b: 1 }
+  t.match(await node.run({ find: 'c', filter }), refused)
+  t.match(await node.run({ count: 'c', query: filter }), refused)
+  t.match(await node.run({ distinct: 'c', key: 'a', query: filter }), refused)
+  t.match(await node.run({ aggregate: 'c', pipeline: [{ $match: filter }], cursor: {} }), refused)
+  t.match(await node.run({ update: 'c', updates: [{ q: filter, u: { $set: { x: 1 } } }] }), {
+    writeErrors: [{ ...refused, codeName: undefined }],
+  })
+  t.match(await node.run({ find: 'c', filter: { a: 1 }, hint: { $natural: 1 } }), {
+    code: 291,
+    errmsg: /hint \$natural is not allowed, because 'notablescan' is enabled$/,
+  })
+  for (const command of [{ find: 'c' }, { find: 'c', filter: { a: 1, b: 1 } }, { find: 'c', filter: { _id: 1 } }, { find: 'none', filter }])
+    await node.ok(command)
+  await node.ok({ find: 'system.version', filter }, admin)
+  await node.ok({ setParameter: 1, notablescan: false }, admin)
+  await node.ok({ find: 'c', filter })
+})

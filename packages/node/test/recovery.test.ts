@@ -1,8 +1,8 @@
 import type { Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
-import { check } from './support/check.js'
-import { FakeDisk } from './support/fake-disk.js'
+import { check } from '@shardlab/bson/testing'
+import { FakeDisk } from '@shardlab/actor/testing'
 import { long, NodeUnderTest, session } from './support/harness.js'
 
 /** Everything a client can see of a node. */

@@ -99,3 +99,13 @@ t.test('a cursor whose place has been overwritten is lost', async (t) => {
   )
   t.match(await node.run({ getMore: id, collection: 'c' }), { code: 43 })
 })
+
+t.test('D606: a tailable cursor wants a capped collection; messages show the query as a tree', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'plain', documents: [{ a: 1 }] })
+  const message = async (filter: Document) => (await node.run({ find: 'plain', filter, tailable: true }))['errmsg'] as string
+  const end = ' tailable cursor requested on non capped collection'
+  t.equal(await message({}), `error processing query: ns=test.plainTree: $and\nSort: {}\nProj: {}\n${end}`)
+  t.equal(await message({ a: 1 }), `error processing query: ns=test.plainTree: a $eq 1\nSort: {}\nProj: {}\n${end}`)
+  t.equal(await message({ a: /x/ }), `error processing query: ns=test.plain${end}`)
+})

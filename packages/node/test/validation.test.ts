@@ -65,6 +65,8 @@ t.test('levels and actions', async (t) => {
   })
   t.match(await node.run({ create: 'system.js', validator: { a: 1 } }), { code: 72 })
   t.match(await node.run({ create: 'c', validator: { a: { $nope: 1 } } }), { code: 2, errmsg: 'unknown operator: $nope' })
+  t.match(await node.run({ create: 'c', validator: { $where: 'true' } }), { code: 2, errmsg: '$where is not allowed in this context' })
+  t.match(await node.run({ create: 'c', validator: { a: { $near: [1, 2] } } }), { code: 5626500 })
 })
 
 t.test('collMod changes the validator, and a restart keeps it', async (t) => {

@@ -103,6 +103,16 @@ t.test('D100 normalization is always done and printed as given', (t) => {
   t.end()
 })
 
+t.test('D106 the order is that of the ICU of Node', (t) => {
+  const words = ['\u4e2d', '\u4e00', '\u9f8d', '\u5b89']
+  // The two orders by character set are not in ICU any more: that of the locale stands for them.
+  for (const variant of ['big5han', 'gb2312han'])
+    t.equal(sorted({ locale: `zh@collation=${variant}` }, ...words), sorted({ locale: 'zh' }, ...words))
+  t.not(sorted({ locale: 'zh@collation=zhuyin' }, ...words), sorted({ locale: 'zh' }, ...words))
+  t.match(toExtendedJson(compileCollation(encode({ locale: 'zh@collation=big5han' }))!.document), '"version":"57.1"')
+  t.end()
+})
+
 t.test('specifications that are refused', (t) => {
   const rows: [specification: Document, code: number, message?: string][] = [
     [{ strength: 1 }, 40414, "BSON field 'collation.locale' is missing but a required field"],

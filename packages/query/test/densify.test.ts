@@ -1,6 +1,6 @@
-import { Long, type Document } from '@shardlab/bson'
+import { decode, encode, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { aggregate, failure, json } from './support/helpers.js'
+import { aggregate, context, failure, json, run } from './support/helpers.js'
 
 const densify = (specification: Document, input: Document[]) => aggregate([{ $densify: specification }], input)
 const hour = (number: number) => new Date(Date.UTC(2021, 4, 18, number))
@@ -38,6 +38,35 @@ t.test('bounds given: the upper one is not reached', (t) => {
   t.equal(steps(within(0, 3), xs(10)), '0* 1* 2* 10')
   t.equal(steps(within(0, 3), xs(-5)), '-5 0* 1* 2*')
   t.equal(steps(within(0, 10, 5), xs(0, 3, 5, 7, 12)), '0 3 5 7 12')
+  t.end()
+})
+
+t.test('bounds given, in partitions', (t) => {
+  const within = (low: number, high: number) => ({ field: 'x', partitionByFields: ['g'], range: { step: 1, bounds: [low, high] } })
+  t.equal(
+    steps(
+      within(4, 8),
+      [2, 4, 6].map((x, _id) => ({ _id, g: 'a', x })),
+    ),
+    'a2 a4 a5* a6 a7*',
+    'a value below the bounds is no step',
+  )
+  t.equal(steps(within(4, 6), [{ _id: 1, g: 'a', x: 2 }]), 'a2 a4* a5*')
+  t.equal(steps(within(4, 6), [{ _id: 1, g: 'a', x: 9 }]), 'a4* a5* a9')
+  t.equal(steps(within(4, 6), []), '4* 5*', 'no partition at all')
+  t.end()
+})
+
+t.test('bounds that are equal', (t) => {
+  const specification = { field: 'x', range: { step: 1, bounds: [10, 10] } }
+  t.equal(steps(specification, xs(9, 11)), '9 11')
+  t.equal(steps(specification, []), '')
+  const before = run([encode({ $densify: specification })], xs(9, 11).map(encode), { ...context, languageVersion: 7 })
+  t.same(
+    before.map((bytes) => decode(bytes).x),
+    [9, 10, 11],
+    'before 8.0 they hold one value',
+  )
   t.end()
 })
 
@@ -113,7 +142,10 @@ t.test('what is refused', (t) => {
     [{ field: 'x', range: { step: 1, bounds: 'full' } }, [{ x: hour(1) }], 6053600],
     [{ field: 'x', range: { step: 1, unit: 'day', bounds: 'full' } }, [{ x: 1 }], 6053600],
     [{ field: 'x', range: { step: 1, bounds: [0, 1_000_000] } }, [], 5897900],
-    [{ field: 'g.x', partitionByFields: ['g'], range: { step: 1, bounds: 'partition' } }, [{ g: { x: 1 } }], 0],
+    [{ field: 'g.x', partitionByFields: ['g'], range: { step: 1, bounds: 'partition' } }, [{ g: { x: 1 } }], 9554500],
+    [{ field: 'g', partitionByFields: ['g'], range: { step: 1, bounds: 'full' } }, [], 8993000],
+    [{ field: 'g', partitionByFields: ['g.x'], range: { step: 1, bounds: 'full' } }, [], 8993000],
+    [{ field: 'gx', partitionByFields: ['g'], range: { step: 1, bounds: 'full' } }, [], 0],
   ]
   for (const [specification, input, code] of rows) {
     const error = failure(() => aggregate([{ $densify: specification }], input))

@@ -287,6 +287,7 @@ t.test('wrong arguments', (t) => {
     [graph({ as: 1 }), 40103],
     [graph({ nope: 'x' }), 40104],
     [graph({ as: '' }), 40105],
+    [graph({ from: '' }), 73],
     [graph({ restrictSearchWithMatch: 1 }), 40185],
     [graph({ restrictSearchWithMatch: { a: { $nope: 1 } } }), 2],
   ]

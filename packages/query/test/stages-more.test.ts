@@ -158,6 +158,11 @@ t.test('buckets, facets, redaction', (t) => {
   const redact = { $redact: { $cond: [{ $lte: ['$level', 3] }, '$$DESCEND', '$$PRUNE'] } }
   t.same(aggregate([redact], [secret, { level: 9 }]), [{ _id: 1, level: 1, list: [{ level: 1, y: 2 }, 3], plain: 0 }])
   t.same(aggregate([{ $redact: '$$KEEP' }], [secret]), [secret])
+  // At every level $$ROOT is the whole document and $$CURRENT the embedded one.
+  const byRoot = { $redact: { $cond: [{ $lte: ['$$CURRENT.level', '$$ROOT.limit'] }, '$$DESCEND', '$$PRUNE'] } }
+  t.same(aggregate([byRoot], [{ limit: 2, level: 1, a: { level: 2, b: [{ level: 3 }, { level: 0 }] } }]), [
+    { limit: 2, level: 1, a: { level: 2, b: [{ level: 0 }] } },
+  ])
   const errors: [stage: Document, code: number, message?: string][] = [
     [{ $bucket: 1 }, 40201],
     [{ $bucket: { groupBy: 'n', boundaries: [1, 2] } }, 40202],

@@ -2,11 +2,13 @@ import t from 'tap'
 import {
   accumulatorOperators,
   expressionOperators,
+  findOperator,
   pathOperators,
   rootOperators,
   stageOperators,
   updateModifiers,
   windowFunctions,
+  type OperatorRow,
 } from '../src/index.js'
 
 t.test('every operator has a row that says where it is described and how far it goes', (t) => {
@@ -21,10 +23,26 @@ t.test('every operator has a row that says where it is described and how far it 
   ]) {
     for (const [name, row] of table) {
       t.equal(row.name, name)
+      t.equal(row.lacks, undefined, name)
       t.match(name, /^\$[a-zA-Z0-9]+$/)
       t.match(row.manualPage, /^(query|update|aggregation)(\/[A-Za-z0-9-]+)?$/, name)
-      t.equal(row.note === undefined, row.status === 'complete', `${name}: a partial row says what is missing`)
+      t.equal(
+        row.missing === undefined && row.lacks === undefined,
+        row.status === 'complete',
+        `${name}: a partial row says what it has not`,
+      )
     }
   }
+  t.end()
+})
+
+t.test('no operator lacks anything silently; one that did would be refused where evaluation is strict', (t) => {
+  const row: OperatorRow = { name: '$a', manualPage: 'aggregation/a', status: 'partial', lacks: 'b', since: 6 }
+  const refusing: OperatorRow = { name: '$b', manualPage: 'aggregation/b', status: 'partial', missing: 'c' }
+  const find = (over: { languageVersion?: number; strict?: boolean }) => findOperator(new Map([['$a', row]]), '$a', over)
+  t.equal(find({}), row)
+  t.throws(() => find({ strict: true }), { code: 115, message: '$a is refused in strict mode, as it lacks b' })
+  t.equal(find({ languageVersion: 5, strict: true }), undefined, 'an unknown one is unknown first')
+  t.equal(findOperator(new Map([['$b', refusing]]), '$b', { strict: true }), refusing)
   t.end()
 })

@@ -171,6 +171,7 @@ t.test('pipeline updates', (t) => {
   t.equal(update([{ $replaceWith: { x: '$a' } }], { _id: 1, a: 1 }), json({ _id: 1, x: 1 }))
   t.equal(update([{ $project: { a: 1 } }], { _id: 1, a: 1, b: 1 }), json({ _id: 1, a: 1 }))
   t.equal(update([{ $set: { a: 1 } }], { _id: 1, a: 1 }), null)
+  t.equal(update([{ $replaceWith: { x: '$a', _id: '$_id' } }], { _id: 1, a: 1 }), json({ _id: 1, x: 1 }), '_id comes first')
   t.equal(
     codeOf(() => update([{ $match: {} }], { _id: 1 })),
     72,
@@ -221,12 +222,94 @@ t.test('errors', (t) => {
     [{ $set: { 'a.$[]': 1 } }, { _id: 1 }, 2, "The path 'a' must exist in the document in order to apply array updates."],
     [{ $set: { 'a.$[]': 1 } }, { _id: 1, a: 5 }, 2, 'Cannot apply array updates to non-array element a: 5'],
     [{ $set: { 'a.2000000': 1 } }, { _id: 1, a: [] }, 34],
+    [{ $unset: { 'a.$[].b': 1 } }, { _id: 1 }, 2, "The path 'a' must exist in the document in order to apply array updates."],
+    [{ $set: { 'a.b.$[].c': 1 } }, { _id: 1, a: 5 }, 2, "The path 'a.b' must exist in the document in order to apply array updates."],
+    [{ $unset: { 'a.$.b': 1 } }, { _id: 1 }, 2, 'The positional operator did not find the match needed from the query.'],
+    [{ $set: { '$[].a': 1 } }, {}, 2, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '$[].a'"],
+    [{ $set: { '$.a': 1 } }, {}, 2, "Cannot have positional (i.e. '$') element in the first position in path '$.a'"],
+    [{ $set: { 'a.$[].b': 1, 'a.0.c': 1 } }, {}, 40, "Updating the path 'a.0.c' would create a conflict at 'a'"],
+    [{ $pull: { 'a.b': 1 } }, { _id: 1, a: 5 }, 28, 'Cannot use the part (b) of (a.b) to traverse the element ({a: 5})'],
+    [{ $pop: { 'a.b.c': 1 } }, { _id: 1, a: [5] }, 28, 'Cannot use the part (b) of (a.b.c) to traverse the element ({a: [ 5 ]})'],
+    [{ $pullAll: { 'a.1.b': [1] } }, { _id: 1, a: [5] }, 0],
+    [{ $unset: { 'a.b': 1 } }, { _id: 1, a: 5 }, 0],
+    [
+      { $bit: { 'a.b': { and: 1 } } },
+      { _id: 1, a: { b: 'x' } },
+      2,
+      'Cannot apply $bit to a value of non-integral type._id: 1 has the field b of non-integer type string',
+    ],
+    [{ $push: { a: { $each: 1 } } }, {}, 2, 'The argument to $each in $push must be an array but it was of type: int'],
+    [{ $push: { a: { $each: [], $nope: 1 } } }, {}, 2, 'Unrecognized clause in $push: $nope'],
+    [{ $push: { a: { $each: [], $position: 'x' } } }, {}, 2, 'The value for $position must be an integer value, not of type: string'],
+    [{ $push: { a: { $each: [], $slice: 1.5 } } }, {}, 2, 'The value for $slice must be an integer value but was given type: double'],
+    [
+      { $push: { a: { $position: 'x', $each: [], $slice: 'y' } } },
+      {},
+      2,
+      'The value for $slice must be an integer value but was given type: string',
+    ],
+    [{ $push: { a: { $each: [], $sort: { b: 2 } } } }, {}, 2, 'The $sort element value must be either 1 or -1'],
+    [{ $push: { a: { $each: [], $sort: { '': 1 } } } }, {}, 2, 'The $sort field cannot be empty'],
+    [{ $push: { a: { $each: [], $sort: { 'b.': 1 } } } }, {}, 2, 'The $sort field is a dotted field but has an empty part: b.'],
+    [{ $push: { a: 1 } }, { a: 'x' }, 2, "The field 'a' must be an array but is of type string in document {no id}"],
+    [{ $addToSet: { a: { $each: 1 } } }, {}, 14, 'The argument to $each in $addToSet must be an array but it was of type int'],
+    [{ $addToSet: { a: { $each: [], x: 1 } } }, {}, 2, 'Found unexpected fields after $each in $addToSet: { $each: [], x: 1 }'],
+    [{ $pop: { a: 'x' } }, {}, 9, 'Expected a number in: a: "x"'],
+    [{ $rename: { a: 'a.b' } }, {}, 2, 'The source and target field for $rename must not be on the same path: a: "a.b"'],
+    [{ $rename: { 'a.b': 'c' } }, { _id: 1, a: 5 }, 28, 'cannot use the part (b of a.b) to traverse the element ({a: 5})'],
+    [
+      { $rename: { 'a.0': 'c' } },
+      { _id: 1, a: [5] },
+      2,
+      "The source field cannot be an array element, 'a.0' in doc with _id: 1 has an array field called 'a'",
+    ],
+    [{ $rename: { 'a.1': 'c' } }, { _id: 1, a: [5] }, 0],
+    [
+      { $rename: { c: 'a.b.0' } },
+      { _id: 1, a: { b: [] }, c: 1 },
+      2,
+      "The destination field cannot be an array element, 'a.b.0' in doc with _id: 1 has an array field called 'b'",
+    ],
   ]
   for (const [specification, before, code, message] of table) {
     const error = failure(() => update(specification, before))
     t.equal(error?.code ?? 0, code, JSON.stringify(specification))
     if (message !== undefined) t.equal(error?.message, message)
   }
+  t.end()
+})
+
+t.test('several positional parts', (t) => {
+  const filters = { arrayFilters: [{ 'x.k': 1 }, { 'y.k': 1 }] }
+  const before = { _id: 1, a: [{ k: 1 }, { k: 2 }] }
+  t.equal(
+    update({ $set: { 'a.$[x].k': 5, 'a.$[y].m': 1 } }, before, filters),
+    json({ _id: 1, a: [{ k: 5, m: 1 }, { k: 2 }] }),
+    'filters see the elements as they were',
+  )
+  t.equal(
+    update({ $set: { 'a.$[].z': 1, 'a.$[x].b': 1 } }, before, { arrayFilters: [{ 'x.k': 1 }] }),
+    json({
+      _id: 1,
+      a: [
+        { k: 1, b: 1, z: 1 },
+        { k: 2, z: 1 },
+      ],
+    }),
+    'new fields come in the order of their names',
+  )
+  t.equal(
+    update({ $set: { 'a.$.z': 1, 'a.0.b': 1 } }, before, { filter: { 'a.k': 1 } }),
+    json({ _id: 1, a: [{ k: 1, b: 1, z: 1 }, { k: 2 }] }),
+  )
+  const conflict = failure(() => update({ $set: { 'a.$[x].k': 5, 'a.$[y].k': 6 } }, before, filters))
+  t.same([conflict?.code, conflict?.message], [40, "Update created a conflict at 'a.0.k'"])
+  t.equal(
+    update({ $set: { 'a.$[x].k': 5, 'a.$[y].k': 6 } }, before, { arrayFilters: [{ 'x.k': 1 }, { 'y.k': 2 }] }),
+    json({ _id: 1, a: [{ k: 5 }, { k: 6 }] }),
+  )
+  const nested = failure(() => update({ $unset: { 'a.$[x].q.r': 1 }, $pull: { 'a.$[y].q': 1 } }, before, filters))
+  t.same([nested?.code, nested?.message], [40, "Update created a conflict at 'a.0.q'"])
   t.end()
 })
 

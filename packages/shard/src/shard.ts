@@ -25,7 +25,7 @@ import { shardRows } from './shard-rows.js'
 export interface ShardOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
-  /** Refuse what is only partly supported. Default false. */
+  /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
 }
 
@@ -51,6 +51,9 @@ class Shard implements Actor {
       enter: (ns, invocation) => versions.enter(ns, invocation),
       checkReplacement: (access, before, after, invocation) =>
         checkShardKeyUnchanged(behaviours, context.address, access, before, after, invocation),
+      *placements() {
+        for (const [ns, placement] of state.collections()) yield [ns, placement?.table.versionOn(context.address) ?? null] as const
+      },
       enterInBackground: (ns) => versions.enter(ns, { routed: { shardVersion: 'IGNORED', databaseVersion: null } }),
       shardKeyIndexes: ({ ownership }, collection) =>
         ownership === null || !behaviours.shardKeyIndexIsProtected ? [] : protectedIndexes(collection, ownership.placement.shardKey),

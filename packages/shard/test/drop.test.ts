@@ -5,7 +5,7 @@ import { Shards } from './support/shards.js'
 
 async function drop(shards: Shards, ns: string): Promise<Document> {
   const { primary, version } = shards.config.databases.get(ns.split('.', 1)[0]!)!
-  const { error, ...rest } = await shards.send(primary, 'shard.drop-collection', { ns, databaseVersion: version })
+  const { error, ...rest } = await shards.send(primary, 'shard.drop-collection', { ns, collectionUuid: null, databaseVersion: version })
   return { ...rest, error: error === null ? null : decode(error) }
 }
 
@@ -39,7 +39,7 @@ t.test('an unsharded collection, and one that is not there', async (t) => {
 t.test('only by the primary shard, with its version', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
-  const { error } = await shards.send('shard02', 'shard.drop-collection', { ns: 'db.c', databaseVersion: version })
+  const { error } = await shards.send('shard02', 'shard.drop-collection', { ns: 'db.c', collectionUuid: null, databaseVersion: version })
   t.match(decode(error!), { code: 249, db: 'db', vReceived: { lastMod: 1 }, vWanted: { lastMod: 1 } })
   const stale = await shards.send('shard01', 'shard.drop-database', { db: 'db', databaseVersion: [version[0], version[1], version[2], 7] })
   t.match(decode(stale.error!), { code: 249 })

@@ -1,10 +1,16 @@
-import { decode, type Document } from '@shardlab/bson'
+import { decode, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
 async function rename(shards: Shards, ns: string, to: string, dropTarget = false): Promise<Document> {
   const { primary, version } = shards.config.databases.get(ns.split('.', 1)[0]!)!
-  const { error } = await shards.send(primary, 'shard.rename-collection', { ns, to, dropTarget, databaseVersion: version })
+  const { error } = await shards.send(primary, 'shard.rename-collection', {
+    ns,
+    to,
+    dropTarget,
+    collectionUuid: null,
+    databaseVersion: version,
+  })
   return error === null ? { ok: 1 } : decode(error)
 }
 
@@ -37,6 +43,41 @@ t.test('a sharded collection has its new name in the catalog and on all shards, 
       ['renameCollection.end', 'db.d', { source: 'db.c', destination: 'db.d' }],
     ],
   )
+})
+
+t.test('a sharded collection cannot have a name of more than 235 bytes', async (t) => {
+  const shards = await sharded()
+  const long = `db.${'x'.repeat(233)}`
+  t.match(await rename(shards, 'db.c', long), {
+    code: 73,
+    errmsg: `Namespace of target collection too long. Namespace: ${long} Max: 235`,
+  })
+  t.match(await shards.shardCollection(long, { key: { a: 1 } }), { error: { code: 73 } })
+  t.match(await shards.shardCollection(long.slice(0, -1), { key: { a: 1 } }), { error: null })
+})
+
+t.test('renaming, dropping and sharding for a collection with a UUID', async (t) => {
+  const shards = await sharded()
+  const { uuid } = shards.config.collections.get('db.c')!
+  await shards.direct('shard01', { insert: 'plain', documents: [{ _id: 1 }] })
+  const { primary, version: databaseVersion } = shards.config.databases.get('db')!
+  const mismatch = { code: 361, expectedCollection: 'plain', actualCollection: 'c' }
+  const collectionUuid = uuid
+  const dropped = await shards.send(primary, 'shard.drop-collection', { ns: 'db.plain', collectionUuid, databaseVersion })
+  t.match(decode(dropped.error!), mismatch)
+  const renamed = await shards.send(primary, 'shard.rename-collection', {
+    ns: 'db.plain',
+    to: 'db.other',
+    dropTarget: false,
+    collectionUuid,
+    databaseVersion,
+  })
+  t.match(decode(renamed.error!), mismatch)
+  t.match(await shards.shardCollection('db.plain', { key: { a: 1 }, collectionUUID: new UUID(uuid) }), { error: mismatch })
+  t.match(await shards.send(primary, 'shard.drop-collection', { ns: 'db.c', collectionUuid, databaseVersion }), {
+    existed: true,
+    error: null,
+  })
 })
 
 t.test('D402 a shard that is down gives its copy the new name when it learns the placement', async (t) => {

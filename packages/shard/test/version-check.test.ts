@@ -260,3 +260,25 @@ t.test('shardingState and identity', async (t) => {
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.ok((await shards.send('shard01', 'shard.data-size', {})).sizeBytes > 0)
 })
+
+for (const version of ['6.0', '7.0'] as const) {
+  t.test(`shardingState tells the versions that are known: ${version}`, async (t) => {
+    const shards = new Shards({ version })
+    await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
+    shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
+    await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' })
+    const versions = async () => (await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['versions'] as Document
+    t.same(await versions(), {})
+    const known = shards.config.version('db.c', 'shard01')
+    await shards.routed('shard01', find, { shardVersion: known })
+    await shards.routed('shard01', { find: 'plain' }, { shardVersion: 'IGNORED' })
+    const [, seconds, increment, major, minor] = known
+    const stamp = (t: number, i: number) => new Timestamp({ t, i })
+    const shown = (placement: Timestamp, timestamp: Timestamp) =>
+      version === '6.0' ? placement : { placementVersion: placement, timestamp }
+    t.same(await versions(), {
+      'db.c': shown(stamp(major, minor), stamp(seconds, increment)),
+      'db.plain': shown(stamp(0, 0), stamp(0, 0)),
+    })
+  })
+}

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import t from 'tap'
 import {
   behavioursOf,
@@ -104,4 +105,11 @@ t.test('versions by their names', async (t) => {
   t.equal(parseEmulatedVersion('6.1'), undefined)
   t.equal(parseEmulatedVersion(''), undefined)
   t.ok(emulatedVersions.includes(defaultVersion))
+})
+
+t.test('no two subjects decide the same behaviour', async (t) => {
+  const sources = readdirSync(new URL('../src/behaviours/subjects/', import.meta.url)).filter((name) => name.endsWith('.js'))
+  const modules = await Promise.all(sources.map(async (name) => (await import(`../src/behaviours/subjects/${name}`)) as object))
+  const names = modules.flatMap((module) => Object.values(module).flatMap((rows: object) => Object.keys(rows)))
+  t.strictSame([...names].sort(), Object.keys(behaviourTable).sort())
 })

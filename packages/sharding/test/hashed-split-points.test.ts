@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { hashedSplitPoints } from '../src/index.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 
 const both = (...values: bigint[]) => values.flatMap((value) => (value === 0n ? [0n] : [value, -value])).sort((a, b) => (a < b ? -1 : 1))
 

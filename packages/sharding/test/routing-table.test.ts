@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { RoutingTable, type ChunkEntry } from '../src/index.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 import { linesOf } from './support/placements.js'
 
 const generation = ['64b7f0000000000000000001', 100, 1] as const

@@ -3,7 +3,7 @@ import { decode, encode, keyStringOfDocument, MaxKey, MinKey, type Document } fr
 import fc from 'fast-check'
 import t from 'tap'
 import { OwnershipFilter, targetFilter, type CollectionPlacement } from '../src/index.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 import { filterOf, long, patternOf, placementOf } from './support/placements.js'
 
 const scalar = fc.oneof(

@@ -1,31 +1,49 @@
 /** Does an index hold the keys of its documents, and nothing else? Server: index_consistency.cpp. Manual page: reference/command/validate. */
+import type { KeyTuple } from './index-keys.js'
+import type { StoredRecord } from './record-table.js'
 import type { Collection, Index } from './types.js'
 
 export interface IndexCheck {
   /** Keys in the index. */
   readonly keys: number
-  /** Keys of documents that the index lacks. */
-  readonly missing: number
-  /** Keys in the index that no document has. */
-  readonly extra: number
+  /** Keys of documents that the index lacks, in the order of the documents. */
+  readonly missing: readonly MissingKey[]
+  /** Keys in the index that no document has, in the order of the index. */
+  readonly extra: readonly ExtraKey[]
+}
+
+export interface MissingKey {
+  readonly record: StoredRecord
+  /** The values of the key; empty when they cannot be told. */
+  readonly values: KeyTuple
+}
+
+export interface ExtraKey {
+  readonly recordId: number
+  /** A KeyString without the record id. */
+  readonly key: string
 }
 
 /** Reads every document and every key. */
 export function checkIndex(collection: Collection, index: Index): IndexCheck {
-  const expected = new Set<string>()
+  const expected = new Map<string, { readonly record: StoredRecord; readonly key: string }>()
   const scan = collection.scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
-    for (const key of index.keysOf(record.document)) expected.add(`${record.recordId} ${key}`)
+    for (const key of index.keysOf(record.document)) expected.set(`${record.recordId} ${key}`, { record, key })
   }
   let keys = 0
-  let extra = 0
+  const extra: ExtraKey[] = []
   const cursor = index.scanKeys(undefined, undefined, false)
   for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
     keys++
     const key = index.unique ? cursor.key : cursor.key.slice(0, -recordIdLength)
-    if (!expected.delete(`${recordId} ${key}`)) extra++
+    if (!expected.delete(`${recordId} ${key}`)) extra.push({ recordId, key })
   }
-  return { keys, missing: expected.size, extra }
+  const missing = [...expected.values()].map(({ record, key }) => ({
+    record,
+    values: index.tuplesOf(record.document).find((tuple) => index.encode(tuple) === key) ?? [],
+  }))
+  return { keys, missing, extra }
 }
 
 /** What a non-unique index appends to its keys. */

@@ -81,7 +81,9 @@ function modify(collection: MemoryCollection, command: Uint8Array): void {
   const change = findField(command, 'index')
   if (change !== undefined) modifyIndex(collection, change.slice())
   const options = merged(collection.options, without(command, ['collMod', 'index']))
-  collection.changeOptions(options)
+  // `expireAfterSeconds: 'off'` ends the time to live of a clustered collection.
+  const endsExpiry = findField(options, 'expireAfterSeconds')?.type === BsonType.string
+  collection.changeOptions(endsExpiry ? without(options, ['expireAfterSeconds']) : options)
 }
 
 function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {

@@ -41,10 +41,11 @@ export function executePlan(plan: QueryPlan, options: ExecuteOptions = {}): Plan
   return new Executor(plan, options)
 }
 
-/** Runs a plan of `planCount` to its end. @returns the number that it counted */
-export function runCount(plan: QueryPlan, options: ExecuteOptions = {}): number {
+/** Runs a plan of `planCount` to its end; `done` is told what it cost. @returns the number that it counted */
+export function runCount(plan: QueryPlan, options: ExecuteOptions = {}, done?: (stats: ExecutionStats) => void): number {
   const executor = executePlan(plan, options)
   while (executor.next() !== null) continue
+  done?.(executor.stats)
   return executor.root instanceof CountStage ? executor.root.counted : 0
 }
 
@@ -88,14 +89,11 @@ class Executor implements PlanExecutor {
 
 /** $indexStats counts an operation once for each index, however often its plan scans it. */
 function countUses({ root, collection }: QueryPlan): void {
-  if (root.stage === 'IDHACK') {
-    collection.indexes()[0]!.usage.ops++
-    return
-  }
-  const used = new Set<{ ops: number }>()
+  const used: { ops: number }[] = []
   for (const stage of stagesOf(root)) {
-    if ('scan' in stage) used.add(stage.scan.entry.index.usage)
-    else if (stage.stage === 'IDHACK') used.add(collection.indexes()[0]!.usage)
+    const usage = 'scan' in stage ? stage.scan.entry.index.usage : stage.stage === 'IDHACK' ? collection.indexes()[0]!.usage : undefined
+    if (usage === undefined || used.includes(usage)) continue
+    used.push(usage)
+    usage.ops++
   }
-  for (const usage of used) usage.ops++
 }

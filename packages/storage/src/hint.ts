@@ -1,12 +1,14 @@
 /** Hints: an index by name or by key pattern, or the natural order. Manual page: method/cursor.hint. */
 import { CommandError, compareDocuments, findField } from '@shardlab/bson'
+import type { ShownQuery } from './planner/query-text.js'
+import { noPlan } from './planner/refusal.js'
 import type { Collection, Index } from './types.js'
 
 /** The index, or in which direction to scan the collection. */
 export type ResolvedHint = { readonly index: Index } | { readonly natural: 1 | -1 }
 
-/** @throws CommandError BadValue when there is no such index, IndexNotFound when several have the key pattern */
-export function resolveHint(collection: Collection, hint: string | Uint8Array): ResolvedHint {
+/** @param query for messages. @throws CommandError BadValue when there is no such index, IndexNotFound when several have the key pattern */
+export function resolveHint(collection: Collection, hint: string | Uint8Array, query: ShownQuery): ResolvedHint {
   if (typeof hint !== 'string') {
     const natural = findField(hint, '$natural')
     if (natural !== undefined) return { natural: natural.asNumber() < 0 ? -1 : 1 }
@@ -20,11 +22,6 @@ export function resolveHint(collection: Collection, hint: string | Uint8Array): 
     )
   }
   const index = matching[0]
-  if (index === undefined) {
-    throw new CommandError(
-      'BadValue',
-      `error processing query: ns=${collection.ns} planner returned error :: caused by :: hint provided does not correspond to an existing index`,
-    )
-  }
+  if (index === undefined) throw noPlan(collection, query, 'BadValue', 'hint provided does not correspond to an existing index')
   return { index }
 }

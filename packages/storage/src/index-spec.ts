@@ -54,8 +54,9 @@ export function idIndexSpec(options: Uint8Array): Uint8Array {
     .int32('_id', 1)
     .end()
     .string('name', name ?? '_id_')
-  if (clusteredIndex !== undefined) writer.bool('unique', true).bool('clustered', true)
+  if (clusteredIndex !== undefined) writer.bool('unique', true)
   if (collation !== undefined) writer.value('collation', collation)
+  if (clusteredIndex !== undefined) writer.bool('clustered', true)
   return writer.finish()
 }
 

@@ -4,7 +4,7 @@
  * Manual page: core/index-partial.
  */
 import { compareValues, type StringComparator } from '@shardlab/bson'
-import { boundsFor, compileFilter, formatDocument, formatValue, type FilterNode, type Interval } from '@shardlab/query'
+import { boundsFor, compileFilter, formatDocument, formatValue, noFilterFeatures, type FilterNode, type Interval } from '@shardlab/query'
 import { describeFilter } from './explain/describe-filter.js'
 import { containsNull } from './planner/intervals.js'
 import type { Fail } from './validate-index-spec.js'
@@ -33,7 +33,7 @@ export function checkPartialFilter(filter: Uint8Array, orAndIn: boolean, fail: F
         refused(node)
     }
   }
-  check(compileFilter(filter, { nowMs: 0, random: () => 0 }).root)
+  check(compileFilter(filter, { nowMs: 0, random: () => 0 }, noFilterFeatures).root)
 }
 
 /** As the server prints a predicate for people, as far as what is refused goes. */

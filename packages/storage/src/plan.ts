@@ -97,9 +97,15 @@ export function inputsOf(stage: PlanStage): readonly PlanStage[] {
 }
 
 /** The stage and all below it, from the top. */
-export function* stagesOf(stage: PlanStage): Generator<PlanStage, void, void> {
-  yield stage
-  for (const input of inputsOf(stage)) yield* stagesOf(input)
+export function stagesOf(stage: PlanStage): PlanStage[] {
+  const stages: PlanStage[] = []
+  const add = (each: PlanStage): void => {
+    stages.push(each)
+    if ('input' in each) add(each.input)
+    else if ('inputs' in each) each.inputs.forEach(add)
+  }
+  add(stage)
+  return stages
 }
 
 /** Does the tree have documents, or only index keys? Server: `QuerySolutionNode::fetched`. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Document } from '@shardlab/bson'
+import { encode, type Document } from '@shardlab/bson'
 import { checkIndex, createMemoryEngine, type Index } from '../src/index.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 import { collectionOf } from './support/collection.js'
 import { fields } from './support/documents.js'
 import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from './support/log.js'
@@ -39,18 +39,33 @@ t.test('whatever is written, every index holds the keys of the documents', async
       const collection = engine.collection('db.c')!
       return collection.indexes().every((index) => {
         const { keys, missing, extra } = checkIndex(collection, index)
-        return keys === index.entries && missing === 0 && extra === 0
+        return keys === index.entries && missing.length === 0 && extra.length === 0
       })
     }),
     1000,
   )
 })
 
-t.test('what is wrong is counted', async (t) => {
+t.test('what is wrong is found', async (t) => {
   const collection = collectionOf([{ a: 1 }, { a: [2, 3] }], [[{ a: 1 }]])
   const index = collection.index('a_1')!
-  t.same(checkIndex(collection, index), { keys: 3, missing: 0, extra: 0 })
+  t.same(checkIndex(collection, index), { keys: 3, missing: [], extra: [] })
   const other = collectionOf([{ a: 1 }, { a: 4 }, { a: 5 }], [[{ a: 1 }]])
   const foreign: Index = other.index('a_1')!
-  t.same(checkIndex(collection, foreign), { keys: 3, missing: 2, extra: 2 })
+  const { keys, missing, extra } = checkIndex(collection, foreign)
+  t.equal(keys, 3)
+  t.same(
+    missing.map(({ record, values }) => [record.recordId, values.map((value) => value!.asNumber())]),
+    [
+      [2, [2]],
+      [2, [3]],
+    ],
+  )
+  t.same(
+    extra.map(({ recordId, key }) => [recordId, key === foreign.encode(foreign.tuplesOf(encode({ a: recordId + 2 }))[0]!)]),
+    [
+      [2, true],
+      [3, true],
+    ],
+  )
 })

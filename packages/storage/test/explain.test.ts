@@ -204,7 +204,7 @@ t.test('counts and distinct values', async (t) => {
 })
 
 t.test('the style of 8.0', async (t) => {
-  const style = { express: true, isCached: true }
+  const style = { express: 'id', isCached: true } as const
   t.same(decode(describePlan(planOf(collection, { _id: 5 }).root, style)), {
     isCached: false,
     stage: 'EXPRESS_IXSCAN',
@@ -220,13 +220,59 @@ t.test('the style of 8.0', async (t) => {
     'indexName',
     'projection',
     'projectionCovered',
-    'nReturned',
-    'executionTimeMillisEstimate',
     'keysExamined',
     'docsExamined',
+    'nReturned',
   ])
   t.same(Object.keys(decode(describePlan(planOf(collection, { a: 5 }).root, style))), ['isCached', 'stage', 'inputStage'])
   t.equal(planSummary(planOf(collection, { _id: 5 }), style), 'EXPRESS_IXSCAN { _id: 1 }')
+})
+
+t.test('one value of a field, where an index holds one document for it at most', async (t) => {
+  const style = { express: 'equality' } as const
+  const unique = collectionOf(
+    [
+      { a: 1, h: 1, l: [1] },
+      { a: 2, h: 2, l: [2] },
+    ],
+    [[{ a: 1 }, { unique: true }], [{ h: 'hashed' }], [{ l: 1 }, { unique: true }], [{ c: 1, d: 1 }]],
+  )
+  const stageOf = (wanted: Document, query: PlainQuery = {}): string =>
+    decode(describePlan(planOf(unique, wanted, query).root, style))['stage']
+  const executor = executePlan(planOf(unique, { a: 2 }))
+  while (executor.next() !== null) continue
+  t.same(decode(describeExecution(executor.root, style)), {
+    stage: 'EXPRESS_IXSCAN',
+    keyPattern: '{ a: 1 }',
+    indexName: 'a_1',
+    keysExamined: 1,
+    docsExamined: 1,
+    nReturned: 1,
+  })
+  t.equal(stageOf({ a: { $gt: 1 } }), 'FETCH')
+  t.equal(stageOf({ a: 2, h: 2 }), 'FETCH')
+  t.equal(stageOf({ a: 2 }, { projection: { a: 1 } }), 'PROJECTION_SIMPLE')
+  t.equal(stageOf({ h: 2 }), 'FETCH', 'a hashed index')
+  t.equal(stageOf({ l: 2 }), 'FETCH', 'an index with arrays')
+  t.equal(stageOf({ c: 1 }), 'FETCH', 'an index that may have several')
+  t.equal(stageOf({ c: 1 }, { limit: 1 }), 'EXPRESS_IXSCAN')
+  t.equal(stageOf({ c: 1, d: 1 }, { limit: 1 }), 'LIMIT')
+})
+
+t.test('indexes with a hashed field keep no multikey paths', async (t) => {
+  const hashed = collectionOf([{ h: 1 }], [[{ h: 'hashed' }]])
+  t.same(Object.keys(decode(describePlan(planOf(hashed, { h: 1 }).root))['inputStage']), [
+    'stage',
+    'keyPattern',
+    'indexName',
+    'isMultiKey',
+    'isUnique',
+    'isSparse',
+    'isPartial',
+    'indexVersion',
+    'direction',
+    'indexBounds',
+  ])
 })
 
 t.test('plan summaries', async (t) => {

@@ -92,6 +92,9 @@ t.test('what is refused', async (t) => {
       67,
       /Expression not supported in partial index: \$not\n {4}a \$eq 1\n$/,
     ],
+    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { $expr: true } }, 224, /^\$expr is not allowed in this context$/],
+    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $near: [1, 2] } } }, 5626500, /are not allowed in this context$/],
+    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { $sampleRate: 0.5 } }, 67, /Expression not supported in partial index: /],
     [{ key: { a: 1 }, name: 'x', partialFilterExpression: 5 }, 14, /must be an object, but got int$/],
     [
       { key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 5 },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { compareValues, decode, encode, encodeKeyString, toRawValue, type Document } from '@shardlab/bson'
 import { createMemoryEngine, type Collection, type KeyRange } from '../src/index.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 import { scalar } from './support/documents.js'
 import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from './support/log.js'
 

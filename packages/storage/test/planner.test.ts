@@ -3,7 +3,7 @@ import t from 'tap'
 import { encode, type Document } from '@shardlab/bson'
 import { compileFilter, parseSort, sortKeyOf } from '@shardlab/query'
 import { createMemoryEngine, executePlan, stagesOf, type Collection } from '../src/index.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 import { collectionOf, hundred, type IndexWish } from './support/collection.js'
 import { fields, filter, sort } from './support/documents.js'
 import { applyAll, createIndexOf, createOf, deleteOf, insertOf } from './support/log.js'
@@ -177,10 +177,32 @@ t.test('which index is chosen', async (t) => {
       code: 2,
       codeName: 'BadValue',
       message:
-        'error processing query: ns=db.c planner returned error :: caused by :: hint provided does not correspond to an existing index',
+        'error processing query: ns=db.cTree: $and\nSort: {}\nProj: {}\n planner returned error :: caused by :: hint provided does not correspond to an existing index',
       extra: null,
     },
   )
+})
+
+t.test('a query that cannot be planned is shown as a tree', async (t) => {
+  const collection = collectionOf(hundred, [])
+  const textOf = (wanted: Document, query: PlainQuery = {}): string =>
+    errorOf(() => planOf(collection, wanted, { ...query, hint: 'nope' })).message.replace(/ planner returned .*/, '')
+  t.equal(
+    textOf({ a: 5, $or: [{ b: { $gt: 1 } }, { c: { $exists: false } }, { d: { $in: [1, 'x'] } }] }, { sort: { a: -1 }, limit: 3, skip: 2 }),
+    [
+      'error processing query: ns=db.c limit=3 skip=2Tree: $and',
+      '    $or',
+      '        b $gt 1',
+      '        d $in [ 1 "x" ]',
+      '        $not',
+      '            c exists',
+      '    a $eq 5',
+      'Sort: { a: -1 }',
+      'Proj: {}',
+      '',
+    ].join('\n'),
+  )
+  t.equal(textOf({ a: /x/ }), 'error processing query: ns=db.c', 'not all predicates have a text')
 })
 
 t.test('sparse, partial and hidden indexes are used only where they are complete', async (t) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { RecordTable } from '../src/record-table.js'
-import { check } from './support/check.js'
+import { check } from '@shardlab/bson/testing'
 
 const document = Buffer.alloc(5)
 const ids = (table: RecordTable, reverse = false): number[] => [...table.scan(reverse)].map(({ recordId }) => recordId)

@@ -39,7 +39,7 @@ export function writeReplyHead(target: Uint8Array, at: number, format: ReplyForm
     return at + legacyHeadSize
   }
   writeInt32(target, at + 12, OpCode.msg)
-  writeInt32(target, at + 16, format.checksum ? MsgFlag.checksumPresent : 0)
+  writeInt32(target, at + 16, (format.checksum ? MsgFlag.checksumPresent : 0) | (format.moreToCome === true ? MsgFlag.moreToCome : 0))
   target[at + 20] = 0
   return at + msgHeadSize
 }

@@ -10,6 +10,8 @@ export interface ReplyFormat {
   readonly checksum: boolean
   /** Compress the answer as the request was compressed; null: do not. */
   readonly compressorId: number | null
+  /** Say that another answer follows without a request. Default false; only for OP_MSG. */
+  readonly moreToCome?: boolean
 }
 
 /** A kind-1 section: its identifier and its documents. */
@@ -24,7 +26,7 @@ export interface CommandRequest {
   readonly sequences: readonly DocumentSequence[]
   /** The client expects no answer. */
   readonly moreToCome: boolean
-  /** The client would take a stream of answers; one is enough. */
+  /** The client would take a stream of answers; one is enough, except for hello (see the gateway). */
   readonly exhaustAllowed: boolean
 }
 

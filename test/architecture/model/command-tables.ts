@@ -13,6 +13,7 @@ export interface Row {
   readonly manual: string
   readonly status: 'full' | 'partial'
   readonly missing?: string
+  readonly lacks?: string
   readonly summary: string
 }
 

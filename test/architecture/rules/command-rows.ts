@@ -32,8 +32,10 @@ export function findCommandsOutsideTables(modules: readonly CommandModules[]): F
 
 function incomplete(row: Row): string[] {
   const messages: string[] = []
-  if (row.status === 'partial' && !row.missing) messages.push(`the row '${row.name}' is partial and does not say what is missing`)
-  if (row.status === 'full' && row.missing) messages.push(`the row '${row.name}' says that it is full and what is missing`)
+  const isWhole = !row.missing && !row.lacks
+  if (row.status === 'partial' && isWhole)
+    messages.push(`the row '${row.name}' is partial and says neither what is missing nor what it lacks`)
+  if (row.status === 'full' && !isWhole) messages.push(`the row '${row.name}' says that it is full and what it has not`)
   if (!row.summary.endsWith('.')) messages.push(`the summary of '${row.name}' is no sentence`)
   if (!row.manual.startsWith('reference/')) messages.push(`the row '${row.name}' names no page of the manual`)
   return messages

@@ -45,9 +45,12 @@ function nameProblem(workspace: Workspace, file: SourceFile, item: Import): stri
   const name = packageOfSpecifier(item.specifier)
   const folder = folderOfName(name)
   if (folder === undefined) return null
-  if (item.specifier !== name) return `'${item.specifier}' is a deep import: use what ${name} exports`
+  const isTest = !workspace.sources.includes(file)
+  if (item.specifier === `${name}/testing` && !isTest) return `'${item.specifier}' is for tests only and is not shipped`
+  if (item.specifier !== name && item.specifier !== `${name}/testing`)
+    return `'${item.specifier}' is a deep import: use what ${name} exports`
   // Tests may take their own package by its name: that is how they see what it exports.
-  if (folder === workspace.folder) return workspace.sources.includes(file) ? `'${name}' is this package itself: use a relative path` : null
+  if (folder === workspace.folder) return isTest ? null : `'${name}' is this package itself: use a relative path`
   const floor = floors[folder]
   if (floor === undefined) return `'${name}' has no floor: add it to test/architecture/model/floors.ts`
   if (workspace.floor === undefined) return null

@@ -111,9 +111,9 @@ export const shardExchanges = {
   >({ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] }, { error: null }),
   /** The database's primary shard drops a collection everywhere, catalog first, then data; or a view, whose `indexCount` is null. */
   'shard.drop-collection': exchange<
-    { ns: string; databaseVersion: DatabaseVersionTuple },
+    { ns: string; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
     { existed: boolean; indexCount: number | null; error: ErrorField }
-  >({ ns: 'test.c', databaseVersion: ['00', 1, 1, 1] }, { existed: true, indexCount: 1, error: null }),
+  >({ ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] }, { existed: true, indexCount: 1, error: null }),
   /** Drops the local copy of a collection and what the shard knows of its placement. */
   'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
     { ns: 'test.c' },
@@ -121,9 +121,12 @@ export const shardExchanges = {
   ),
   /** The source's primary shard gives a collection another name everywhere. */
   'shard.rename-collection': exchange<
-    { ns: string; to: string; dropTarget: boolean; databaseVersion: DatabaseVersionTuple },
+    { ns: string; to: string; dropTarget: boolean; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
     { error: ErrorField }
-  >({ ns: 'test.c', to: 'test.d', dropTarget: false, databaseVersion: ['00', 1, 1, 1] }, { error: null }),
+  >(
+    { ns: 'test.c', to: 'test.d', dropTarget: false, collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
+    { error: null },
+  ),
   /** Gives the local copy with this UUID another name, in the place of what has it; drops what else has that name. */
   'shard.rename-local-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, Empty>(
     { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },

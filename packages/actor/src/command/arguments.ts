@@ -59,6 +59,34 @@ const genericArguments: FieldSpecs = {
   serialization_context: 'any',
 }
 
+/** Specifications as they are looked up for every field of every command. Those that are used often should be one object. */
+interface Parser {
+  readonly types: ReadonlyMap<string, FieldType>
+  readonly required: readonly string[]
+}
+
+const parsers = new WeakMap<FieldSpecs, Parser>()
+
+function parserOf(specs: FieldSpecs): Parser {
+  let parser = parsers.get(specs)
+  if (parser === undefined) parsers.set(specs, (parser = createParser(specs)))
+  return parser
+}
+
+function createParser(specs: FieldSpecs): Parser {
+  const types = new Map<string, FieldType>()
+  const required: string[] = []
+  for (const name of Object.keys(specs)) {
+    const spec = specs[name]!
+    if (spec.endsWith('!')) required.push(name)
+    types.set(name, spec.replace('!', '') as FieldType)
+  }
+  return { types, required }
+}
+
+const generic = parserOf(genericArguments)
+const anything = parserOf({})
+
 /** Does every command take an argument of this name? */
 export function isGenericArgument(name: string): boolean {
   return Object.hasOwn(genericArguments, name)
@@ -88,11 +116,10 @@ export class CommandArguments {
     const command = it.name()
     const target = it.value()
     const values = new Map<string, RawValue>()
+    const { types, required } = specs === null ? anything : parserOf(specs)
     while (it.next()) {
       const name = it.name()
-      const spec =
-        (specs !== null && Object.hasOwn(specs, name) ? specs[name] : undefined) ??
-        (Object.hasOwn(genericArguments, name) ? genericArguments[name] : undefined)
+      const spec = types.get(name) ?? generic.types.get(name)
       if (spec === undefined && specs !== null) {
         throw new CommandError(40415, `BSON field '${command}.${name}' is an unknown field.`)
       }
@@ -100,15 +127,12 @@ export class CommandArguments {
       const value = it.value()
       // Null stands for absent wherever the generated parsers see it.
       if (spec !== undefined && value.type !== BsonType.null) checkType(command, name, spec, value)
-      if (value.type === BsonType.null && spec !== 'any' && spec !== 'any!') continue
+      if (value.type === BsonType.null && spec !== 'any') continue
       values.set(name, value)
     }
-    if (specs !== null) {
-      for (const name in specs) {
-        if (specs[name]!.endsWith('!') && !values.has(name) && !sequences.includes(name)) {
-          throw new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)
-        }
-      }
+    for (const name of required) {
+      if (!values.has(name) && !sequences.includes(name))
+        throw new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)
     }
     return new CommandArguments(command, target, values)
   }
@@ -168,14 +192,15 @@ export class CommandArguments {
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
  */
 export function checkFields(name: string, document: Uint8Array, specs: FieldSpecs): void {
+  const { types, required } = parserOf(specs)
   for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()
-    const spec = Object.hasOwn(specs, field) ? specs[field] : undefined
+    const spec = types.get(field)
     if (spec === undefined) throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`)
     if (it.type !== BsonType.null) checkType(name, field, spec, it.value())
   }
-  for (const field in specs) {
-    if (specs[field]!.endsWith('!') && (findField(document, field)?.type ?? BsonType.null) === BsonType.null)
+  for (const field of required) {
+    if ((findField(document, field)?.type ?? BsonType.null) === BsonType.null)
       throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
   }
 }
@@ -194,8 +219,7 @@ export function checkDatabaseName(db: string): void {
   }
 }
 
-function checkType(command: string, name: string, spec: string, value: RawValue): void {
-  const wanted = spec.endsWith('!') ? spec.slice(0, -1) : spec
+function checkType(command: string, name: string, wanted: FieldType, value: RawValue): void {
   switch (wanted) {
     case 'any':
       return
@@ -230,7 +254,7 @@ function checkType(command: string, name: string, spec: string, value: RawValue)
       if (value.type === BsonType.array || value.type === BsonType.object) return
       throw wrongType(command, name, value.type, "'array, object'", true)
     default:
-      throw new Error(`no such argument type: ${wanted}`)
+      throw new Error(`no such argument type: ${String(wanted)}`)
   }
   throw wrongType(command, name, value.type, wanted)
 }

@@ -30,9 +30,12 @@ export interface CommandRow<Invocation> {
   readonly adminOnly?: boolean
   /** Page of the manual, without host and extension: `reference/command/find`. */
   readonly manual: string
+  /** `full`: neither {@link missing} nor {@link lacks}. */
   readonly status: 'full' | 'partial'
-  /** For `partial`: what is missing, one sentence. */
+  /** What is refused with an error when a client asks for it, one phrase. */
   readonly missing?: string
+  /** What the answer or the effect silently has less of than the server's, one phrase. A strict member refuses the whole command. */
+  readonly lacks?: string
   /** What it does, one sentence. */
   readonly summary: string
   /** The arguments beside the generic ones; an unknown one is refused. Absent: any argument is accepted, as the server does for this command. */
@@ -43,6 +46,8 @@ export interface CommandRow<Invocation> {
   readonly behaviour?: string
   /** Is it in version 1 of the Stable API? Manual: reference/stable-api. */
   readonly apiVersion1?: boolean
+  /** Is it deprecated there? Then it is refused where a client wants errors for that. */
+  readonly apiDeprecated?: boolean
   /**
    * Answers with the reply's fields but `ok` and the times, which the dispatcher adds.
    * @throws CommandError for everything a client did wrong.
@@ -50,10 +55,13 @@ export interface CommandRow<Invocation> {
   run(invocation: Invocation): Promise<DocumentWriter> | DocumentWriter
 }
 
-/** What a strict member says to a command that is not wholly supported. @throws CommandError 115 CommandNotSupported */
-export function refusePartial(row: Pick<CommandRow<never>, 'name' | 'status' | 'missing'>): void {
-  if (row.status === 'partial')
-    throw new CommandError('CommandNotSupported', `${row.name} is only partly supported and refused in strict mode: ${row.missing}`)
+/**
+ * What a strict member says to a command whose answer would silently be less than the server's. What a command refuses
+ * by itself is no reason: a client that asks for it is told.
+ * @throws CommandError 115 CommandNotSupported
+ */
+export function refuseLacking({ name, lacks }: Pick<CommandRow<never>, 'name' | 'lacks'>): void {
+  if (lacks !== undefined) throw new CommandError('CommandNotSupported', `${name} is refused in strict mode, as it lacks ${lacks}`)
 }
 
 /** A command table: every name and alias to its row. */

@@ -1,9 +1,8 @@
 import type { Actor, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, fieldsOf, typeName, type Document } from '@shardlab/bson'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
 import { createConfigServer } from '../../src/index.js'
-import { FakeContext } from './fake-context.js'
-import { FakeDisk } from './fake-disk.js'
 
 export const clusterId = Buffer.from('0123456789abcdef01234567', 'hex')
 export const uuid = Buffer.from('0123456789abcdef0123456789abcdef', 'hex')
@@ -18,15 +17,14 @@ export class ConfigUnderTest {
 
   constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk()) {
     this.#version = version
-    this.context = new FakeContext(
-      'config',
-      async (to, kind) => {
+    this.context = new FakeContext('config', {
+      disk,
+      peers: async (to, kind) => {
         if (kind !== 'shard.data-size') throw new Error(`nobody expected ${kind}`)
         const sizeBytes = this.sizes.get(to)
         return sizeBytes === undefined ? undefined : { sizeBytes }
       },
-      disk,
-    )
+    })
     this.actor = createConfigServer(this.context, { emulate: version, maxWireVersion: 21 })
     void this.actor.start?.()
   }

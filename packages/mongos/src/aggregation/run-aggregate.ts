@@ -4,7 +4,7 @@ import { BsonType, CommandError, DocumentWriter, documentsOf, findField } from '
 import {
   aggregateFields,
   batchSizeOf,
-  checkAggregateLet,
+  checkLet,
   collationOf,
   commandOnView,
   emptySource,
@@ -13,7 +13,9 @@ import {
   namespaceOfAggregate,
   resolvedViewOf,
   stageMemoryOf,
+  TimeLimit,
   withConstants,
+  withTimeLimit,
   writeResults,
 } from '@shardlab/node'
 import { compilePipeline, evaluateDocuments, parseSort, type EvaluationContext, type Pipeline, type PipelineRun } from '@shardlab/query'
@@ -46,6 +48,8 @@ interface Planned {
   readonly evaluation: EvaluationContext
   /** With all its fields; null: the simple one. */
   readonly collation: Uint8Array | null
+  /** What `evaluation` is under. */
+  readonly timeLimit: TimeLimit | null
 }
 
 /**
@@ -53,10 +57,10 @@ interface Planned {
  * @throws CommandError whatever it is refused with
  */
 export async function runAggregate(invocation: MongosInvocation): Promise<DocumentWriter> {
-  checkAggregateLet(invocation.args, invocation.host.behaviours)
+  checkLet(invocation)
   // What the client named, be it a view.
   const cursorNs = invocation.cursorNs ?? namespaceOfAggregate(invocation)
-  const batchSize = batchSizeOf(invocation.args.document('cursor'))
+  const batchSize = batchSizeOf(invocation.args)
   const written = await withPlan(invocation, async (planned) => {
     const { pipeline, plan } = planned
     if (pipeline.writer !== null) return { planned, stream: await openStream(planned, 'aggregate') }
@@ -136,7 +140,8 @@ async function planOn(invocation: MongosInvocation, ns: string, route: Route, jo
   const stages = args.documents('pipeline')!
   const given = collationOf(args.document('collation'))
   let collation = given ?? (route.kind === 'sharded' ? route.placement.defaultCollation : null)
-  let evaluation = withConstants(evaluationOf(host, args, collation), args)
+  const timeLimit = timeLimitOf(invocation)
+  let evaluation = withTimeLimit(withConstants(evaluationOf(host, args, collation), args), { timeLimit })
   const pipeline = compilePipeline(stages, evaluation, {
     db,
     memoryLimitBytes: stageMemoryOf(args, host.behaviours),
@@ -147,9 +152,13 @@ async function planOn(invocation: MongosInvocation, ns: string, route: Route, jo
   if (runsHere && route.kind === 'unsharded' && !args.has('collation')) {
     // Of an unsharded collection only its shard knows the collation.
     collation = await unshardedCollation(invocation, ns, route)
-    evaluation = { ...evaluationOf(host, args, collation), nowMs: evaluation.nowMs }
+    evaluation = { ...withTimeLimit(evaluationOf(host, args, collation), { timeLimit }), nowMs: evaluation.nowMs }
   }
-  return { invocation, ns, route, pipeline, plan, evaluation, collation }
+  return { invocation, ns, route, pipeline, plan, evaluation, collation, timeLimit }
+}
+
+function timeLimitOf({ host, operation: { startedAtMs, deadlineMs } }: MongosInvocation): TimeLimit | null {
+  return deadlineMs === null ? null : new TimeLimit(() => host.context.now(), startedAtMs, deadlineMs - startedAtMs)
 }
 
 async function unshardedCollation(
@@ -217,15 +226,19 @@ async function openOnMembers(
   const { remotes } = await establishCursors(invocation, members, (member) => routedCommand(invocation, route, member, body), false)
   noteTo(planned, to, counted)
   const order = mergeSort === null ? null : documentOrder(parseSort(mergeSort), evaluation.strings)
-  const batchSize = batchSizeOf(invocation.args.document('cursor')) ?? 0
+  const batchSize = batchSizeOf(invocation.args) ?? 0
   const merger = new ResultsMerger(remotes, order, merges ? 0 : batchSize)
   if (mergerPart.length === 0) return merger
   const memoryLimitBytes = stageMemoryOf(invocation.args, invocation.host.behaviours)
   return overPipeline(planned, merger, compilePipeline(mergerPart, evaluation, { db: invocation.db, memoryLimitBytes }).open())
 }
 
-function overPipeline({ invocation, collation, evaluation: { nowMs } }: Planned, input: DocumentStream, run: PipelineRun): DocumentStream {
-  return new PipelineStream(input, run, new ForeignReads(invocation, { collation, nowMs }, openAggregate))
+function overPipeline(
+  { invocation, collation, timeLimit, evaluation: { nowMs } }: Planned,
+  input: DocumentStream,
+  run: PipelineRun,
+): DocumentStream {
+  return new PipelineStream(input, run, new ForeignReads(invocation, { collation, nowMs }, openAggregate), timeLimit)
 }
 
 function noteTargeted({ invocation, ns }: Planned, shards: readonly string[]): Promise<void> {

@@ -2,8 +2,9 @@
 import {
   checkDatabaseName,
   CommandArguments,
+  commandErrorOf,
   compareTimestamps,
-  refusePartial,
+  refuseLacking,
   writeTimes,
   type ClientCommand,
   type ClientReply,
@@ -17,6 +18,8 @@ import {
   checkConcerns,
   checkSnapshotReads,
   finishOperation,
+  helpOf,
+  maxTimeMsOf,
   noteConnected,
   readSessionOptions,
   withErrorLabels,
@@ -45,11 +48,11 @@ export async function dispatch(host: Mongos, command: ClientCommand): Promise<Cl
     operation = host.operations.begin(newOperation(host, command, row.name))
     const invocation = prepare(host, command, row, operation)
     const run = (on: MongosInvocation) => runResolvingViews(row, on, (name) => commandTable.find(name, host.behaviours))
-    const result = invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation)
+    const perform = () => (invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation))
+    const result = helpOf(row, invocation.args) ?? perform()
     writer = withConcernError(result instanceof DocumentWriter ? result : await result, row, invocation.concerns).double('ok', 1)
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error
-    failure = withErrorLabels(error, command.body, 'mongos')
+    failure = withErrorLabels(commandErrorOf(error, firstFieldName(command.body) ?? '', host.context), command.body, 'mongos')
     writer = new DocumentWriter(512)
     writeError(writer, failure)
   } finally {
@@ -85,7 +88,7 @@ function findRow(host: Mongos, { body, legacy }: ClientCommand): CommandRow<Mong
     throw new CommandError('CommandNotFound', `no such command: '${name}'`)
   }
   if (host.stopping.signal.aborted) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
-  if (host.options.strict === true) refusePartial(row)
+  if (host.options.strict === true) refuseLacking(row)
   return row
 }
 
@@ -113,7 +116,7 @@ function prepare(
   if (row.adminOnly === true && db !== 'admin')
     throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
   checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
-  const concerns = checkConcerns(row, args)
+  const concerns = checkConcerns(row, args, host.behaviours)
   checkSnapshotReads(concerns.read, host.behaviours)
   const { session, txnNumber } = readSessionOptions(args, row)
   if (session !== null) {
@@ -132,13 +135,4 @@ function databaseOf(body: Uint8Array): string {
   if (db === 'local') throw new CommandError('IllegalOperation', "Can't use 'local' database through mongos")
   checkDatabaseName(db)
   return db
-}
-
-/** 0: no limit. @throws CommandError 2 BadValue */
-function maxTimeMsOf(args: CommandArguments): number {
-  const value = args.number('maxTimeMS')
-  if (value === undefined) return 0
-  if (!Number.isInteger(value)) throw new CommandError('BadValue', 'maxTimeMS has non-integral value')
-  if (value < 0 || value > 0x7fff_ffff) throw new CommandError('BadValue', `${value} value for maxTimeMS is out of range [0, 2147483647]`)
-  return value
 }

@@ -15,4 +15,6 @@ export interface MongosInvocation extends CommonInvocation {
   readonly operation: Operation
   /** The view that the client named, when the command runs on what is below it: its cursor bears this name. */
   readonly cursorNs?: string
+  /** The explain around the command. */
+  readonly explain?: Uint8Array
 }

@@ -1,6 +1,5 @@
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
-import { RunningOperation, type OperationRequest } from '@shardlab/node'
+import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/node'
 
 /** One command of one client on a router while it runs. */
 export class Operation extends RunningOperation {
@@ -38,8 +37,4 @@ export class Operation extends RunningOperation {
     if (nowMs >= this.#deadlineMs) throw maxTimeExpired()
     return this.#deadlineMs - nowMs
   }
-}
-
-export function maxTimeExpired(): CommandError {
-  return new CommandError('MaxTimeMSExpired', 'operation exceeded time limit')
 }

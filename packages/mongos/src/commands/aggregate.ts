@@ -15,9 +15,9 @@ export const aggregate: CommandRow<MongosInvocation> = {
   fields: aggregateFields,
   run(invocation) {
     const { args } = invocation
-    checkCursorArgument(args.document('cursor'), args.bool('explain') === true)
+    checkCursorArgument(args)
     if (args.bool('explain') === true) return explainItself(invocation)
-    batchSizeOf(args.document('cursor'))
+    batchSizeOf(args)
     return runAggregate(invocation)
   },
 }

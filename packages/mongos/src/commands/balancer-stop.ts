@@ -1,16 +1,30 @@
-import type { CommandRow } from '@shardlab/actor'
+import { balancerAddress, type CommandRow } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { setBalancerMode } from '../command/balancer-mode.js'
 
+/** Pause between two looks at the round that is running. */
+const pollMs = 100
+
+/** Server: configsvr_control_balancer_command.cpp, Balancer::joinCurrentRound. */
 export const balancerStop: CommandRow<MongosInvocation> = {
   name: 'balancerStop',
   routing: 'config-server',
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/balancerStop',
-  status: 'partial',
-  missing: 'does not wait for the round that is running',
-  summary: 'Turns the balancer off.',
+  status: 'full',
+  summary: 'Turns the balancer off, and waits until the round that is running has ended.',
   fields: {},
-  run: (invocation) => setBalancerMode(invocation, 'off'),
+  async run(invocation) {
+    const { host, operation } = invocation
+    const writer = await setBalancerMode(invocation, 'off')
+    for (;;) {
+      const { inBalancerRound } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
+      if (!inBalancerRound) return writer
+      const leftMs = operation.remainingMs(host.context.now())
+      if (!(await operation.sleep(host.context, leftMs === undefined ? pollMs : Math.min(leftMs, pollMs))))
+        throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')
+    }
+  },
 }

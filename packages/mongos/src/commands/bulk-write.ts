@@ -15,7 +15,7 @@ export const bulkWrite: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/bulkWrite',
   status: 'partial',
-  missing: 'documents whose shard key value changes do not move to another shard',
+  missing: 'updates that move a document to another shard',
   summary: 'Inserts, updates and deletes in several collections at once, each on the shards that it concerns.',
   retryable: true,
   fields: bulkWriteFields,

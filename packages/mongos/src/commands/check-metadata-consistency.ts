@@ -2,6 +2,7 @@ import { configAddress, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, findPath, type RawValue } from '@shardlab/bson'
 import { batchSizeOf, listSource } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
+import { inconsistentIndexes } from '../consistency/inconsistent-indexes.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { SourceStream } from '../cursors/source-stream.js'
 import { askAll } from '../reads/ask-all.js'
@@ -20,14 +21,13 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   behaviour: 'metadataConsistencyCheck',
   manual: 'reference/command/checkMetadataConsistency',
   status: 'partial',
-  missing: 'finds collections on the wrong shard; not indexes, ranges and zones that contradict each other',
+  lacks:
+    'inconsistencies but collections on the wrong shard and indexes: ranges, zones and options that contradict each other are not found',
   summary: 'Compares what the shards hold with the catalog: of a collection, of a database, or on admin of all.',
   fields: { cursor: 'object', checkIndexes: 'bool', dbMetadataLockMaxTimeMS: 'number' },
   async run(invocation) {
     const { args, db } = invocation
-    if (args.bool('checkIndexes') === true)
-      throw new CommandError('InvalidOptions', 'checkIndexes is not supported in checkMetadataConsistency')
-    const batchSize = batchSizeOf(args.document('cursor'))
+    const batchSize = batchSizeOf(args)
     const collection = args.target.type === BsonType.string ? args.collectionName(db) : null
     if (db === 'admin' && collection !== null) {
       throw new CommandError(
@@ -36,18 +36,35 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
       )
     }
     const ns = collection === null ? `${db}.$cmd.aggregate` : `${db}.${collection}`
-    const found = await misplacedCollections(invocation, collection === null ? null : ns)
+    const only = collection === null ? null : ns
+    const sharded = (await readConfig(invocation, 'collections', null)).map((each) => findField(each, '_id')!.asString())
+    const found = await misplacedCollections(invocation, new Set(sharded), only)
+    if (args.bool('checkIndexes') === true)
+      for (const each of sharded.filter((name) => isConcerned(name, db, only))) found.push(...(await indexesOf(invocation, each)))
     const stream = new SourceStream(listSource(found))
     return openMerged(invocation, ns, stream, { noTimeout: false, batchSize, singleBatch: false, partial: false })
   },
 }
 
+function isConcerned(ns: string, db: string, only: string | null): boolean {
+  if (only !== null) return ns === only
+  return db === 'admin' || ns.startsWith(`${db}.`)
+}
+
+async function indexesOf(invocation: MongosInvocation, ns: string): Promise<Uint8Array[]> {
+  const placement = await invocation.host.catalog.collection(ns, invocation.operation)
+  return placement === null ? [] : inconsistentIndexes(invocation, ns, [...placement.table.owners()].sort())
+}
+
 /** Unsharded collections on shards that are not the primary of their database. @throws CommandError 26 without the database */
-async function misplacedCollections(invocation: MongosInvocation, only: string | null): Promise<Uint8Array[]> {
+async function misplacedCollections(
+  invocation: MongosInvocation,
+  sharded: ReadonlySet<string>,
+  only: string | null,
+): Promise<Uint8Array[]> {
   const { db, host, operation } = invocation
   const databases = await readConfig(invocation, 'databases', db === 'admin' ? null : db)
   if (db !== 'admin' && databases.length === 0) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
-  const sharded = new Set((await readConfig(invocation, 'collections', null)).map((each) => findField(each, '_id')!.asString()))
   const shards = await host.shards.ids(operation)
   const found: Uint8Array[] = []
   for (const database of databases) {

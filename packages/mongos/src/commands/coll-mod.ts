@@ -14,7 +14,7 @@ export const collMod: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/collMod',
   status: 'partial',
-  missing: 'time series and clustered collections, dryRun',
+  missing: 'time series collections',
   summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
   fields: collModFields,
   run(invocation) {

@@ -12,7 +12,7 @@ export const deleteCommand: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Deletes documents where they are.',
   retryable: true,
-  fields: { deletes: 'array!', ordered: 'bool', let: 'object' },
+  fields: { deletes: 'array!', ordered: 'bool', let: 'object', collectionUUID: 'binary' },
   run(invocation) {
     const command = parseWriteCommand(invocation, 'delete')
     invocation.host.statistics.opcounters.delete += command.statements.length

@@ -16,9 +16,9 @@ export const dropDatabase: CommandRow<MongosInvocation> = {
   fields: {},
   run(invocation) {
     const { args, db, host } = invocation
-    if (isConfigDatabase(db)) throw new CommandError('IllegalOperation', `Cannot drop '${db}' database`)
+    if (isConfigDatabase(db)) throw new CommandError('IllegalOperation', `Cannot drop the ${db} database`)
     if (!args.target.isNumber() || args.target.asNumber() !== 1)
-      throw new CommandError(5255100, "Have to pass 1 as 'dropDatabase' parameter")
+      throw new CommandError('BadValue', "Must pass 1 as the 'dropDatabase' parameter")
     return withDatabase(invocation, db, false, async (database) => {
       if (database === null) return new DocumentWriter(256).string('info', 'database does not exist')
       const { error } = await host.remote.request(

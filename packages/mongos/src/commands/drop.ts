@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { collectionUuidOf, uuidMismatch } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 import { configCommand, configMemberOf, passThrough, withDatabase } from '../routing/primary.js'
@@ -18,14 +19,16 @@ export const drop: CommandRow<MongosInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const member = configMemberOf(db)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
+    const collectionUuid = collectionUuidOf(args, host.behaviours)
     return withDatabase(invocation, db, false, async (database) => {
+      if (database === null && collectionUuid !== null) throw uuidMismatch(ns, collectionUuid, null)
       const reply =
         database === null
           ? null
           : await host.remote.request(
               database.primaryShard,
               'shard.drop-collection',
-              { ns, databaseVersion: database.version },
+              { ns, collectionUuid, databaseVersion: database.version },
               invocation.operation,
             )
       if (reply !== null) raise(reply.error)

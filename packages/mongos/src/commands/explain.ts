@@ -27,6 +27,7 @@ export const explain: CommandRow<MongosInvocation> = {
       args: CommandArguments.parse(body, explainer.fields),
       sequences: [],
       txnNumber: null,
+      explain: invocation.body,
     }
     return name === 'aggregate' ? explainPipeline(inner, verbosity) : explainOnShards(inner, verbosity)
   },

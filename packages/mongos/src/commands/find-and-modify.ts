@@ -11,7 +11,7 @@ export const findAndModify: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/findAndModify',
   status: 'partial',
-  missing: 'documents whose shard key value changes do not move to another shard',
+  missing: 'updates that move a document to another shard',
   summary: 'Updates, replaces, upserts or deletes one document where it is and answers with it.',
   retryable: true,
   fields: findAndModifyFields,

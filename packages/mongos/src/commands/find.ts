@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
-import { checkFindArguments, compileFind, evaluationOf, findFields, nonNegative, tailableModeOf } from '@shardlab/node'
+import { checkFindArguments, checkLet, compileFind, evaluationOf, findFields, nonNegative, tailableModeOf } from '@shardlab/node'
 import { parseSort, type SortPattern } from '@shardlab/query'
 import type { CollectionPlacement, Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
@@ -26,6 +26,7 @@ export const find: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    checkLet(invocation)
     checkFindArguments(args)
     const projection = args.document('projection')
     if (projection !== undefined && findField(projection, sortKeyField) !== undefined)

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
-import { nonNegative } from '@shardlab/node'
+import { getMoreBatchSize, getMoreNamespace } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 
 /** How long a getMore on an awaitData cursor waits when it does not say. */
@@ -23,10 +23,10 @@ export const getMore: CommandRow<MongosInvocation> = {
         `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`,
       )
     }
-    const batchSize = nonNegative(args, 'batchSize') ?? 0
+    const batchSize = getMoreBatchSize(args, host.behaviours)
     host.statistics.opcounters.getmore++
     const id = args.target.asBigInt()
-    const { cursor, tailable, leftMs } = host.cursors.pin(id, `${db}.${args.string('collection')!}`, invocation)
+    const { cursor, tailable, leftMs } = host.cursors.pin(id, getMoreNamespace(args, db), invocation)
     let gone = true
     try {
       if (tailable === 'await-data') {

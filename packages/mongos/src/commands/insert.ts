@@ -18,6 +18,7 @@ export const insert: CommandRow<MongosInvocation> = {
     ordered: 'bool',
     bypassDocumentValidation: 'bool',
     bypassEmptyTsReplacement: 'bool',
+    collectionUUID: 'binary',
   },
   run(invocation) {
     const command = parseWriteCommand(invocation, 'insert')

@@ -17,7 +17,7 @@ export const listCollections: CommandRow<MongosInvocation> = {
   fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
   run(invocation) {
     const { args, db } = invocation
-    const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
+    const traits = { noTimeout: false, batchSize: batchSizeOf(args) }
     if (isConfigDatabase(db)) return openOnOne(invocation, configAddress, configCommand(invocation), traits)
     return withDatabase(invocation, db, false, async (database) =>
       database === null

@@ -18,7 +18,7 @@ export const listIndexes: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, db, body } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const traits = { noTimeout: false, batchSize: batchSizeOf(args.document('cursor')) }
+    const traits = { noTimeout: false, batchSize: batchSizeOf(args) }
     return withRoute(invocation, ns, false, (route) => {
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)
       const member = route.kind === 'sharded' ? route.placement.table.lowestShard() : soleMember(route)

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { renameCollectionFields, renameRequest } from '@shardlab/node'
+import { collectionUuidOf, renameCollectionFields, renameRequest } from '@shardlab/node'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
@@ -21,13 +21,14 @@ export const renameCollection: CommandRow<MongosInvocation> = {
     const { from, to, dropTarget } = renameRequest(args)
     const [fromDb, toDb] = [from.slice(0, from.indexOf('.')), to.slice(0, to.indexOf('.'))]
     if (isConfigDatabase(fromDb) && isConfigDatabase(toDb)) return passThrough(invocation, configAddress, configCommand(invocation), false)
+    const collectionUuid = collectionUuidOf(args, host.behaviours)
     return withDatabase(invocation, fromDb, false, async (database) => {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${fromDb} not found`)
       if (toDb !== fromDb) await checkSamePrimary(invocation, database, toDb)
       const { error } = await host.remote.request(
         database.primaryShard,
         'shard.rename-collection',
-        { ns: from, to, dropTarget, databaseVersion: database.version },
+        { ns: from, to, dropTarget, collectionUuid, databaseVersion: database.version },
         operation,
       )
       raise(error)

@@ -51,7 +51,7 @@ export const serverStatus: CommandRow<MongosInvocation> = {
   access: 'admin',
   manual: 'reference/command/serverStatus',
   status: 'partial',
-  missing: 'what an emulated member does not have: connection pools, the operating system',
+  lacks: 'what an emulated member does not have: connection pools, the operating system',
   summary: 'Reports on the router: its connections, cursors, commands, and how they were targeted.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

@@ -22,6 +22,7 @@ export const shardCollection: CommandRow<MongosInvocation> = {
     timeseries: 'object',
     enforceUniquenessCheck: 'bool',
     implicitlyCreateIndex: 'bool',
+    collectionUUID: 'binary',
   },
   async run(invocation) {
     const { args, body, host, operation } = invocation

@@ -10,10 +10,17 @@ export const update: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/update',
   status: 'partial',
-  missing: 'documents whose shard key value changes do not move to another shard',
+  missing: 'updates that move a document to another shard',
   summary: 'Updates, replaces or upserts documents where they are.',
   retryable: true,
-  fields: { updates: 'array!', ordered: 'bool', bypassDocumentValidation: 'bool', bypassEmptyTsReplacement: 'bool', let: 'object' },
+  fields: {
+    updates: 'array!',
+    ordered: 'bool',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    let: 'object',
+    collectionUUID: 'binary',
+  },
   run(invocation) {
     const command = parseWriteCommand(invocation, 'update')
     invocation.host.statistics.opcounters.update += command.statements.length

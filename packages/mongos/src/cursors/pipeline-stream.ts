@@ -1,3 +1,4 @@
+import { checkBuilt, type TimeLimit } from '@shardlab/node'
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { DocumentStream } from './document-stream.js'
@@ -16,13 +17,16 @@ export class PipelineStream implements DocumentStream {
   readonly #input: DocumentStream
   readonly #run: PipelineRun
   readonly #foreign: ForeignStreams
+  readonly #timeLimit: TimeLimit | null
   #taken = 0
   #ended = false
 
-  constructor(input: DocumentStream, run: PipelineRun, foreign: ForeignStreams) {
+  /** `timeLimit`: the one that the pipeline was compiled under; it runs while a command reads. */
+  constructor(input: DocumentStream, run: PipelineRun, foreign: ForeignStreams, timeLimit: TimeLimit | null = null) {
     this.#input = input
     this.#run = run
     this.#foreign = foreign
+    this.#timeLimit = timeLimit
   }
 
   get done(): boolean {
@@ -30,10 +34,15 @@ export class PipelineStream implements DocumentStream {
   }
 
   take(): Uint8Array | null {
+    this.#timeLimit?.resume()
     const run = this.#run
     const { output } = run
     for (;;) {
-      if (this.#taken < output.length) return output[this.#taken++]!
+      if (this.#taken < output.length) {
+        const result = output[this.#taken++]!
+        checkBuilt(result)
+        return result
+      }
       output.length = 0
       this.#taken = 0
       if (run.request !== null || this.#ended) return null
@@ -53,6 +62,7 @@ export class PipelineStream implements DocumentStream {
   }
 
   detach(): void {
+    this.#timeLimit?.pause()
     this.#input.detach()
     this.#foreign.detach()
   }

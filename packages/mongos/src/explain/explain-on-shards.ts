@@ -1,5 +1,5 @@
 /** Explaining a command that shards carry out alike. Server: cluster_explain.cpp and the explain of each cluster command. */
-import { CommandError, DocumentWriter, firstFieldName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { shownCommand, withoutGenericArguments, writeServerInfo, writeServerParameters, type Verbosity } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
@@ -26,7 +26,10 @@ export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosi
     const stage = target.stage(members.length)
     const writer = writePlanners(new DocumentWriter(4096), invocation, stage, replies)
     writeExecutions(writer, stage, replies, durationMs)
-    return writeRouterFacts(writer, invocation)
+    const shapeHash = findField(replies[0]![1], 'queryShapeHash')
+    if (shapeHash !== undefined) writer.value('queryShapeHash', shapeHash)
+    writeServerParameters(writeServerInfo(writer, invocation.host), invocation.host)
+    return writeCommand(writer, invocation)
   })
 }
 
@@ -34,10 +37,9 @@ export function databaseNotFound(db: string): CommandError {
   return new CommandError('NamespaceNotFound', `database ${db} not found`)
 }
 
-/** What the router says at the end of every explain. */
-export function writeRouterFacts(writer: DocumentWriter, { body, db, host }: MongosInvocation): DocumentWriter {
-  writeServerParameters(writeServerInfo(writer, host), host)
-  return host.behaviours.explainFormat === '4.4' ? writer : writer.document('command', shownCommand(body, db))
+/** The command with the generic arguments of the explain around it, at the end of every explain from 5.0 on. */
+export function writeCommand(writer: DocumentWriter, { body, db, host, explain }: MongosInvocation): DocumentWriter {
+  return host.behaviours.explainIsVersioned ? writer.document('command', shownCommand(body, db, explain)) : writer
 }
 
 /** The shards' replies to an explain of `body`. @throws CommandError of a shard, with the shard's name */

@@ -13,14 +13,14 @@ export function writePlanners(
   stage: RouterStage,
   shards: readonly ShardExplain[],
 ): DocumentWriter {
-  writer
-    .startDocument('queryPlanner')
-    .int32('mongosPlannerVersion', 1)
-    .startDocument('winningPlan')
-    .string('stage', stage)
-    .startArray('shards')
+  const versionedShards = host.behaviours.explainHasQueryShapeHash
+  writer.startDocument('queryPlanner')
+  if (!versionedShards) writer.int32('mongosPlannerVersion', 1)
+  writer.startDocument('winningPlan').string('stage', stage).startArray('shards')
   shards.forEach(([shard, reply], i) => {
-    writer.startDocument(String(i)).string('shardName', shard).string('connectionString', host.shards.connectionString(shard))
+    writer.startDocument(String(i))
+    if (versionedShards) writer.value('explainVersion', findField(reply, 'explainVersion')!)
+    writer.string('shardName', shard).string('connectionString', host.shards.connectionString(shard))
     writer.value('serverInfo', findField(reply, 'serverInfo')!)
     appendFields(writer, findField(reply, 'queryPlanner')!)
     writer.end()
@@ -53,10 +53,7 @@ export function writeExecutions(
   counts().int64('totalChildMillis', sum('executionTimeMillis')).startArray('shards')
   all.forEach(({ shard, stats }, i) => {
     writer.startDocument(String(i)).string('shardName', shard)
-    for (const name of ['executionSuccess', 'errorMessage', 'errorCode', 'executionStages']) {
-      const value = inside(stats, name)
-      if (value !== undefined) writer.value(name, value)
-    }
+    appendFields(writer, stats)
     writer.end()
   })
   writer.end().end()

@@ -14,7 +14,8 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { CommandError, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
-import { maxTimeExpired, type Operation } from '../command/operation.js'
+import { maxTimeExpired } from '@shardlab/node'
+import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
 

@@ -1,5 +1,6 @@
 import { createDeferred, type ActorContext } from '@shardlab/actor'
-import { maxTimeExpired, type Operation } from '../command/operation.js'
+import { maxTimeExpired } from '@shardlab/node'
+import type { Operation } from '../command/operation.js'
 
 /**
  * Waits for something that is not this operation's alone, no longer than the operation may take.

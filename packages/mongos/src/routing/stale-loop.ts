@@ -1,5 +1,6 @@
 /** Attempts with routing that may be stale. Server: router_role, kMaxNumStaleVersionRetries. */
 import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { collectionUuidOf, uuidMismatch } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode } from '../remote/command-reply.js'
 import { resolveRoute, type Route } from './route.js'
@@ -18,6 +19,7 @@ export async function withRoute<T>(
   const { host } = invocation
   for (let attempts = 1; ; attempts++) {
     const route = await resolveRoute(invocation, ns, createDatabase)
+    if (route.kind === 'missing') refuseUuid(invocation, ns)
     try {
       return await attempt(route)
     } catch (error) {
@@ -29,6 +31,12 @@ export async function withRoute<T>(
       }
     }
   }
+}
+
+/** No collection of a database that is not there has a UUID. @throws CommandError 361 CollectionUUIDMismatch */
+function refuseUuid({ args, host }: MongosInvocation, ns: string): void {
+  const uuid = collectionUuidOf(args, host.behaviours)
+  if (uuid !== null) throw uuidMismatch(ns, uuid, null)
 }
 
 /** Marks stale what the route was made of. */

@@ -10,7 +10,7 @@ import { withRoute } from '../routing/stale-loop.js'
 import { noteRouted, routedToPrimary } from '../statistics/routed.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import { targetStatement, type TargetedFilter } from './target-modify.js'
-import { shardOfUpsert } from './upsert-shard.js'
+import { placeOfUpsert } from './upsert-shard.js'
 import { concernErrorAt } from './write-concern-errors.js'
 
 type ShardedRoute = Extract<Route, { kind: 'sharded' }>
@@ -109,8 +109,8 @@ class ShardedFindAndModify {
       missed = answerOf(found.shard, reply)
     }
     if (statement.kind === 'update' && statement.upsert) {
-      const shard = shardOfUpsert(this.#evaluation, this.#route.placement, statement)
-      return answerOf(shard, await this.#send(shard, body))
+      const { shard, filter } = placeOfUpsert(this.#evaluation, this.#route.placement, statement)
+      return answerOf(shard, await this.#send(shard, filter === null ? body : this.#rewritten(filter, true)))
     }
     return missed ?? nothingFound(statement.kind === 'update')
   }
@@ -140,8 +140,8 @@ class ShardedFindAndModify {
     return send(this.#invocation, this.#route, shard, body)
   }
 
-  /** The command with another query. It inserts nothing and takes what matches. */
-  #rewritten(filter: Uint8Array): Uint8Array {
+  /** The command with another query. It takes what matches, and inserts nothing unless it `upserts`. */
+  #rewritten(filter: Uint8Array, upserts = false): Uint8Array {
     const { body } = this.#invocation
     const writer = new DocumentWriter(body.length + filter.length + 32)
     let named = false
@@ -150,7 +150,7 @@ class ShardedFindAndModify {
       if (name === 'query') {
         writer.value('query', documentValue(filter))
         named = true
-      } else if (name !== 'sort' && name !== 'upsert') writer.value(name, it.value())
+      } else if (name !== 'sort' && (upserts || name !== 'upsert')) writer.value(name, it.value())
     }
     if (!named) writer.document('query', filter)
     return writer.finish()

@@ -8,7 +8,7 @@ import type { LoneStatement } from './plan-round.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import type { StatementAnswer } from './shard-requests.js'
 import type { StatementTarget } from './statement-target.js'
-import { shardOfUpsert } from './upsert-shard.js'
+import { placeOfUpsert } from './upsert-shard.js'
 
 type ShardedRoute = LoneStatement['route']
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
@@ -103,14 +103,14 @@ function filterOf({ command }: BatchWriteExecutor, index: number): Uint8Array {
   return (command.read(index) as ModifyStatement).filter
 }
 
-/** The statement with another filter. It inserts nothing and takes what matches. */
-function rewritten({ command }: BatchWriteExecutor, index: number, filter: Uint8Array): Uint8Array {
+/** The statement with another filter. It takes what matches, and inserts nothing unless it `upserts`. */
+function rewritten({ command }: BatchWriteExecutor, index: number, filter: Uint8Array, upserts = false): Uint8Array {
   const statement = command.statements[index]!
   const writer = new DocumentWriter(statement.length + filter.length + 32)
   for (const it = new FieldIterator(statement); it.next();) {
     const name = it.name()
     if (name === command.filterField) writer.value(name, documentValue(filter))
-    else if (name !== 'upsert' && name !== 'upsertSupplied' && name !== 'sort') writer.value(name, it.value())
+    else if (name !== 'sort' && (upserts || (name !== 'upsert' && name !== 'upsertSupplied'))) writer.value(name, it.value())
   }
   return writer.finish()
 }
@@ -121,12 +121,9 @@ async function upsertWhereItBelongs(executor: BatchWriteExecutor, route: Sharded
   const statement = command.read(index)
   if (statement.kind !== 'update') throw new Error('only an update upserts')
   try {
-    return await executor.shards.sendStatement(
-      route,
-      index,
-      shardOfUpsert(evaluation, route.placement, statement),
-      command.statements[index]!,
-    )
+    const { shard, filter } = placeOfUpsert(evaluation, route.placement, statement)
+    const document = filter === null ? command.statements[index]! : rewritten(executor, index, filter, true)
+    return await executor.shards.sendStatement(route, index, shard, document)
   } catch (error) {
     if (!(error instanceof CommandError) || error.code === 50) throw error
     return { kind: 'failed', entry: command.errorEntry(index, error) }

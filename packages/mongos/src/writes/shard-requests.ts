@@ -73,12 +73,12 @@ export class ShardRequests {
 export function batchError({ invocation, ns }: WriteNamespace, route: Route, answer: MemberAnswer): CommandError | 'stale' | null {
   const { error } = answer
   if (error === null) return null
+  if (error.code === 50) throw error
   if (answer.answered) {
     if (!isStaleCode(error.code)) return error
     noteStale(invocation, ns, route, error)
     return 'stale'
   }
-  if (error.code === 50) throw error
   const where = error.code === 133 ? `failing to target a host in the shard ${answer.member}` : invocation.host.hostOf(answer.member)
   return new CommandError(error.code, `Write results unavailable from ${where} :: caused by :: ${error.message}`)
 }

@@ -80,7 +80,11 @@ function statementsCommand(
 export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkWriteOp) => BulkWriteOp): WriteCommand {
   const request = readBulkWrite(invocation)
   const ops = request.ops.map(prepare)
-  const nsInfo = request.namespaces.map((ns) => new DocumentWriter(64).string('ns', ns).finish())
+  const nsInfo = request.namespaces.map((ns, i) => {
+    const uuid = request.uuids[i] ?? null
+    const writer = new DocumentWriter(64).string('ns', ns)
+    return (uuid === null ? writer : writer.uuid('collectionUUID', uuid)).finish()
+  })
   return {
     name: 'bulkWrite',
     ordered: request.ordered,

@@ -1,39 +1,133 @@
-/** A router over real storage nodes with the collections that a test names. */
-import type { NodeCommand } from '@shardlab/actor'
-import { decode, encode, type Document } from '@shardlab/bson'
-import type { EmulatedVersion } from '@shardlab/sharding'
-import type { FakeCluster } from './fake-cluster.js'
-import { RealCluster, type ShardedCollection } from './sharded-nodes.js'
+/** A router over real storage nodes, whose role checks versions and filters by placement. */
+import { CommandError, decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
+import { createRandom, type Disk, type NodeCommand } from '@shardlab/actor'
+import { splitNamespace, StorageNode, type NodeRole } from '@shardlab/node'
+import {
+  applyPlacementAnswer,
+  behavioursOf,
+  OwnershipFilter,
+  type CollectionPlacement,
+  type EmulatedVersion,
+  type PlacementAnswer,
+} from '@shardlab/sharding'
+import { FakeCluster } from './fake-cluster.js'
 
-export { RealCluster, type RealClusterOptions, type ShardedCollection } from './sharded-nodes.js'
-
-export async function realCluster(sharded: readonly ShardedCollection[], emulate: EmulatedVersion = '8.0'): Promise<RealCluster> {
-  const cluster = await RealCluster.create({ sharded, emulate })
-  for (const [shard, node] of cluster.nodes) {
-    // What a shard coordinates with others is here the node's own command: nobody else has a part in it.
-    const coordinated = async (db: string, command: Document): Promise<{ error: Uint8Array | null }> => {
-      const { body } = await node.nodeCommand({
-        db,
-        body: encode(command),
-        sequences: [],
-        shardVersion: null,
-        databaseVersion: null,
-        stmtIds: null,
-        clusterTime: [1, 1],
-      })
-      return { error: decode(body)['ok'] === 1 ? null : body }
-    }
-    cluster.world.members.set(shard, (kind, request) => {
-      const { ns, to, dropTarget } = request as { ns: string; to: string; dropTarget: boolean }
-      const dot = ns?.indexOf('.')
-      if (kind === 'shard.rename-collection') return coordinated('admin', { renameCollection: ns, to, dropTarget })
-      if (kind === 'shard.drop-collection')
-        return coordinated(ns.slice(0, dot), { drop: ns.slice(dot + 1) }).then((reply) => ({ ...reply, existed: true, indexCount: 1 }))
-      return node.nodeCommand(request as NodeCommand)
-    })
-  }
-  return cluster
+/** A collection with a range on each of the three shards. */
+export interface ShardedCollection {
+  readonly ns: string
+  readonly field: string
+  /** The two inner bounds. */
+  readonly splits: readonly number[]
+  /** Default collation. */
+  readonly collation?: Document
 }
+
+export interface RealClusterOptions {
+  /** Default 8.0. */
+  readonly emulate?: EmulatedVersion
+  /** Default collation of test.c. */
+  readonly collation?: Document
+  /** Default: `test.c` by `x`, split at 0 and 100. */
+  readonly sharded?: readonly ShardedCollection[]
+}
+
+const shards = ['shard01', 'shard02', 'shard03']
+
+/** Three shards with one chunk of each sharded collection. */
+export class RealCluster extends FakeCluster {
+  readonly nodes = new Map<string, StorageNode>()
+  /** What the shards know. */
+  readonly placements = new Map<string, CollectionPlacement>()
+
+  static async create({ emulate = '8.0', collation, sharded }: RealClusterOptions = {}): Promise<RealCluster> {
+    const cluster = new RealCluster({ emulate })
+    const standard = { ns: 'test.c', field: 'x', splits: [0, 100], ...(collation === undefined ? {} : { collation }) }
+    for (const collection of sharded ?? [standard]) await cluster.shard(collection)
+    for (const shard of shards) {
+      const role: NodeRole = {
+        name: 'shard',
+        setName: shard,
+        rows: [],
+        enter(ns, { routed }) {
+          const version = routed!.shardVersion
+          if (version === 'IGNORED' || version === null) return { ownership: null }
+          const placement = cluster.placements.get(ns)
+          if ((version === 'UNSHARDED') !== (placement === undefined))
+            throw new CommandError('StaleConfig', 'stale', { extra: new DocumentWriter().string('ns', ns).finish() })
+          return { ownership: placement === undefined ? null : new OwnershipFilter(placement, shard) }
+        },
+        checkReplacement() {},
+        checkImplicitCreate() {},
+      }
+      const context = { ...cluster.world.context(shard), random: createRandom(shard), disk: noDisk }
+      const node = new StorageNode(context, { behaviours: behavioursOf(emulate), maxWireVersion: 21 }, () => role)
+      cluster.nodes.set(shard, node)
+      cluster.world.members.set(shard, (kind, request) =>
+        kind === 'node.command' ? node.nodeCommand(request as NodeCommand) : exchange(node, kind, request as never),
+      )
+    }
+    return cluster
+  }
+
+  /** Shards a collection, with an owner for each of its ranges, and tells the shards but not the router. */
+  async shard({ ns, field, splits, collation }: ShardedCollection, owners: readonly string[] = shards): Promise<void> {
+    this.shardByRange(ns, field, splits, owners, collation === undefined ? {} : { collation })
+    const config = this.world.members.get('config')!
+    const answer = (await config('config.get-collection', { ns, since: null } as never)) as PlacementAnswer
+    this.placements.set(ns, applyPlacementAnswer(ns, null, answer)!)
+  }
+
+  /** All documents of a collection by `_id`. */
+  async all(collection = 'c', db = 'test'): Promise<Document[]> {
+    const reply = await this.run({ find: collection, sort: { _id: 1 }, batchSize: 1000, $db: db })
+    return (reply['cursor'] as { firstBatch: Document[] }).firstBatch
+  }
+
+  /** How many commands of a name have gone to shards so far. */
+  countOf(name: string): number {
+    return shards.reduce((sum, shard) => sum + this.commandsTo(shard).filter((sent) => sent.name === name).length, 0)
+  }
+}
+
+const noDisk: Disk = {
+  append: async () => {},
+  writeCheckpoint: async () => {},
+  read: () => ({ checkpoint: null, records: [] }),
+  usage: () => ({ logBytes: 0, checkpointBytes: 0, limitBytes: 1e9 }),
+}
+
+/** What a primary shard coordinates with others is here its own command: nobody else has a part in it. */
+async function exchange(node: StorageNode, kind: string, request: { ns: string; to: string; dropTarget: boolean }): Promise<object> {
+  const { ns, to, dropTarget } = request
+  const [db, name] = splitNamespace(ns)
+  switch (kind) {
+    case 'shard.drop-collection': {
+      const indexCount = node.collection(ns)?.indexes().length
+      return { existed: indexCount !== undefined, indexCount: indexCount ?? 0, error: await run(node, db, { drop: name }) }
+    }
+    case 'shard.rename-collection':
+      return { error: await run(node, 'admin', { renameCollection: ns, to, dropTarget }) }
+    default:
+      throw new Error(`no shard here serves ${kind}`)
+  }
+}
+
+/** The reply, when it is an error. */
+async function run(node: StorageNode, db: string, command: Document): Promise<Uint8Array | null> {
+  const { body } = await node.nodeCommand({
+    db,
+    body: encode(command),
+    sequences: [],
+    shardVersion: null,
+    databaseVersion: null,
+    stmtIds: null,
+    clusterTime: [1, 1],
+  })
+  return decode(body)['ok'] === 1 ? null : body
+}
+
+export const realCluster = (sharded: readonly ShardedCollection[], emulate: EmulatedVersion = '8.0'): Promise<RealCluster> =>
+  RealCluster.create({ sharded, emulate })
 
 /** All documents of a command's cursor. `batchSize`: of each getMore; 0: no limit. */
 export async function drain(cluster: FakeCluster, command: Document, batchSize = 0): Promise<Document[]> {

@@ -97,10 +97,3 @@ class LocalReader implements ForeignReader {
     return pipeline.leading.stageCount === pipeline.stages.length ? input : new PipelineSource(input, pipeline.openAfterLeading(), this)
   }
 }
-
-/** For pipelines without joins. */
-export const noForeign: ForeignReader = {
-  read({ read }) {
-    throw new Error(`a pipeline reads ${read.db}.${read.collection}, which it did not name`)
-  },
-}

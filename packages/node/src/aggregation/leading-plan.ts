@@ -1,25 +1,41 @@
 /** The first stages of a pipeline as a plan. Server: `PipelineD::buildInnerQueryExecutorGeneric`. */
 import { emptyDocument } from '@shardlab/bson'
-import { compileFilter, parseSort, type EvaluationContext, type LeadingQuery } from '@shardlab/query'
+import {
+  compileFilter,
+  compileProjection,
+  parseSort,
+  type EvaluationContext,
+  type LeadingProjection,
+  type LeadingQuery,
+} from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import { planQuery, type Collection, type QueryPlan } from '@shardlab/storage'
+import { planQuery, type Collection, type QueryPlan, type RowProjection } from '@shardlab/storage'
 import { shardFilterOf } from '../crud/read-plan.js'
 
 /** @throws CommandError as hints are refused */
 export function planLeading(
   collection: Collection,
-  { filter, sort, skip, limit }: LeadingQuery,
+  { filter, sort, skip, limit, projection }: LeadingQuery,
   ownership: OwnershipFilter | null,
   context: EvaluationContext,
   hint: { readonly hint?: string | Uint8Array } = {},
 ): QueryPlan {
+  const compiled = compileFilter(filter ?? emptyDocument, context)
   return planQuery(collection, {
-    filter: compileFilter(filter ?? emptyDocument, context),
+    filter: compiled,
     skip,
     limit,
     ...hint,
-    ...shardFilterOf(ownership),
+    ...shardFilterOf(ownership, compiled),
+    ...(projection === null ? {} : { projection: rowProjection(projection, context) }),
     ...(sort === null ? {} : { sort: parseSort(sort) }),
     ...(context.strings === undefined ? {} : { strings: context.strings }),
   })
+}
+
+/** Where the stages merely look at no other fields, documents stay as they are: only an index may stand in for them. */
+function rowProjection({ document, specification }: LeadingProjection, context: EvaluationContext): RowProjection {
+  if (specification === null) return { document, apply: (row) => row }
+  const projection = compileProjection(specification, context, { dialect: 'aggregate' })
+  return { document, apply: (row) => projection.apply(row) }
 }

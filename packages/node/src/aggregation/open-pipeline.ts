@@ -3,15 +3,18 @@ import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { compilePipeline, evaluateDocuments, type EvaluationContext, type Pipeline } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import type { Collection } from '@shardlab/storage'
-import { evaluationOf } from '../crud/evaluation.js'
+import type { Collection, PlanExecutor, QueryPlan } from '@shardlab/storage'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
+import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
 import { hintOf } from '../crud/hint.js'
+import { checkLet } from '../crud/let-argument.js'
 import { listSource } from '../crud/list-source.js'
 import { emptySource, PlanSource } from '../crud/read-source.js'
+import { checkTableScan } from '../crud/table-scan.js'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
 import { nodeStageSources } from '../sources/node-sources.js'
-import { enterForeign, noForeign } from './foreign-collections.js'
+import { enterForeign } from './foreign-collections.js'
 import { planLeading } from './leading-plan.js'
 import { PipelineSource } from './pipeline-source.js'
 
@@ -20,11 +23,6 @@ const memoryLimitBytes = 100 * 1024 * 1024
 /** How much a stage may hold: there is no disk, so that where it might be used nothing limits it. */
 export function stageMemoryOf(args: CommandArguments, { sortsUseDiskByDefault }: Behaviours): number {
   return (args.bool('allowDiskUse') ?? sortsUseDiskByDefault) ? Infinity : memoryLimitBytes
-}
-
-/** @throws CommandError 40415 for `let` before 5.0 */
-export function checkAggregateLet(args: CommandArguments, { letInCommands }: Behaviours): void {
-  if (args.has('let') && !letInCommands) throw new CommandError(40415, "BSON field 'aggregate.let' is an unknown field.")
 }
 
 /** The `$$NOW` of the router, so that all parts of a pipeline have the same. */
@@ -45,12 +43,14 @@ export interface BoundPipeline {
 /**
  * Compiles the pipeline of an aggregate under the command's options and the collection's collation.
  * @param stages without the one that writes
- * @throws CommandError what {@link compilePipeline} throws, 40415 for `let` before 5.0
+ * @throws CommandError what {@link compilePipeline} throws, 9 FailedToParse for `let` before 5.0
  */
-export function bindPipeline({ host, args, db, routed }: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
-  if (routed === null) checkAggregateLet(args, host.behaviours)
+export function bindPipeline(invocation: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
+  const { host, args, db, routed } = invocation
+  if (routed === null) checkLet(invocation)
   const collection = host.collection(ns)
-  const evaluation = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
+  const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
+  const evaluation = withTimeLimit(constants, invocation.operation)
   const pipeline = compilePipeline(stages, evaluation, {
     db,
     memoryLimitBytes: stageMemoryOf(args, host.behaviours),
@@ -59,32 +59,51 @@ export function bindPipeline({ host, args, db, routed }: NodeInvocation, ns: str
   return { pipeline, collection, evaluation }
 }
 
+/** For those who watch a pipeline at work. */
+export interface PipelineWatch {
+  /** Kept up to date, as of {@link Pipeline.open}. */
+  readonly emitted: number[]
+  /** Called with what reads the collection, before anything is read. */
+  leading(plan: QueryPlan, executor: PlanExecutor): void
+}
+
 /**
  * Opens it; the documents are those that the shard owns.
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, what sources and plans are refused with
  */
-export async function openPipeline(invocation: NodeInvocation, ns: string, bound: BoundPipeline): Promise<DocumentSource> {
+export async function openPipeline(
+  invocation: NodeInvocation,
+  ns: string,
+  bound: BoundPipeline,
+  watch?: PipelineWatch,
+): Promise<DocumentSource> {
   const { host, args, db } = invocation
   const { pipeline, evaluation } = bound
   const { ownership } = await host.role.enter(ns, invocation)
+  checkCollectionUuid(host, ns, args)
   const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
-  const reader =
-    pipeline.foreign.length === 0
-      ? noForeign
-      : await enterForeign(invocation, pipeline.foreign, { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes })
+  // Also without other collections: a join may read $documents.
+  const reader = await enterForeign(invocation, pipeline.foreign, {
+    db,
+    evaluation,
+    memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes,
+  })
   const { source } = pipeline
   if (source !== null) {
     const input =
       source.name === '$documents'
         ? listSource(evaluateDocuments(source.argument, evaluation))
         : await sourceNamed(source.name).open({ invocation, ns, argument: source.argument, ownership })
-    return new PipelineSource(input, pipeline.open(), reader)
+    return new PipelineSource(input, pipeline.open(watch?.emitted), reader)
   }
   // Entering may have waited: the collection is the one that is there now.
   const collection = host.collection(ns)?.snapshot()
-  if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(), reader)
+  if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader)
   const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
-  return new PipelineSource(new PlanSource(plan, { execute: { allowDiskUse } }), pipeline.openAfterLeading(), reader)
+  checkTableScan(host, plan, hintOf(args).hint)
+  const input = new PlanSource(plan, { execute: { allowDiskUse }, effort: host.statistics.queries })
+  watch?.leading(plan, input.executor)
+  return new PipelineSource(input, pipeline.openAfterLeading(watch?.emitted), reader)
 }
 
 function sourceNamed(name: string) {

@@ -21,6 +21,10 @@ export class PipelineSource implements DocumentSource {
     this.#reader = reader
   }
 
+  settle(): void {
+    this.#input.settle?.()
+  }
+
   next(): Uint8Array | null {
     const run = this.#run
     const { output } = run

@@ -24,7 +24,7 @@ export const aggregate: CommandRow<NodeInvocation> = {
   fields: aggregateFields,
   run(invocation) {
     const { args } = invocation
-    checkCursorArgument(args.document('cursor'), args.bool('explain') === true)
+    checkCursorArgument(args)
     if (args.bool('explain') === true) return explainItself(invocation)
     return runAggregate(invocation, namespaceOfAggregate(invocation))
   },
@@ -39,7 +39,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   const view = viewFor(invocation, ns)
   if (view !== null) return runAggregate(invocationOnView(invocation, ns, view), view.ns)
   const { args, host } = invocation
-  const batchSize = batchSizeOf(args.document('cursor'))
+  const batchSize = batchSizeOf(args)
   const bound = bindPipeline(invocation, ns, args.documents('pipeline')!)
   const source = await openPipeline(invocation, ns, bound)
   try {

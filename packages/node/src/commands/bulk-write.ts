@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
+import { expectUuid } from '../crud/collection-uuid.js'
 import { fixDocumentForInsert } from '../crud/fix-document.js'
 import { sortWithMulti } from '../crud/statement.js'
 import { logSession, writeRetriedStmtIds } from '../crud/write-batch.js'
@@ -14,7 +15,7 @@ import {
   type BulkWriteSummary,
 } from '../crud/write-bulk-reply.js'
 import { prepareDelete } from '../crud/write-delete.js'
-import { isStaleError } from '../crud/write-errors.js'
+import { failsBatch, isStaleError } from '../crud/write-errors.js'
 import { insertDocument } from '../crud/write-insert.js'
 import { writeScope, type WriteScope } from '../crud/write-scope.js'
 import { prepareUpdate } from '../crud/write-update.js'
@@ -35,7 +36,7 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
   fields: bulkWriteFields,
   async run(invocation) {
     const { host, retryable } = invocation
-    const { ops, namespaces, ordered, errorsOnly } = readBulkWrite(invocation)
+    const { ops, namespaces, uuids, ordered, errorsOnly } = readBulkWrite(invocation)
     const scopes: (WriteScope | undefined)[] = []
     // A router names one collection at a time; what a client names has no version that could be outdated meanwhile.
     for (const { namespace } of ops) {
@@ -49,6 +50,7 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
     const retried: number[] = []
     for (const [index, op] of ops.entries()) {
       try {
+        expectUuid(host, namespaces[op.namespace]!, uuids[op.namespace]!)
         const stmtId = retryable?.stmtId(index) ?? index
         const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
         if (executed !== undefined) retried.push(stmtId)
@@ -57,6 +59,10 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
         if (!errorsOnly) items.push(resultItem(index, result))
       } catch (error) {
         if (!(error instanceof CommandError)) throw error
+        if (failsBatch(error)) {
+          await host.flush()
+          throw error
+        }
         items.push(errorItem(index, error, op.kind === 'update', summary.nErrors))
         summary.nErrors++
         if (ordered || isStaleError(error)) break

@@ -1,11 +1,12 @@
-import { checkFields, type CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, documentsOf, DocumentWriter, findField, isEmptyDocument } from '@shardlab/bson'
-import { formatDocument } from '@shardlab/query'
-import { cappedMaxDocuments, cappedSizeBytes, isIdKey, type Collection, type Index } from '@shardlab/storage'
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, DocumentWriter, findField, typeName, type RawValue } from '@shardlab/bson'
+import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
+import { checkClusteredExpiry } from '../crud/clustered-index.js'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkEnumeration, preImagesOption, writeInteger } from '../crud/collection-options.js'
-import { convertToUnique, modifyCollection } from '../crud/modify-collection.js'
+import { indexChange } from '../crud/index-change.js'
+import { checkUniqueKeys, convertToUnique, modifyCollection } from '../crud/modify-collection.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { Access } from '../role.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { modifyView, viewOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
@@ -24,15 +25,7 @@ export const collModFields = {
   cappedSize: 'number',
   cappedMax: 'number',
   dryRun: 'bool',
-} as const
-
-const indexFields = {
-  name: 'string',
-  keyPattern: 'object',
-  expireAfterSeconds: 'number',
-  hidden: 'bool',
-  unique: 'bool',
-  prepareUnique: 'bool',
+  collectionUUID: 'binary',
 } as const
 
 const collectionOnly = [
@@ -53,7 +46,7 @@ export const collMod: CommandRow<NodeInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/collMod',
   status: 'partial',
-  missing: 'time series and clustered collections, dryRun',
+  missing: 'time series collections',
   summary: 'Changes options of a collection, an index or a view.',
   fields: collModFields,
   async run(invocation) {
@@ -61,6 +54,7 @@ export const collMod: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
     const access = entered instanceof Promise ? await entered : entered
+    checkCollectionUuid(host, ns, args)
     const collection = host.collection(ns)
     const writer = new DocumentWriter(128)
     if (collection === undefined) {
@@ -68,9 +62,14 @@ export const collMod: CommandRow<NodeInvocation> = {
       if (view === null) throw new CommandError('NamespaceNotFound', 'ns does not exist')
       modifyViewBy(invocation, view)
     } else {
-      refuseUnsupported(invocation, ns)
+      refuseUnsupported(invocation)
       const options = changedOptions(invocation, collection)
+      if (args.bool('dryRun') === true) checkDryRun(invocation)
       const changed = args.has('index') ? indexChange(invocation, access, collection) : null
+      if (args.bool('dryRun') === true) {
+        checkUniqueKeys(collection, changed!.index)
+        return writer
+      }
       modifyCollection(host, collection, changed?.specification ?? null, options)
       if (changed !== null) {
         if (changed.makesUnique) convertToUnique(host, collection, changed.index)
@@ -91,16 +90,15 @@ function modifyViewBy({ host, args }: NodeInvocation, view: ViewDefinition): voi
   modifyView(host, view, args.string('viewOn') ?? view.viewOn, pipeline === undefined ? view.pipeline : documentsOf(pipeline))
 }
 
-function refuseUnsupported({ host, args }: NodeInvocation, ns: string): void {
+function refuseUnsupported({ host, args }: NodeInvocation): void {
   for (const name of ['pipeline', 'viewOn'] as const) {
     if (args.has(name)) throw new CommandError('InvalidOptions', `'${name}' option only supported on a view`)
   }
   if (args.has('timeseries')) throw new CommandError('InvalidOptions', `option only supported on a time-series collection: timeseries`)
-  if (args.has('expireAfterSeconds'))
-    throw new CommandError('InvalidOptions', "'expireAfterSeconds' option is only supported on collections clustered by _id")
-  if (args.bool('dryRun') === true) throw new CommandError('InvalidOptions', `dryRun is not supported in collMod: ${ns}`)
   if (args.bool('recordPreImages') === true)
     throw new CommandError('InvalidOptions', 'recordPreImages is not supported on a sharded cluster')
+  if (args.has('dryRun') && !host.behaviours.prepareUniqueIndexes)
+    throw new CommandError(40415, "BSON field 'collMod.dryRun' is an unknown field.")
   for (const name of ['changeStreamPreAndPostImages', 'cappedSize', 'cappedMax'] as const) {
     if (args.has(name) && !host.behaviours.changeStreamPreAndPostImages)
       throw new CommandError(40415, `BSON field 'collMod.${name}' is an unknown field.`)
@@ -108,7 +106,8 @@ function refuseUnsupported({ host, args }: NodeInvocation, ns: string): void {
 }
 
 /** Options of the collection as they will be. */
-function changedOptions({ host, args }: NodeInvocation, { ns, options, capped }: Collection): Uint8Array {
+function changedOptions({ host, args }: NodeInvocation, collection: Collection): Uint8Array {
+  const { ns, options, capped } = collection
   const writer = new DocumentWriter(256)
   const validator = args.document('validator')
   if (validator !== undefined) {
@@ -127,6 +126,12 @@ function changedOptions({ host, args }: NodeInvocation, { ns, options, capped }:
   }
   const images = args.document('changeStreamPreAndPostImages')
   if (images !== undefined) writer.startDocument('changeStreamPreAndPostImages').bool('enabled', preImagesOption(ns, images)).end()
+  const expiry = args.value('expireAfterSeconds')
+  if (expiry !== undefined) {
+    checkExpiry(collection, expiry, host.context.now())
+    if (expiry.type === BsonType.string) writer.string('expireAfterSeconds', 'off')
+    else writer.int64('expireAfterSeconds', Math.trunc(expiry.asNumber()))
+  }
   if (args.has('cappedSize') || args.has('cappedMax')) {
     if (capped === null) throw new CommandError('InvalidOptions', 'Collection must be capped.')
     const size = args.number('cappedSize')
@@ -137,6 +142,24 @@ function changedOptions({ host, args }: NodeInvocation, { ns, options, capped }:
   return writer.finish()
 }
 
+/** @throws CommandError 72 InvalidOptions, 14 TypeMismatch */
+function checkExpiry(collection: Collection, expiry: RawValue, nowMs: number): void {
+  if (expiry.type !== BsonType.string && !expiry.isNumber()) {
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field 'collMod.expireAfterSeconds' is the wrong type '${typeName(expiry.type)}', expected types '[string, long]'`,
+    )
+  }
+  if (!collection.clustered)
+    throw new CommandError('InvalidOptions', "'expireAfterSeconds' option is only supported on collections clustered by _id")
+  if (expiry.isNumber()) return checkClusteredExpiry(expiry.asNumber(), nowMs)
+  if (expiry.asString() === 'off') return
+  throw new CommandError(
+    'InvalidOptions',
+    `Invalid string value for the 'clusteredIndex::expireAfterSeconds' option. Got: '${expiry.asString()}'. Accepted value is 'off'`,
+  )
+}
+
 function checkCappedSize(size: number): number {
   if (size < 1) throw new CommandError(51024, `BSON field 'cappedSize' value must be >= 1, actual value '${Math.trunc(size)}'`)
   if (size > 2 ** 50)
@@ -144,121 +167,13 @@ function checkCappedSize(size: number): number {
   return size
 }
 
-interface IndexChange {
-  readonly index: Index
-  /** `{ name, … }` with what changes in the specification; null: nothing. */
-  readonly specification: Uint8Array | null
-  readonly makesUnique: boolean
-  /** `…_old` and `…_new`. */
-  readonly reply: Uint8Array
-}
-
-function indexChange(invocation: NodeInvocation, access: Access, collection: Collection): IndexChange {
-  const { host, args } = invocation
-  const request = args.document('index')!
-  checkFields('collMod.index', request, indexFields)
-  const { prepareUniqueIndexes } = host.behaviours
-  const given = (name: keyof typeof indexFields) => {
-    const value = findField(request, name)
-    return value === undefined || value.type === BsonType.null ? undefined : value
-  }
-  const seconds = given('expireAfterSeconds')
-  const hidden = given('hidden')
-  const unique = given('unique')
-  const prepareUnique = given('prepareUnique')
-  if (seconds === undefined && hidden === undefined && unique === undefined && prepareUnique === undefined) {
-    throw new CommandError(
-      'InvalidOptions',
-      prepareUniqueIndexes ? 'no expireAfterSeconds, hidden, unique, or prepareUnique field' : 'no expireAfterSeconds or hidden field',
-    )
-  }
-  if (!prepareUniqueIndexes && (unique !== undefined || prepareUnique !== undefined)) {
-    const name = unique === undefined ? 'prepareUnique' : 'unique'
-    throw new CommandError(40415, `BSON field 'collMod.index.${name}' is an unknown field.`)
-  }
-  const index = requestedIndex(collection, request)
-  const change = new DocumentWriter(128).string('name', index.name)
-  const reply = new DocumentWriter(128)
-  let changes = 0
-  if (seconds !== undefined) {
-    const old = findField(index.spec, 'expireAfterSeconds')
-    checkTimeToLive(index, old !== undefined, prepareUniqueIndexes)
-    const value = Math.trunc(seconds.asNumber())
-    if (value < 0) throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
-    if (value > 0x7fff_ffff) {
-      throw new CommandError(
-        'InvalidOptions',
-        `TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number`,
-      )
-    }
-    change.int32('expireAfterSeconds', value)
-    changes++
-    if (old !== undefined) reply.int64('expireAfterSeconds_old', Math.trunc(old.asNumber()))
-    reply.int64('expireAfterSeconds_new', value)
-  }
-  if (unique !== undefined) checkUnique(index, unique.isTruthy())
-  if (hidden !== undefined && hidden.isTruthy() !== index.hidden) {
-    if (hidden.isTruthy()) checkHiding(invocation, access, collection, index)
-    change.bool('hidden', hidden.isTruthy())
-    changes++
-    reply.bool('hidden_old', index.hidden).bool('hidden_new', hidden.isTruthy())
-  } else if (hidden !== undefined && isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
-  const makesUnique = unique !== undefined && !index.unique
-  if (makesUnique) reply.bool('unique_new', true)
-  const prepared = findField(index.spec, 'prepareUnique')?.isTruthy() ?? false
-  if (prepareUnique !== undefined && prepareUnique.isTruthy() !== prepared && !index.unique) {
-    if (changes > 0 || makesUnique)
-      throw new CommandError('InvalidOptions', 'prepareUnique cannot be combined with any other modification.')
-    change.bool('prepareUnique', prepareUnique.isTruthy())
-    changes++
-    reply.bool('prepareUnique_old', prepared).bool('prepareUnique_new', prepareUnique.isTruthy())
-  }
-  return { index, specification: changes > 0 ? change.finish() : null, makesUnique, reply: reply.finish() }
-}
-
-/** @throws CommandError 72 InvalidOptions, 27 IndexNotFound, 181 AmbiguousIndexKeyPattern */
-function requestedIndex(collection: Collection, request: Uint8Array): Index {
-  const name = findField(request, 'name')?.asString()
-  const key = findField(request, 'keyPattern')?.slice()
-  if (name !== undefined && key !== undefined) throw new CommandError('InvalidOptions', 'Cannot specify both key pattern and name.')
-  const notFound = (what: string): CommandError => new CommandError('IndexNotFound', `cannot find index ${what} for ns ${collection.ns}`)
-  if (name !== undefined) {
-    const index = collection.index(name)
-    if (index === undefined) throw notFound(name)
-    return index
-  }
-  if (key === undefined || isEmptyDocument(key)) throw new CommandError('InvalidOptions', 'Must specify either index name or key pattern.')
-  const found = collection.indexes().filter((index) => compareDocuments(index.key, key) === 0)
-  if (found.length === 0) throw notFound(formatDocument(key))
-  if (found.length > 1) {
-    throw new CommandError(
-      'AmbiguousIndexKeyPattern',
-      `index keyPattern ${formatDocument(key)} matches ${found.length} indexes, must use index name. Conflicting indexes:${formatDocument(found[0]!.spec)}, ${formatDocument(found[1]!.spec)}`,
-    )
-  }
-  return found[0]!
-}
-
-/** Up to 5.0 only an index that has a time to live can get another one. */
-function checkTimeToLive(index: Index, has: boolean, mayBegin: boolean): void {
-  if (has) return
-  if (!mayBegin) throw new CommandError('InvalidOptions', 'no expireAfterSeconds field to update')
-  if (isIdKey(index.key)) throw new CommandError('InvalidOptions', 'the _id field does not support TTL indexes')
-  if (index.pattern.length !== 1)
-    throw new CommandError('InvalidOptions', 'TTL indexes are single-field indexes, compound indexes do not support TTL')
-}
-
-function checkUnique(index: Index, unique: boolean): void {
-  if (!unique) throw new CommandError('BadValue', 'Cannot make index non-unique')
-  if (!index.unique && findField(index.spec, 'prepareUnique')?.isTruthy() !== true)
-    throw new CommandError('InvalidOptions', "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
-}
-
-function checkHiding({ host }: NodeInvocation, access: Access, collection: Collection, index: Index): void {
-  if (collection.ns.slice(collection.ns.indexOf('.') + 1).startsWith('system.'))
-    throw new CommandError('BadValue', "Can't hide index on system collection")
-  if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
-  const needed = host.role.shardKeyIndexes?.(access, collection) ?? []
-  if (needed.length === 1 && needed[0] === index.name)
-    throw new CommandError('CannotDropShardKeyIndex', "Cannot hide the only compatible index for this collection's shard key")
+/** A dry run only looks for what would keep an index from becoming unique. @throws CommandError 72 InvalidOptions */
+function checkDryRun({ args }: NodeInvocation): void {
+  const index = args.document('index')
+  if (index === undefined) throw new CommandError('InvalidOptions', 'dry run mode requires an valid index modification.')
+  if (findField(index, 'unique')?.isTruthy() !== true)
+    throw new CommandError('InvalidOptions', 'dry run mode requires an index modification with unique: true.')
+  const others = ['expireAfterSeconds', 'hidden', 'prepareUnique'].some((name) => findField(index, name) !== undefined)
+  if (others || collectionOnly.some((name) => name !== 'index' && args.has(name)))
+    throw new CommandError('InvalidOptions', 'unique: true cannot be combined with any other modification in dry run mode.')
 }

@@ -1,8 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { runCount } from '@shardlab/storage'
-import { evaluationOf } from '../crud/evaluation.js'
+import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
 import { compileCount, countFields, planCounting } from '../crud/read-count.js'
+import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const count: CommandRow<NodeInvocation> = {
@@ -20,8 +21,12 @@ export const count: CommandRow<NodeInvocation> = {
     const entered = host.role.enter(ns, invocation)
     const { ownership } = entered instanceof Promise ? await entered : entered
     const collection = host.collection(ns)
-    const query = compileCount(args, evaluationOf(host, args, collection?.defaultCollation ?? null))
-    return writeCount(collection === undefined ? 0 : runCount(planCounting(collection, query, ownership)))
+    const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
+    const query = compileCount(args, withTimeLimit(evaluation, invocation.operation))
+    if (collection === undefined) return writeCount(0)
+    const plan = planCounting(collection, query, ownership)
+    checkTableScan(host, plan, query.hint.hint)
+    return writeCount(runCount(plan, {}, (stats) => host.statistics.queries.add(plan.root, stats, null)))
   },
 }
 

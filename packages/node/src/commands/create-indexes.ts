@@ -1,6 +1,8 @@
 import { uuidV4, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { prepareIndex, type Collection } from '@shardlab/storage'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
+import { withoutClusteredOption } from '../crud/clustered-index.js'
 import { buildIndex, dropIndex } from '../crud/index-specs.js'
 import { createCollection } from '../crud/namespace.js'
 import { uuidText } from '../crud/uuid-text.js'
@@ -13,6 +15,7 @@ export const createIndexesFields = {
   ignoreUnknownIndexOptions: 'bool',
   commitQuorum: 'any',
   returnOnStart: 'bool',
+  collectionUUID: 'binary',
 } as const
 
 export const createIndexes: CommandRow<NodeInvocation> = {
@@ -32,19 +35,21 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
     const entered = host.role.enter(ns, invocation)
     if (entered instanceof Promise) await entered
+    checkCollectionUuid(host, ns, args)
     const before = host.collection(ns)
     if (before === undefined && viewOf(host, ns) !== null)
       throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
     // All of them are checked before the first is built, and before the collection is made.
     const specs: Uint8Array[] = []
     for (const spec of asked) {
+      const checked = withoutClusteredOption(spec, before)
       // A specification must get along with those before it in the same command, too.
       const known = {
         ns,
         defaultCollation: before?.defaultCollation ?? null,
         indexes: () => [...(before?.indexes() ?? []), ...specs.map((each) => ({ spec: each }))],
       }
-      const prepared = prepareIndex(known, spec, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
+      const prepared = prepareIndex(known, checked, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
       if (prepared !== null) specs.push(prepared)
     }
     let collection = before

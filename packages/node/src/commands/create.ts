@@ -16,7 +16,7 @@ export const create: CommandRow<NodeInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/create',
   status: 'partial',
-  missing: 'time series, clustered and encrypted collections',
+  missing: 'time series and encrypted collections',
   summary: 'Creates a collection or a view.',
   fields: createFields,
   async run(invocation) {

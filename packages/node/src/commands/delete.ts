@@ -14,7 +14,7 @@ export const deleteCommand: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Deletes one or all documents that match each statement.',
   retryable: true,
-  fields: { deletes: 'array!', ordered: 'bool', let: 'object' },
+  fields: { deletes: 'array!', ordered: 'bool', let: 'object', collectionUUID: 'binary' },
   async run(invocation) {
     const { host } = invocation
     let deleted = 0

@@ -1,9 +1,10 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { executePlan } from '@shardlab/storage'
-import { evaluationOf } from '../crud/evaluation.js'
+import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
 import { compileDistinct, distinctFields, DistinctValues, forEachValueAt, planDistinctRows } from '../crud/read-distinct.js'
 import { withContext } from '../crud/read-source.js'
+import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const distinct: CommandRow<NodeInvocation> = {
@@ -21,16 +22,20 @@ export const distinct: CommandRow<NodeInvocation> = {
     // As on the server what the shard does not own is not left out.
     if (entered instanceof Promise) await entered
     const collection = host.collection(ns)
-    const query = compileDistinct(args, evaluationOf(host, args, collection?.defaultCollation ?? null), host.behaviours)
+    const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
+    const query = compileDistinct(args, withTimeLimit(evaluation, invocation.operation), host.behaviours)
     const values = new DistinctValues(query.context.strings)
     if (collection !== undefined) {
-      const executor = executePlan(planDistinctRows(collection, query))
+      const plan = planDistinctRows(collection, query)
+      checkTableScan(host, plan, query.hint.hint)
+      const executor = executePlan(plan)
       try {
         for (let row = executor.next(); row !== null; row = executor.next())
           forEachValueAt(row.document, 0, query.key, (value) => values.add(value))
       } catch (error) {
         throw withContext(error, 'Executor error during distinct command')
       }
+      host.statistics.queries.ran(plan.root, executor)
     }
     return writeValues(values.sorted())
   },

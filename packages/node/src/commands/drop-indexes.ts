@@ -2,13 +2,14 @@ import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, DocumentWriter, elementsOf, typeName, type RawValue } from '@shardlab/bson'
 import { formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { dropIndex } from '../crud/index-specs.js'
 import { uuidText } from '../crud/uuid-text.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
 import { viewOf } from '../views/view-catalog.js'
 
-export const dropIndexesFields = { index: 'any!' } as const
+export const dropIndexesFields = { index: 'any!', collectionUUID: 'binary' } as const
 
 export const dropIndexes: CommandRow<NodeInvocation> = {
   name: 'dropIndexes',
@@ -25,6 +26,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
     const access = entered instanceof Promise ? await entered : entered
+    checkCollectionUuid(host, ns, args)
     const collection = host.collection(ns)
     if (collection === undefined) {
       if (viewOf(host, ns) !== null) throw new CommandError('CommandNotSupportedOnView', `Cannot drop indexes on view ${ns}`)
@@ -46,6 +48,8 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
     } else {
       // All of them are checked before the first is dropped.
       const dropped = indexesOf(collection, argument)
+      if (collection.clustered && dropped.some((index) => isIdKey(index.key)))
+        throw new CommandError(5979800, 'It is illegal to drop the clusteredIndex')
       if (dropped.some((index) => isIdKey(index.key))) throw new CommandError('InvalidOptions', 'cannot drop _id index')
       const needed = shardKeyIndexes(invocation, access, collection)
       if (needed.length > 0 && needed.every((name) => dropped.some((index) => index.name === name)))

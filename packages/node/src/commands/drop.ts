@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { dropLocalNamespace } from '../crud/drop.js'
 import type { NodeInvocation } from '../invocation.js'
 
@@ -17,6 +18,7 @@ export const drop: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
     if (entered instanceof Promise) await entered
+    checkCollectionUuid(host, ns, args)
     const dropped = dropLocalNamespace(host, ns)
     await host.flush()
     if (dropped === null) {

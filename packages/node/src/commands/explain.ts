@@ -45,11 +45,13 @@ export async function explainCommand(invocation: NodeInvocation, body: Uint8Arra
   const entered = host.role.enter(ns, invocation)
   const access = entered instanceof Promise ? await entered : entered
   const writer = new DocumentWriter(2048)
-  const format = host.behaviours.explainFormat
-  if (format !== '4.4') writer.string('explainVersion', '1')
-  await explainer.explain({ invocation: inner, ns, access, verbosity }, writer)
-  if (format !== '4.4') writer.document('command', shownCommand(body, db))
-  return writeServerParameters(writeServerInfo(writer, host), host)
+  const { explainIsVersioned } = host.behaviours
+  if (explainIsVersioned) writer.string('explainVersion', '1')
+  const { shapeHash, isPipeline } = await explainer.explain({ invocation: inner, ns, access, verbosity }, writer)
+  if (shapeHash !== null && host.behaviours.explainHasQueryShapeHash) writer.string('queryShapeHash', shapeHash)
+  if (explainIsVersioned && !isPipeline) writer.document('command', shownCommand(body, db))
+  writeServerParameters(writeServerInfo(writer, host), host)
+  return explainIsVersioned && isPipeline ? writer.document('command', shownCommand(body, db)) : writer
 }
 
 /** `{ aggregate, explain: true }`: the same as an explain without statistics. */

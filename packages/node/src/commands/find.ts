@@ -1,12 +1,16 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import type { CommandError } from '@shardlab/bson'
 import { equalityValues } from '@shardlab/query'
-import { evaluationOf } from '../crud/evaluation.js'
+import { notCapped, type Collection } from '@shardlab/storage'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
+import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
+import { checkLet } from '../crud/let-argument.js'
 import { compileFind, findFields, type FindQuery } from '../crud/read-find.js'
 import { planFind } from '../crud/read-plan.js'
 import { emptySource, PlanSource, withContext } from '../crud/read-source.js'
 import { nonNegative } from '../crud/read-arguments.js'
 import { TailSource } from '../crud/read-tail.js'
+import { checkTableScan } from '../crud/table-scan.js'
 import { defaultFirstBatch, type DocumentSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -26,9 +30,12 @@ export const find: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
     const access = entered instanceof Promise ? await entered : entered
+    checkLet(invocation)
+    checkCollectionUuid(host, ns, args)
     host.opcounters.query++
     const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch
-    const query = compileFind(args, evaluationOf(host, args, host.collection(ns)?.defaultCollation ?? null))
+    const evaluation = evaluationOf(host, args, host.collection(ns)?.defaultCollation ?? null)
+    const query = compileFind(args, withTimeLimit(evaluation, invocation.operation))
     const source = openFind(invocation, ns, access, query, batchSize)
     try {
       return writeFirstBatch(invocation, ns, source, {
@@ -44,19 +51,32 @@ export const find: CommandRow<NodeInvocation> = {
   },
 }
 
+function notCappedError(collection: Collection, { filter, sort, shape, skip, limit }: FindQuery): CommandError {
+  const document = shape.projectionDocument
+  return notCapped(collection, {
+    filter,
+    skip,
+    limit,
+    ...(sort === null ? {} : { sort }),
+    ...(document === null ? {} : { projection: { document, apply: (row) => row } }),
+  })
+}
+
 function openFind({ host }: NodeInvocation, ns: string, { ownership }: Access, query: FindQuery, batchSize: number): DocumentSource {
   const live = host.collection(ns)
   if (live === undefined) return emptySource
   if (query.tailable !== 'no') {
-    if (live.capped === null)
-      throw new CommandError('BadValue', `error processing query: ns=${ns} tailable cursor requested on non capped collection`)
+    if (live.capped === null) throw notCappedError(live, query)
     return new TailSource({ host, ns, uuid: live.uuid, query, ownership })
   }
   // One document fits the first batch for sure, so the live trees do; a cursor that stays open needs its own picture.
   const fitsFirstBatch = batchSize > 0 && (query.limit === 1 || equalityValues(query.filter.root, ['_id']) !== null)
-  return new PlanSource(planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership), {
+  const plan = planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership)
+  checkTableScan(host, plan, query.hint.hint)
+  return new PlanSource(plan, {
     execute: { allowDiskUse: query.allowDiskUse ?? host.behaviours.sortsUseDiskByDefault },
     apply: query.shape.apply,
+    effort: host.statistics.queries,
     ...(fitsFirstBatch ? { rowsMax: 1 } : {}),
   })
 }

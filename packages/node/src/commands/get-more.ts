@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import { nonNegative } from '../crud/read-arguments.js'
+import { getMoreBatchSize, getMoreNamespace } from '../crud/read-arguments.js'
 import { withContext } from '../crud/read-source.js'
 import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -25,8 +25,8 @@ export const getMore: CommandRow<NodeInvocation> = {
         `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`,
       )
     host.opcounters.getmore++
-    const batchSize = nonNegative(args, 'batchSize') ?? 0
-    const ns = `${db}.${args.string('collection')!}`
+    const batchSize = getMoreBatchSize(args, host.behaviours)
+    const ns = getMoreNamespace(args, db)
     const cursor = host.cursors.get(args.target.asBigInt())
     checkSession(invocation, cursor)
     if (cursor.ns !== ns)
@@ -62,10 +62,12 @@ function nextBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: nu
   const { host } = invocation
   const writer = new DocumentWriter(512).startDocument('cursor')
   const countMax = batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY
+  cursor.timeLimit?.resume()
   const batch = closingOnError(invocation, cursor, () => writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, countMax))
   host.statistics.documents.returned += batch.count
   cursor.pending = batch.pending
   cursor.lastUsedMs = host.context.now()
+  cursor.timeLimit?.pause()
   const done = batch.exhausted && cursor.tailable === 'no'
   if (done) host.cursors.close(cursor.id)
   return writer

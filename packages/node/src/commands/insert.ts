@@ -19,6 +19,7 @@ export const insert: CommandRow<NodeInvocation> = {
     ordered: 'bool',
     bypassDocumentValidation: 'bool',
     bypassEmptyTsReplacement: 'bool',
+    collectionUUID: 'binary',
   },
   async run(invocation) {
     const { host } = invocation

@@ -30,7 +30,7 @@ export const listCollections: CommandRow<NodeInvocation> = {
       ...host.engine.collections(db).map((collection) => collectionEntry(collection, nameOnly)),
       ...viewsOf(host, db).map((view) => viewEntry(view, nameOnly)),
     ]
-    const batchSize = batchSizeOf(args.document('cursor')) ?? Number.POSITIVE_INFINITY
+    const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
     const source = listSource(entries.filter((entry) => filter.matches(entry)))
     return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, source, { batchSize, singleBatch: false, noTimeout: false })
   },

@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import type { Collection, Index } from '@shardlab/storage'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import { batchSizeOf } from '../crud/read-arguments.js'
@@ -30,12 +31,27 @@ export const listIndexes: CommandRow<NodeInvocation> = {
       throw new CommandError('InvalidOptions', 'The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true')
     }
     // No index is ever seen while it is built.
-    const specs = collection.indexes().map(({ spec }) => (withBuildInfo ? new DocumentWriter(128).document('spec', spec).finish() : spec))
-    const batchSize = batchSizeOf(args.document('cursor')) ?? Number.POSITIVE_INFINITY
+    const specs = collection
+      .indexes()
+      .map((index) => listedSpec(collection, index))
+      .map((spec) => (withBuildInfo ? new DocumentWriter(128).document('spec', spec).finish() : spec))
+    const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
     return writeFirstBatch(invocation, ns, listSource(specs), {
       batchSize,
       singleBatch: false,
       noTimeout: false,
     })
   },
+}
+
+/** A clustered index lists the time to live of its collection, before `clustered`. Server: formatClusterKeyForListIndexes. */
+function listedSpec({ options }: Collection, { spec }: Index): Uint8Array {
+  const seconds = findField(options, 'expireAfterSeconds')
+  if (seconds === undefined || findField(spec, 'clustered') === undefined) return spec
+  const writer = new DocumentWriter(spec.length + 32)
+  for (const it = new FieldIterator(spec); it.next();) {
+    if (it.name() === 'clustered') writer.value('expireAfterSeconds', seconds)
+    writer.value(it.name(), it.value())
+  }
+  return writer.finish()
 }

@@ -1,5 +1,6 @@
 import { checkCollectionName, checkDatabaseName, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
+import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkNewName, splitNamespace } from '../crud/namespace.js'
 import { renameLocalCollection } from '../crud/rename.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -66,6 +67,7 @@ export const renameCollection: CommandRow<NodeInvocation> = {
   fields: renameCollectionFields,
   async run({ host, args }) {
     const request = renameRequest(args)
+    checkCollectionUuid(host, request.from, args)
     checkRename(host, request)
     renameLocalCollection(host, host.collection(request.from)!, request.to)
     await host.flush()

@@ -87,7 +87,9 @@ const metrics: StatusMetrics<StorageNode> = {
       .startDocument('document')
     for (const [name, value] of Object.entries(statistics.documents)) writer.int64(name, value)
     const { deletedDocuments, passes } = ttl.counters
-    writer.end().startDocument('ttl').int64('deletedDocuments', deletedDocuments).int64('passes', passes).end()
+    writer.end()
+    statistics.queries.write(writer)
+    writer.startDocument('ttl').int64('deletedDocuments', deletedDocuments).int64('passes', passes).end()
   },
 }
 
@@ -106,7 +108,7 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   access: 'admin',
   manual: 'reference/command/serverStatus',
   status: 'partial',
-  missing: 'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system',
+  lacks: 'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system',
   summary: 'Reports on the member.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

@@ -14,7 +14,14 @@ export const update: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Updates, replaces or upserts documents.',
   retryable: true,
-  fields: { updates: 'array!', ordered: 'bool', bypassDocumentValidation: 'bool', bypassEmptyTsReplacement: 'bool', let: 'object' },
+  fields: {
+    updates: 'array!',
+    ordered: 'bool',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    let: 'object',
+    collectionUUID: 'binary',
+  },
   async run(invocation) {
     const { host } = invocation
     const upserted: { index: number; id: RawValue }[] = []

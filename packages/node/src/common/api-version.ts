@@ -1,6 +1,6 @@
 /** The Stable API's parameters. Manual: reference/stable-api; server: validate_api_parameters.cpp, allowed_contexts.cpp. */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
-import { CommandError, documentsOf, BsonType, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
+import { CommandError, documentsOf, DocumentWriter, BsonType, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
 
 /** Arguments that are in no API version, by command. Manual: reference/stable-api, unsupported parameters. */
 const unstableArguments: Readonly<Record<string, readonly string[]>> = {
@@ -29,7 +29,7 @@ const unstableStages: ReadonlySet<string> = new Set([
 /**
  * Checks what a client says of the Stable API.
  * @param requireVersion the parameter requireApiVersion
- * @throws CommandError 498870, 4886600, 322 APIVersionError, 323 APIStrictError
+ * @throws CommandError 498870, 4886600, 322 APIVersionError, 323 APIStrictError, 324 APIDeprecationError
  */
 export function checkApiVersion(args: CommandArguments, row: CommandRow<never>, requireVersion: boolean): void {
   const version = args.string('apiVersion')
@@ -43,6 +43,24 @@ export function checkApiVersion(args: CommandArguments, row: CommandRow<never>, 
   if (version === '2') throw new CommandError('APIVersionError', 'Cannot accept API version 2')
   if (version !== '1') throw new CommandError('APIVersionError', 'API version must be "1"')
   if (args.bool('apiStrict') === true) checkStrict(args, row)
+  if (args.bool('apiDeprecationErrors') === true && row.apiDeprecated === true) {
+    throw new CommandError(
+      'APIDeprecationError',
+      `Provided apiDeprecationErrors:true, but the command ${row.name} is deprecated in API Version ${version}.`,
+    )
+  }
+}
+
+/** What a command was sent of the Stable API. Server: APIParameters::appendInfo. */
+export function apiParameters(args: CommandArguments): DocumentWriter {
+  const writer = new DocumentWriter(128)
+  const version = args.string('apiVersion')
+  if (version !== undefined) writer.string('apiVersion', version)
+  for (const name of ['apiStrict', 'apiDeprecationErrors']) {
+    const value = args.bool(name)
+    if (value !== undefined) writer.bool(name, value)
+  }
+  return writer
 }
 
 function checkStrict(args: CommandArguments, row: CommandRow<never>): void {

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { CommonInvocation } from './common-invocation.js'
 import { buildInfo } from './rows/build-info.js'
+import { configureFailPoint } from './rows/configure-fail-point.js'
 import { connectionStatus } from './rows/connection-status.js'
 import { connPoolStats } from './rows/conn-pool-stats.js'
 import { features } from './rows/features.js'
@@ -19,12 +20,18 @@ import { ping } from './rows/ping.js'
 import { profile } from './rows/profile.js'
 import { refreshSessions } from './rows/refresh-sessions.js'
 import { startSession } from './rows/start-session.js'
+import { testDeprecation } from './rows/test-deprecation.js'
+import { testDeprecationInVersion2 } from './rows/test-deprecation-in-version2.js'
+import { testRemoval } from './rows/test-removal.js'
+import { testVersion2 } from './rows/test-version2.js'
+import { testVersions1And2 } from './rows/test-versions1-and2.js'
 import { updateSearchIndex } from './rows/update-search-index.js'
 import { whatsmyuri } from './rows/whatsmyuri.js'
 
 /** Commands that every member answers alike, from what it knows of itself. */
 export const commonRows: readonly CommandRow<CommonInvocation>[] = [
   buildInfo,
+  configureFailPoint,
   connectionStatus,
   connPoolStats,
   features,
@@ -43,6 +50,11 @@ export const commonRows: readonly CommandRow<CommonInvocation>[] = [
   profile,
   refreshSessions,
   startSession,
+  testDeprecation,
+  testDeprecationInVersion2,
+  testRemoval,
+  testVersion2,
+  testVersions1And2,
   updateSearchIndex,
   whatsmyuri,
 ]

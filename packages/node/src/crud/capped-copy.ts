@@ -1,7 +1,9 @@
 /** A capped collection with the newest documents of another one. Server: cloneCollectionAsCapped in capped_utils.cpp. */
-import { DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { cappedSizeBytes, type Collection } from '@shardlab/storage'
+import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
+import { refuseView } from '../views/refuse-view.js'
 import { writeInteger } from './collection-options.js'
 import { createCollection } from './namespace.js'
 
@@ -20,4 +22,19 @@ export function copyAsCapped(node: StorageNode, source: Collection, target: stri
     else node.apply({ op: 'i', ns: target, uuid: copy.uuid, object: document, id: findField(document, '_id')!, session: null })
   }
   return copy
+}
+
+/** The collection that is copied. @throws CommandError 26 NamespaceNotFound, 166 for a view */
+export function sourceOfCopy({ host }: NodeInvocation, ns: string): Collection {
+  const source = host.collection(ns)
+  if (source !== undefined) return source
+  refuseView(host, ns)
+  throw new CommandError('NamespaceNotFound', `source collection ${ns} does not exist`)
+}
+
+/** The argument `size`, in bytes. @throws CommandError 72 InvalidOptions */
+export function cappedSizeOf({ args }: NodeInvocation): number {
+  const size = Math.trunc(args.number('size')!)
+  if (size <= 0) throw new CommandError('InvalidOptions', 'Capped collection size must be greater than zero')
+  return size
 }

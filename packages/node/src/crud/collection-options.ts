@@ -19,6 +19,7 @@ import { compileCollation, formatDocument } from '@shardlab/query'
 import { cappedMaxDocuments, cappedSizeBytes, isIdKey, validateIndexSpec } from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
 import { checkValidator } from '../validation/check-validator.js'
+import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
 import { splitNamespace } from './namespace.js'
 
 /** The arguments of `create`. */
@@ -59,6 +60,8 @@ const storedOrder = [
   'validationLevel',
   'validationAction',
   'collation',
+  'clusteredIndex',
+  'expireAfterSeconds',
   'viewOn',
   'pipeline',
 ] as const
@@ -93,6 +96,7 @@ export function collectionOptions(node: StorageNode, ns: string, args: CommandAr
     const compiled = compileCollation(collation)
     if (compiled !== null) writer.document('collation', compiled.document)
   }
+  writeClusteredIndex(writer, args, node.context.now())
   for (const name of ['viewOn', 'pipeline'] as const) if (args.has(name)) writer.value(name, args.value(name)!)
   return writer.finish()
 }
@@ -154,10 +158,10 @@ function checkVersion(node: StorageNode, args: CommandArguments): void {
   if (args.has('recordPreImages') && behaviours.changeStreamPreAndPostImages) throw unknown('recordPreImages')
   if (args.bool('recordPreImages') === true)
     throw new CommandError('InvalidOptions', 'recordPreImages is not supported on a sharded cluster')
-  for (const name of ['timeseries', 'clusteredIndex', 'encryptedFields'] as const) {
+  for (const name of ['timeseries', 'encryptedFields', ...(behaviours.clusteredCollections ? [] : ['clusteredIndex'])]) {
     if (args.value(name)?.isTruthy() === true) throw new CommandError('InvalidOptions', `'${name}' collections are not supported`)
   }
-  if (args.has('expireAfterSeconds')) {
+  if (args.has('expireAfterSeconds') && !asksForClusteredIndex(args)) {
     throw new CommandError(
       'InvalidOptions',
       "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified",
@@ -167,6 +171,7 @@ function checkVersion(node: StorageNode, args: CommandArguments): void {
 }
 
 function checkCapped(args: CommandArguments): void {
+  if (asksForClusteredIndex(args)) return
   const capped = args.bool('capped') === true
   const size = args.number('size')
   const max = args.number('max')

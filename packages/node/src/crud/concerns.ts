@@ -5,19 +5,13 @@
  * Manual: reference/read-concern, reference/write-concern, core/read-preference.
  */
 import { compareTimestamps, timestampPair, type CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
-import {
-  BsonType,
-  CommandError,
-  DocumentWriter,
-  elementsOf,
-  FieldIterator,
-  findField,
-  firstFieldName,
-  typeName,
-  type RawValue,
-} from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
 import { checkReadPreference } from './read-preference.js'
+import { parseWriteConcern, type WriteConcern } from './write-concern.js'
+
+export type { WriteConcern } from './write-concern.js'
 
 export type ReadConcernLevel = 'local' | 'available' | 'majority' | 'linearizable' | 'snapshot'
 
@@ -27,13 +21,6 @@ export interface ReadConcern {
   readonly afterClusterTime: TimestampPair | null
   /** With `snapshot` only: the time to read at; null: one that the server picks. */
   readonly atClusterTime: TimestampPair | null
-}
-
-export interface WriteConcern {
-  /** Members that have to have the write, the name of a mode, or null for tags with counts. */
-  readonly w: number | string | null
-  /** As the client sent it. */
-  readonly document: Uint8Array
 }
 
 export interface Concerns {
@@ -48,7 +35,7 @@ const noReadConcern: ReadConcern = { level: null, afterClusterTime: null, atClus
 const noConcerns: Concerns = { read: noReadConcern, write: null }
 
 /** @throws CommandError 9, 72, 14, 2, 160 for what is malformed or not for this command */
-export function checkConcerns(row: CheckedRow, args: CommandArguments): Concerns {
+export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviours: Behaviours): Concerns {
   const readConcern = args.document('readConcern')
   const writeConcern = args.document('writeConcern')
   const readPreference = args.document('$readPreference')
@@ -56,7 +43,7 @@ export function checkConcerns(row: CheckedRow, args: CommandArguments): Concerns
   if (readConcern === undefined && writeConcern === undefined) return noConcerns
   const read = readConcern === undefined ? noReadConcern : parseReadConcern(readConcern)
   if (readConcern !== undefined) checkLevel(row, args, read, readConcern)
-  const write = writeConcern === undefined ? null : parseWriteConcern(writeConcern)
+  const write = writeConcern === undefined ? null : parseWriteConcern(writeConcern, behaviours)
   if (write !== null && !takesWriteConcern(row, args)) throw new CommandError('InvalidOptions', 'Command does not support writeConcern')
   return { read, write }
 }
@@ -152,65 +139,6 @@ function writingStage(name: string, args: CommandArguments): string | null {
   const last = name === 'aggregate' ? args.documents('pipeline')?.at(-1) : undefined
   const stage = last === undefined ? undefined : firstFieldName(last)
   return stage === '$out' || stage === '$merge' ? stage : null
-}
-
-/** A replica set has this many members at most. */
-const membersMax = 50
-const ignoredFields: ReadonlySet<string> = new Set(['wElectionId', 'wOpTime', 'getLastError', 'provenance'])
-
-function parseWriteConcern(document: Uint8Array): WriteConcern | null {
-  if (firstFieldName(document) === undefined) return null
-  let w: WriteConcern['w'] = 1
-  let j = false
-  let fsync = false
-  for (const it = new FieldIterator(document); it.next();) {
-    const name = it.name()
-    const value = it.value()
-    if (name === 'w') w = membersOf(value)
-    else if (name === 'j') j = flagOf(name, value)
-    else if (name === 'fsync') fsync = flagOf(name, value)
-    else if (name === 'wtimeout') {
-      if (!value.isNumber() && value.type !== BsonType.null) throw new CommandError('FailedToParse', 'wtimeout has to be a number')
-    } else if (!ignoredFields.has(name)) throw new CommandError('IDLUnknownField', `BSON field 'writeConcern.${name}' is an unknown field.`)
-  }
-  if (j && fsync) throw new CommandError('FailedToParse', 'fsync and j options cannot be used together')
-  return { w, document }
-}
-
-function membersOf(value: RawValue): WriteConcern['w'] {
-  if (value.isNumber()) {
-    const w = Math.trunc(value.asNumber())
-    if (!(w >= 0 && w <= membersMax))
-      throw new CommandError('FailedToParse', `w has to be a non-negative number and not greater than ${membersMax}; found: ${w}`)
-    return w
-  }
-  if (value.type === BsonType.string) {
-    const mode = value.asString()
-    if (mode.includes('\0')) throw new CommandError('FailedToParse', `w has illegal embedded NUL byte, w: ${mode}`)
-    return mode
-  }
-  if (value.type === BsonType.object) return tagsOf(value)
-  if (value.type === BsonType.null || value.type === BsonType.undefined) return 1
-  throw new CommandError('FailedToParse', `w has to be a number, string, or object; found: ${typeName(value.type)}`)
-}
-
-function tagsOf(value: RawValue): null {
-  const tags = elementsOf(value)
-  if (tags.length === 0) throw new CommandError('FailedToParse', 'tagged write concern requires tags')
-  for (const tag of tags) {
-    if (!tag.isNumber())
-      throw new CommandError('FailedToParse', `tags must be a single level document with only number values; found: ${typeName(tag.type)}`)
-  }
-  return null
-}
-
-function flagOf(name: string, value: RawValue): boolean {
-  if (value.type === BsonType.bool || value.isNumber()) return value.isTruthy()
-  if (value.type === BsonType.null) return false
-  throw new CommandError(
-    'TypeMismatch',
-    `BSON field 'writeConcern.${name}' is the wrong type '${typeName(value.type)}', expected types '[bool, long, int, decimal, double]'`,
-  )
 }
 
 /** Commands that write and are no statements. */

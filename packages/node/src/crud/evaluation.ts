@@ -2,6 +2,7 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { isEmptyDocument } from '@shardlab/bson'
 import { compileCollation, letVariables, type EvaluationContext } from '@shardlab/query'
+import type { RunningOperation } from '../operations/running-operation.js'
 
 /** Whoever gives evaluation its clock and dice: a storage node, a router. */
 export interface EvaluationHost {
@@ -26,6 +27,11 @@ export function withCollation(
   const effective = collation === undefined || isEmptyDocument(collation) ? defaultCollation : collation
   const compiled = effective === null ? null : compileCollation(effective)
   return compiled === null ? context : { ...context, strings: compiled.compare }
+}
+
+/** The context under the time limit of the operation that uses it. */
+export function withTimeLimit(context: EvaluationContext, { timeLimit }: Pick<RunningOperation, 'timeLimit'>): EvaluationContext {
+  return timeLimit === null ? context : { ...context, checkForInterrupt: () => timeLimit.check() }
 }
 
 /** The context with further variables. */

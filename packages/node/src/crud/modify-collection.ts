@@ -17,24 +17,26 @@ export function modifyCollection(node: StorageNode, { ns, uuid }: Collection, in
   node.apply({ op: 'c', ns: `${db}.$cmd`, uuid, object: writer.fields(options).finish(), id: null, session: null })
 }
 
-/** Builds an index anew as a unique one. @throws CommandError 359 CannotConvertIndexToUnique with the `_id`s of duplicates */
-export function convertToUnique(node: StorageNode, collection: Collection, index: Index): void {
+/** @throws CommandError 359 CannotConvertIndexToUnique with the `_id`s of duplicates */
+export function checkUniqueKeys(collection: Collection, index: Index): void {
   const violations = duplicatesIn(collection, index)
-  if (violations.length > 0) {
-    const extra = new DocumentWriter(256).startArray('violations')
-    violations.forEach((documents, i) => {
-      extra.startDocument(String(i)).startArray('ids')
-      documents.forEach((document, j) => extra.value(String(j), findField(document, '_id')!))
-      extra.end().end()
-    })
-    throw new CommandError(
-      'CannotConvertIndexToUnique',
-      'Cannot convert the index to unique. Please resolve conflicting documents before running collMod again.',
-      {
-        extra: extra.end().finish(),
-      },
-    )
-  }
+  if (violations.length === 0) return
+  const extra = new DocumentWriter(256).startArray('violations')
+  violations.forEach((documents, i) => {
+    extra.startDocument(String(i)).startArray('ids')
+    documents.forEach((document, j) => extra.value(String(j), findField(document, '_id')!))
+    extra.end().end()
+  })
+  throw new CommandError(
+    'CannotConvertIndexToUnique',
+    'Cannot convert the index to unique. Please resolve conflicting documents before running collMod again.',
+    { extra: extra.end().finish() },
+  )
+}
+
+/** Builds an index anew as a unique one. @throws CommandError as {@link checkUniqueKeys} */
+export function convertToUnique(node: StorageNode, collection: Collection, index: Index): void {
+  checkUniqueKeys(collection, index)
   const spec = new DocumentWriter(128)
   for (const it = new FieldIterator(index.spec); it.next();) if (it.name() !== 'prepareUnique') spec.value(it.name(), it.value())
   dropIndex(node, collection, index.name)

@@ -1,6 +1,7 @@
 /** Arguments that reading commands share. */
-import type { CommandArguments } from '@shardlab/actor'
+import { checkFields, type CommandArguments, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, findField, isEmptyDocument } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 
 /** A count. @throws CommandError 51024 for negative values */
 export function nonNegative(args: CommandArguments, name: string): number | undefined {
@@ -10,20 +11,46 @@ export function nonNegative(args: CommandArguments, name: string): number | unde
   return Math.trunc(value)
 }
 
-/** @throws CommandError 9 FailedToParse when there is no cursor argument */
-export function checkCursorArgument(cursor: Uint8Array | undefined, explain: boolean): void {
-  if (cursor === undefined && !explain) {
-    throw new CommandError('FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument")
-  }
+/** `batchSize` of getMore; 0: the default. @throws CommandError 51024, 2 BadValue up to 4.4 */
+export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveBatchSize }: Behaviours): number {
+  const size = args.number('batchSize')
+  if (getMoreNeedsPositiveBatchSize && size !== undefined && Math.trunc(size) <= 0)
+    throw new CommandError('BadValue', `Batch size for getMore must be positive, but received: ${Math.trunc(size)}`)
+  return nonNegative(args, 'batchSize') ?? 0
 }
 
-/** `cursor.batchSize`. @throws CommandError 14 TypeMismatch, 2 BadValue */
-export function batchSizeOf(cursor: Uint8Array | undefined): number | undefined {
-  const size = cursor === undefined ? undefined : findField(cursor, 'batchSize')
+/** The namespace that a getMore names. Server: getmore_cmd.cpp. @throws CommandError 73 InvalidNamespace */
+export function getMoreNamespace(args: CommandArguments, db: string): string {
+  const name = args.string('collection')!
+  if (name === '' || name.startsWith('.') || name.includes('\0'))
+    throw new CommandError('InvalidNamespace', `Invalid namespace for getMore: ${db}.${name}`)
+  return `${db}.${name}`
+}
+
+/** @throws CommandError 14 TypeMismatch, 9 FailedToParse when an aggregate that is not explained has no cursor argument */
+export function checkCursorArgument(args: CommandArguments): void {
+  const cursor = args.value('cursor')
+  if (cursor !== undefined && cursor.type !== BsonType.object)
+    throw new CommandError('TypeMismatch', 'cursor field must be missing or an object')
+  if (cursor === undefined && args.bool('explain') !== true)
+    throw new CommandError('FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument")
+}
+
+const cursorFields = { batchSize: 'number' } as const satisfies FieldSpecs
+
+/**
+ * `cursor.batchSize` of aggregate and of the commands that list.
+ * Server: SimpleCursorOptions; aggregation_request_helper.cpp, parseAggregateCursorFromBSON.
+ * @throws CommandError 40415 for other fields, 14 TypeMismatch, 51024 for negative values
+ */
+export function batchSizeOf(args: CommandArguments): number | undefined {
+  const cursor = args.document('cursor')
+  if (cursor === undefined) return undefined
+  checkFields(args.command === 'aggregate' ? 'cursor' : `${args.command}.cursor`, cursor, cursorFields)
+  const size = findField(cursor, 'batchSize')
   if (size === undefined || size.type === BsonType.null) return undefined
-  if (!size.isNumber()) throw new CommandError('TypeMismatch', 'cursor.batchSize field must be a number')
   const value = Math.trunc(size.asNumber())
-  if (value < 0) throw new CommandError('BadValue', 'cursor.batchSize must not be negative')
+  if (value < 0) throw new CommandError(51024, `BSON field 'batchSize' value must be >= 0, actual value '${value}'`)
   return value
 }
 

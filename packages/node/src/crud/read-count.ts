@@ -31,5 +31,12 @@ export function planCounting(
   { filter, hint, skip, limit, context: { strings } }: CountQuery,
   ownership: OwnershipFilter | null,
 ): QueryPlan {
-  return planCount(collection, { filter, skip, limit, ...hint, ...shardFilterOf(ownership), ...(strings === undefined ? {} : { strings }) })
+  return planCount(collection, {
+    filter,
+    skip,
+    limit,
+    ...hint,
+    ...shardFilterOf(ownership, filter),
+    ...(strings === undefined ? {} : { strings }),
+  })
 }

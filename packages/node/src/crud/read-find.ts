@@ -32,6 +32,7 @@ export const findFields = {
   allowDiskUse: 'bool',
   collation: 'object',
   let: 'object',
+  collectionUUID: 'binary',
 } as const
 
 export interface FindQuery {
@@ -101,7 +102,8 @@ export function compileFind(args: CommandArguments, context: EvaluationContext):
     max: boundOf(args, 'max'),
     returnKey: args.bool('returnKey') === true,
     shape: rowShape(args.document('projection'), {
-      showRecordId: args.bool('showRecordId') === true,
+      // A returned key stands alone.
+      showRecordId: args.bool('showRecordId') === true && args.bool('returnKey') !== true,
       sort: ordered,
       context,
       compile: (projection) => compileProjection(projection, context, { filter, ...(ordered === undefined ? {} : { sort: ordered }) }),

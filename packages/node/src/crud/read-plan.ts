@@ -1,13 +1,37 @@
 /** Plans of reading commands. */
+import { BsonType, DocumentWriter } from '@shardlab/bson'
+import { equalityValues, type Filter, type FilterNode } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, type Collection, type QueryPlan, type ShardFilter } from '@shardlab/storage'
 import type { FindQuery } from './read-find.js'
 
 /** What makes a plan see owned documents alone. Null: it sees all. */
-export function shardFilterOf(ownership: OwnershipFilter | null): { readonly shardFilter?: ShardFilter } {
-  if (ownership === null) return {}
+export function shardFilterOf(
+  ownership: OwnershipFilter | null,
+  { root, strings }: Pick<Filter, 'root' | 'strings'>,
+): { readonly shardFilter?: ShardFilter } {
+  if (ownership === null || ownsAll(ownership, root, strings)) return {}
   const { shardKey } = ownership.placement
   return { shardFilter: { paths: shardKey.paths, owns: (document) => ownership.owns(document) } }
+}
+
+/**
+ * Does the predicate name one shard key, and does the shard own it? No orphan has a key that its shard owns, and plans without a shard filter
+ * are better. Server: get_executor.cpp, fillOutPlannerParams.
+ */
+function ownsAll(ownership: OwnershipFilter, root: FilterNode, strings: Filter['strings']): boolean {
+  const { paths } = ownership.placement.shardKey
+  const values = equalityValues(root, paths)
+  if (values === null) return false
+  const document = new DocumentWriter(128)
+  for (const path of paths) {
+    const value = values.get(path)!
+    // What a collation takes for equal may have another shard key.
+    const isPlain = value.type !== BsonType.object && (value.type !== BsonType.string || strings === undefined)
+    if (!isPlain || value.type === BsonType.null || path.includes('.')) return false
+    document.value(path, value)
+  }
+  return ownership.owns(document.finish())
 }
 
 /** @throws CommandError as the planner refuses hints and bounds */
@@ -20,7 +44,7 @@ export function planFind(collection: Collection, query: FindQuery, ownership: Ow
     limit,
     returnKey,
     ...hint,
-    ...shardFilterOf(ownership),
+    ...shardFilterOf(ownership, query.filter),
     ...(sort === null ? {} : { sort }),
     ...(min === null ? {} : { min }),
     ...(max === null ? {} : { max }),

@@ -1,7 +1,16 @@
 /** Documents of a collection as a find or aggregate reads them. */
 import { CommandError } from '@shardlab/bson'
-import { executePlan, type ExecuteOptions, type PlanExecutor, type PlanStage, type QueryPlan, type StoredRecord } from '@shardlab/storage'
+import {
+  executePlan,
+  type ExecuteOptions,
+  type ExecutionStats,
+  type PlanExecutor,
+  type PlanStage,
+  type QueryPlan,
+  type StoredRecord,
+} from '@shardlab/storage'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { QueryEffort } from '../statistics/query-effort.js'
 
 /** A source with nothing in it. */
 export const emptySource: DocumentSource = { next: () => null, isEOF: true }
@@ -12,22 +21,34 @@ export interface PlanSourceOptions {
   readonly apply?: ((record: StoredRecord) => Uint8Array) | null
   /** Rows that there can be at most: behind them nothing is read any more. Default: any number. */
   readonly rowsMax?: number
+  /** Where what it costs is noted; default: nowhere. */
+  readonly effort?: QueryEffort
 }
 
 /** Rows of a plan. */
 export class PlanSource implements DocumentSource {
+  readonly executor: PlanExecutor
   readonly #root: PlanStage
-  readonly #executor: PlanExecutor
   readonly #apply: ((record: StoredRecord) => Uint8Array) | null
   readonly #rowsMax: number
+  readonly #effort: QueryEffort | null
+  #noted: ExecutionStats | null = null
   #returned = 0
   #ended = false
 
-  constructor(plan: QueryPlan, { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY }: PlanSourceOptions = {}) {
+  constructor(plan: QueryPlan, { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort }: PlanSourceOptions = {}) {
     this.#root = plan.root
-    this.#executor = executePlan(plan, execute)
+    this.executor = executePlan(plan, execute)
     this.#apply = apply
     this.#rowsMax = rowsMax
+    this.#effort = effort ?? null
+  }
+
+  settle(): void {
+    if (this.#effort === null) return
+    const { stats } = this.executor
+    this.#effort.add(this.#root, stats, this.#noted)
+    this.#noted = stats
   }
 
   get isEOF(): boolean {
@@ -35,7 +56,7 @@ export class PlanSource implements DocumentSource {
   }
 
   next(): Uint8Array | null {
-    const record = this.#returned < this.#rowsMax ? this.#executor.next() : null
+    const record = this.#returned < this.#rowsMax ? this.executor.next() : null
     if (record === null) {
       this.#ended = true
       return null

@@ -24,6 +24,7 @@ export class TailSource implements DocumentSource {
 
   constructor(options: TailOptions) {
     this.#options = options
+    options.host.statistics.queries.tailBegins()
     this.#toSkip = options.query.skip
     this.#left = options.query.limit === 0 ? Number.POSITIVE_INFINITY : options.query.limit
   }
@@ -33,12 +34,13 @@ export class TailSource implements DocumentSource {
    * @throws CommandError 136 CappedPositionLost when the collection has dropped the record where the cursor stands
    */
   next(): Uint8Array | null {
-    const { query, ownership } = this.#options
+    const { host, query, ownership } = this.#options
     if (this.#left === 0) return null
     const collection = this.#collection()
     const scan = collection.scan({ after: this.#lastRecordId })
     for (let record = scan.next(); record !== null; record = scan.next()) {
       this.#lastRecordId = record.recordId
+      host.statistics.queries.scannedObjects++
       if (!query.filter.matches(record.document) || ownership?.owns(record.document) === false) continue
       if (this.#toSkip > 0) {
         this.#toSkip--

@@ -60,12 +60,15 @@ const updateFields = {
 } as const satisfies FieldSpecs
 
 const deleteFields = { q: 'object!', limit: 'number!', collation: 'object' } as const satisfies FieldSpecs
+const hintedUpdateFields = { ...updateFields, hint: 'any' } as const satisfies FieldSpecs
+const hintedDeleteFields = { ...deleteFields, hint: 'any' } as const satisfies FieldSpecs
+const sortedUpdateFields = { ...hintedUpdateFields, sort: 'object' } as const satisfies FieldSpecs
 
-/** The fields that a statement may have in the emulated version. */
+/** The fields that a statement may have in the emulated version; those with a sort are younger than those with a hint. */
 export function statementFields(kind: ModifyKind, { writeStatementHints, updateSort }: Behaviours): FieldSpecs {
-  const hint: FieldSpecs = writeStatementHints ? { hint: 'any' } : {}
-  if (kind === 'delete') return { ...deleteFields, ...hint }
-  return updateSort ? { ...updateFields, ...hint, sort: 'object' } : { ...updateFields, ...hint }
+  if (kind === 'delete') return writeStatementHints ? hintedDeleteFields : deleteFields
+  if (updateSort) return sortedUpdateFields
+  return writeStatementHints ? hintedUpdateFields : updateFields
 }
 
 /**

@@ -7,9 +7,11 @@ import type { Behaviours } from '@shardlab/sharding'
 import type { LogSession } from '@shardlab/storage'
 import { documentsArgument, type NodeInvocation, type RetryableWrite } from '../invocation.js'
 import type { ExecutedStatement } from '../sessions/retry-history.js'
+import { checkCollectionUuid } from './collection-uuid.js'
+import { checkLet } from './let-argument.js'
 import { checkStatements, type ModifyKind } from './statement.js'
-import { isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
-import { checkLet, writeScope, type WriteScope } from './write-scope.js'
+import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
+import { writeScope, type WriteScope } from './write-scope.js'
 
 /** Most statements of one write command. */
 export const writeBatchSizeMax = 100_000
@@ -29,7 +31,7 @@ export function statementsOf(invocation: StatementSource, kind: WriteKind): read
 }
 
 /** Where statements come from: the invocation of a node or a router. */
-export type StatementSource = Pick<NodeInvocation, 'args' | 'sequences'> & { readonly host: { readonly behaviours: Behaviours } }
+export type StatementSource = Pick<NodeInvocation, 'args' | 'body' | 'sequences'> & { readonly host: { readonly behaviours: Behaviours } }
 
 /** @throws CommandError 16 InvalidLength */
 export function checkBatchSize(count: number): void {
@@ -58,6 +60,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   const ordered = args.bool('ordered') ?? true
   const entered = host.role.enter(ns, invocation)
   const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
+  checkCollectionUuid(host, ns, args)
   const errors: WriteError[] = []
   const retried: number[] = []
   for (let index = 0; index < statements.length; index++) {
@@ -72,6 +75,10 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
       runner.run(statements[index]!, index, scope, logSession(retryable, stmtId))
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
+      if (failsBatch(error)) {
+        await host.flush()
+        throw error
+      }
       errors.push({ index, error })
       if (ordered || isStaleError(error)) break
     }

@@ -3,6 +3,7 @@ import { checkFields, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { documentsArgument } from '../invocation.js'
+import { uuidIn } from './collection-uuid.js'
 import { checkHint, checkModification, readModify, type WriteStatement } from './statement.js'
 import { checkBatchSize, type StatementSource, type WriteKind } from './write-batch.js'
 
@@ -33,6 +34,8 @@ export interface BulkWriteRequest {
   readonly ops: readonly BulkWriteOp[]
   /** `db.collection` of each entry of `nsInfo`. */
   readonly namespaces: readonly string[]
+  /** `collectionUUID` of each entry. */
+  readonly uuids: readonly (Uint8Array | null)[]
   readonly ordered: boolean
   readonly errorsOnly: boolean
 }
@@ -55,6 +58,9 @@ const opFields: Readonly<Record<WriteKind, FieldSpecs>> = {
   delete: { delete: 'number!', filter: 'object!', multi: 'bool', hint: 'any', collation: 'object' },
 }
 
+const namespaceFields = { ns: 'string!', collectionUUID: 'binary' } as const satisfies FieldSpecs
+const cursorFields = { batchSize: 'number' } as const satisfies FieldSpecs
+
 /**
  * @throws CommandError 16 InvalidLength, 73 InvalidNamespace, 2 BadValue for an op without namespace, 40415, 40414, 14, 9 for
  *   malformed ops
@@ -62,7 +68,7 @@ const opFields: Readonly<Record<WriteKind, FieldSpecs>> = {
 export function readBulkWrite(source: StatementSource): BulkWriteRequest {
   const { args } = source
   const entries = documentsArgument(source, 'nsInfo')
-  for (const entry of entries) checkFields('bulkWrite.nsInfo', entry, { ns: 'string!' })
+  for (const entry of entries) checkFields('bulkWrite.nsInfo', entry, namespaceFields)
   const ops = documentsArgument(source, 'ops').map(readOp)
   checkBatchSize(ops.length)
   const namespaces = entries.map((entry) => checkedNamespace(findField(entry, 'ns')!.asString()))
@@ -71,7 +77,11 @@ export function readBulkWrite(source: StatementSource): BulkWriteRequest {
       throw new CommandError('BadValue', `BulkWrite ops entry ${formatDocument(document)} has an invalid nsInfo index.`)
   }
   checkCursor(args.document('cursor'))
-  return { ops, namespaces, ordered: args.bool('ordered') ?? true, errorsOnly: args.bool('errorsOnly') ?? false }
+  const uuids = entries.map((entry) => {
+    const value = findField(entry, 'collectionUUID')
+    return value === undefined ? null : uuidIn('bulkWrite.nsInfo.collectionUUID', value.bytes.subarray(value.start, value.end))
+  })
+  return { ops, namespaces, uuids, ordered: args.bool('ordered') ?? true, errorsOnly: args.bool('errorsOnly') ?? false }
 }
 
 /** What an op says, in the shape that all write commands share. */
@@ -110,7 +120,7 @@ function checkedNamespace(ns: string): string {
 
 function checkCursor(cursor: Uint8Array | undefined): void {
   if (cursor === undefined) return
-  checkFields('bulkWrite.cursor', cursor, { batchSize: 'number' })
+  checkFields('bulkWrite.cursor', cursor, cursorFields)
   const size = findField(cursor, 'batchSize')
   if (size === undefined || size.type === BsonType.null) return
   if (size.asNumber() < 0)

@@ -11,6 +11,11 @@ export function isStaleError(error: CommandError): boolean {
   return error.code === 13388 || error.code === 249
 }
 
+/** MaxTimeMSExpired: as all interruptions it ends the command and is no error of a statement. What was written stays. */
+export function failsBatch(error: CommandError): boolean {
+  return error.code === 50
+}
+
 /** An error's text of this length is only told of the first errors of a batch. Server: write_ops_exec.cpp, generateError. */
 const longErrorBytes = 1024 * 1024
 

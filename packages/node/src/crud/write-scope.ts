@@ -1,9 +1,8 @@
 import type { CommandArguments } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
-import { withLet, type EvaluationHost } from './evaluation.js'
+import { withLet, withTimeLimit, type EvaluationHost } from './evaluation.js'
 
 /** What the statements of one command on one collection have in common. */
 export interface WriteScope {
@@ -28,7 +27,7 @@ export function writeScope(invocation: NodeInvocation, ns: string, access: Acces
     invocation,
     ns,
     access,
-    evaluation: writeEvaluation(host, args),
+    evaluation: withTimeLimit(writeEvaluation(host, args), invocation.operation),
     bypassValidation: args.bool('bypassDocumentValidation') === true,
     keepsEmptyTimestamps: args.bool('bypassEmptyTsReplacement') === true,
   }
@@ -37,19 +36,4 @@ export function writeScope(invocation: NodeInvocation, ns: string, access: Acces
 /** What the expressions of a write command see. @throws CommandError 40415 where the emulated version has no `let`, and those of `let` */
 export function writeEvaluation(host: EvaluationHost, args: CommandArguments): EvaluationContext {
   return withLet(host.evaluation(), args.document('let'))
-}
-
-/** @throws CommandError 40415 IDLUnknownField where write commands of the emulated version have no `let` */
-export function checkLet({
-  args,
-  host,
-}: {
-  readonly args: CommandArguments
-  readonly host: { behaviours: { letInCommands: boolean } }
-}): void {
-  if (!args.has('let') || host.behaviours.letInCommands) return
-  const { command } = args
-  // Only the commands with statements had generated parsers then, which name the command.
-  const field = command.toLowerCase() === 'findandmodify' ? 'let' : `${command}.let`
-  throw new CommandError('IDLUnknownField', `BSON field '${field}' is an unknown field.`)
 }

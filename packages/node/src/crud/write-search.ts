@@ -3,6 +3,7 @@ import { BsonType, isEmptyDocument, type RawValue, type StringComparator } from 
 import { parseSort, type EvaluationContext, type Filter } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import type { ModifyStatement } from './statement.js'
+import { checkTableScan } from './table-scan.js'
 import type { WriteScope } from './write-scope.js'
 
 /**
@@ -10,7 +11,7 @@ import type { WriteScope } from './write-scope.js'
  * @throws CommandError what a hint and a sort are refused with
  */
 export function documentsToModify(
-  { access: { ownership } }: WriteScope,
+  { access: { ownership }, invocation: { host } }: WriteScope,
   collection: Collection,
   { multi, hint, sort }: ModifyStatement,
   filter: Filter,
@@ -19,23 +20,24 @@ export function documentsToModify(
   const id = hint === undefined && sort === undefined ? onlyId(filter, strings) : null
   if (id !== null) {
     const document = collection.findById(id)?.document
+    if (document !== undefined) host.statistics.queries.foundById()
     return document === undefined || ownership?.owns(document) === false ? [] : [document]
   }
-  const executor = executePlan(
-    planQuery(collection, {
-      filter,
-      ...(hint === undefined ? {} : { hint }),
-      ...(sort === undefined || isEmptyDocument(sort) ? {} : { sort: parseSort(sort) }),
-      ...(multi ? {} : { limit: 1 }),
-      ...(strings === undefined ? {} : { strings }),
-    }),
-    ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) },
-  )
+  const plan = planQuery(collection, {
+    filter,
+    ...(hint === undefined ? {} : { hint }),
+    ...(sort === undefined || isEmptyDocument(sort) ? {} : { sort: parseSort(sort) }),
+    ...(multi ? {} : { limit: 1 }),
+    ...(strings === undefined ? {} : { strings }),
+  })
+  checkTableScan(host, plan, hint)
+  const executor = executePlan(plan, ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) })
   const documents: Uint8Array[] = []
   for (let record = executor.next(); record !== null; record = executor.next()) {
     documents.push(record.document)
     if (!multi) break
   }
+  host.statistics.queries.ran(plan.root, executor)
   return documents
 }
 

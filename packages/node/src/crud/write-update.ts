@@ -1,9 +1,10 @@
 /** One update statement. Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual: reference/command/update. */
 import { BsonType, CommandError, documentsOf, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import { compileFilter, compileUpdate, formatField, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
+import { compileFilter, compileUpdate, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
 import type { Collection, LogSession, RetryImage } from '@shardlab/storage'
 import { checkDocument } from '../validation/check-document.js'
 import { refuseView } from '../views/refuse-view.js'
+import { checkBuilt } from './built-document.js'
 import { withCollation } from './evaluation.js'
 import { documentBytesMax, fixDocumentForInsert } from './fix-document.js'
 import type { UpdateStatement } from './statement.js'
@@ -19,9 +20,6 @@ export interface UpdateOutcome {
   readonly before: Uint8Array | null
   readonly after: Uint8Array | null
 }
-
-/** Largest document that the server can build at all: what is larger does not get as far as the limit for users. */
-const builtBytesMax = documentBytesMax + 16 * 1024
 
 /** A statement that has been compiled: what is wrong with it before any document is looked at has been said. */
 export interface PreparedUpdate {
@@ -50,6 +48,7 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
       let after: Uint8Array | null = null
       if (collection !== undefined) {
         for (before of documentsToModify(scope, collection, statement, filter, context)) {
+          evaluation.checkForInterrupt?.()
           matched++
           const changed = change.apply(before, { filter })
           after = changed === null ? before : replaceStored(scope, collection, { before, after: changed, change }, session, image)
@@ -140,15 +139,9 @@ function withImage(session: LogSession | null, image: RetryImage | null): LogSes
 }
 
 function checkSize(document: Uint8Array, code: number, what: string): void {
-  const sizeBytes = document.length
-  if (sizeBytes <= documentBytesMax) return
-  if (sizeBytes <= builtBytesMax) throw new CommandError(code, `${what} is larger than ${documentBytesMax}`)
-  const first = new FieldIterator(document)
-  const element = first.next() ? ` First element: ${formatField(first.name(), first.value())}` : ''
-  throw new CommandError(
-    'BSONObjectTooLarge',
-    `BSONObj size: ${sizeBytes} (0x${sizeBytes.toString(16).toUpperCase()}) is invalid. Size must be between 0 and ${builtBytesMax}(16MB)${element}`,
-  )
+  if (document.length <= documentBytesMax) return
+  checkBuilt(document)
+  throw new CommandError(code, `${what} is larger than ${documentBytesMax}`)
 }
 
 const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])

@@ -2,7 +2,9 @@
  * Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h.
  */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { checkBuilt } from '../crud/built-document.js'
 import type { RunningOperation } from '../operations/running-operation.js'
+import type { TimeLimit } from '../operations/time-limit.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
 
 /** Where a cursor's documents come from; it owns whatever snapshot they need. */
@@ -14,6 +16,8 @@ export interface DocumentSource {
    * last document stays open unless this says so. Absent: never.
    */
   readonly isEOF?: boolean
+  /** A batch has been read: what it cost may be taken note of. */
+  settle?(): void
 }
 
 /** Does the cursor go on when its collection does, and does getMore wait for that? */
@@ -26,6 +30,8 @@ export interface CursorOptions {
   readonly noTimeout: boolean
   /** Default `no`. */
   readonly tailable?: TailableMode
+  /** Of the command that opens it, paused; default: none. */
+  readonly timeLimit?: TimeLimit | null
 }
 
 export interface OpenCursor extends CursorOptions {
@@ -124,6 +130,7 @@ export interface WrittenBatch {
 /**
  * Writes documents of a source as an array field until `countMax` documents or 16 MB are reached. With `countMax` 0 it
  * writes none. One document always fits. Nothing is read beyond the batch but a document that does not fit.
+ * @throws CommandError 10334 BSONObjectTooLarge for what could be no document of the server
  */
 export function writeBatch(
   writer: DocumentWriter,
@@ -133,23 +140,24 @@ export function writeBatch(
   countMax: number,
 ): WrittenBatch {
   writer.startArray(name)
+  const batch = fillBatch(writer, source, pending, countMax)
+  writer.end()
+  source.settle?.()
+  return batch
+}
+
+function fillBatch(writer: DocumentWriter, source: DocumentSource, pending: Uint8Array | null, countMax: number): WrittenBatch {
   const start = writer.length
   let count = 0
   let next = pending
   while (count < countMax) {
     const document = next ?? source.next()
     next = null
-    if (document === null) {
-      writer.end()
-      return { count, exhausted: true, pending: null }
-    }
-    if (count > 0 && writer.length - start + document.length > batchBytesMax) {
-      writer.end()
-      return { count, exhausted: false, pending: document }
-    }
+    if (document === null) return { count, exhausted: true, pending: null }
+    checkBuilt(document)
+    if (count > 0 && writer.length - start + document.length > batchBytesMax) return { count, exhausted: false, pending: document }
     writer.document(String(count), document)
     count++
   }
-  writer.end()
   return { count, exhausted: next === null && source.isEOF === true, pending: next }
 }

@@ -16,7 +16,7 @@ export interface FirstBatchOptions {
  * Server: find_cmd.cpp, shouldSaveCursor of find.cpp.
  */
 export function writeFirstBatch(
-  { host, session, cursorNs }: NodeInvocation,
+  { host, session, cursorNs, operation }: NodeInvocation,
   collectionNs: string,
   source: DocumentSource,
   { batchSize, singleBatch, noTimeout, tailable = 'no' }: FirstBatchOptions,
@@ -27,7 +27,9 @@ export function writeFirstBatch(
   host.statistics.documents.returned += batch.count
   let id = 0n
   if ((!batch.exhausted || tailable !== 'no') && !singleBatch) {
-    const cursor = host.cursors.open({ ns, source, session: session?.key ?? null, noTimeout, tailable }, host.context.now())
+    const { timeLimit } = operation
+    timeLimit?.pause()
+    const cursor = host.cursors.open({ ns, source, session: session?.key ?? null, noTimeout, tailable, timeLimit }, host.context.now())
     cursor.pending = batch.pending
     id = cursor.id
   }

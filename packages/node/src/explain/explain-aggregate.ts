@@ -1,17 +1,19 @@
 /**
  * Explaining a pipeline: its first stages as a plan, the others as they are run. Manual: reference/method/db.collection.aggregate,
- * explain. Server: `Pipeline::writeExplainOps`, document_source_cursor.cpp.
+ * explain. Server: `Explain::explainPipeline`, `Pipeline::writeExplainOps`, document_source_cursor.cpp.
  */
-import { CommandError, DocumentWriter, emptyDocument, findField, firstFieldName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { planLeading } from '../aggregation/leading-plan.js'
 import { bindPipeline, openPipeline, stageMemoryOf, type BoundPipeline } from '../aggregation/open-pipeline.js'
 import { hintOf } from '../crud/hint.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest } from './explainers.js'
-import { writePlanExplanation, type ExplainedPlan } from './plan-explanation.js'
+import type { ExplainRequest, ExplainTail } from './explainers.js'
+import { writePlanExplanation, type ExecutedPlan, type ExplainedPlan } from './plan-explanation.js'
+import { queryShapeHash } from './query-hash.js'
+import { shownStages } from './shown-stage.js'
 
-export async function explainAggregate(request: ExplainRequest, writer: DocumentWriter): Promise<void> {
+export async function explainAggregate(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   const { invocation, ns, verbosity } = request
   const { host, args } = invocation
   if (args.bool('explain') === true)
@@ -22,61 +24,74 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   const runs = verbosity !== 'queryPlanner'
   if (runs && pipeline.writer !== null)
     throw new CommandError(51184, `explain of ${pipeline.writer.name} is not allowed with verbosity ${verbosity}`)
+  const shapeHash = queryShapeHash('aggregate', ns, pipeline.stages)
   const rest = pipeline.source === null ? pipeline.stages.slice(pipeline.leading.stageCount) : pipeline.stages
   if (pipeline.source === null && rest.length === 0) {
-    writePlanExplanation(writer, host, leadingPlan(request, bound), verbosity)
-    return
+    writePlanExplanation(writer, host, leadingPlan(request, bound, null), verbosity)
+    return { shapeHash, isPipeline: false }
   }
-  const leadingStages = pipeline.stages.slice(0, pipeline.stages.length - rest.length)
+  const ran = runs ? await runPipeline(request, bound) : null
   writer.startArray('stages')
   let position = 0
   if (pipeline.source === null) {
+    const explained = leadingPlan(request, bound, ran)
     writer.startDocument(String(position++)).startDocument('$cursor')
-    writePlanExplanation(writer, host, leadingPlan(request, bound), verbosity).end()
-    if (runs) writeRun(writer, await countRows(request, leadingStages))
+    writePlanExplanation(writer, host, explained, verbosity).end()
+    if (ran !== null) writeRun(writer, ran.executed?.executor.stats.returned ?? 0)
     writer.end()
   }
-  for (let i = 0; i < rest.length; i++) {
-    writer.startDocument(String(position++)).fields(shownStage(rest[i]!))
-    if (runs) writeRun(writer, await countRows(request, [...leadingStages, ...rest.slice(0, i + 1)]))
+  for (const { shown, last } of shownStages(rest)) {
+    writer.startDocument(String(position++)).fields(shown)
+    if (ran !== null) writeRun(writer, ran.emitted.at(last - rest.length)!)
     writer.end()
   }
   writer.end()
+  return { shapeHash, isPipeline: true }
 }
 
-function leadingPlan({ invocation, ns, access }: ExplainRequest, { pipeline, evaluation }: BoundPipeline): ExplainedPlan {
+interface PipelineRan {
+  /** How many documents each stage has handed on, those after the leading ones last. */
+  readonly emitted: readonly number[]
+  /** Null: there is no collection, or the pipeline has another source. */
+  readonly executed: ExecutedPlan | null
+}
+
+/** Runs it to its end. @throws CommandError as the aggregate would */
+async function runPipeline({ invocation, ns }: ExplainRequest, bound: BoundPipeline): Promise<PipelineRan> {
+  const { context } = invocation.host
+  const emitted: number[] = []
+  const leading: Pick<ExecutedPlan, 'plan' | 'executor'>[] = []
+  const startedMs = context.now()
+  const source = await openPipeline(invocation, ns, bound, { emitted, leading: (plan, executor) => leading.push({ plan, executor }) })
+  while (source.next() !== null) continue
+  const [read] = leading
+  const durationMs = context.now() - startedMs
+  return { emitted, executed: read === undefined ? null : { ...read, durationMs, failure: null } }
+}
+
+function leadingPlan(
+  { invocation, ns, access }: ExplainRequest,
+  { pipeline, evaluation }: BoundPipeline,
+  ran: PipelineRan | null,
+): ExplainedPlan {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
   const { leading } = pipeline
+  const executed = ran?.executed ?? null
   return {
     ns,
     collection,
     filter: compileFilter(leading.filter ?? emptyDocument, evaluation),
     sort: leading.sort === null ? null : parseSort(leading.sort),
-    projection: null,
+    projection: leading.projection?.document ?? null,
     collation: collationOf(args.document('collation'), collection),
-    plan: collection === null ? null : planLeading(collection, leading, access.ownership, evaluation, hintOf(args)),
+    plan: executed?.plan ?? (collection === null ? null : planLeading(collection, leading, access.ownership, evaluation, hintOf(args))),
     execute: { allowDiskUse: stageMemoryOf(args, host.behaviours) === Infinity },
+    express: args.has('hint') ? 'none' : leading.sort === null && leading.skip === 0 ? 'equality' : 'id',
+    ...(executed === null ? {} : { executed }),
   }
 }
 
 function writeRun(writer: DocumentWriter, returned: number): void {
   writer.int64('nReturned', returned).int64('executionTimeMillisEstimate', 0)
-}
-
-/** How many documents come out behind so many stages. */
-async function countRows({ invocation, ns }: ExplainRequest, stages: readonly Uint8Array[]): Promise<number> {
-  const source = await openPipeline(invocation, ns, bindPipeline(invocation, ns, stages))
-  let count = 0
-  while (source.next() !== null) count++
-  return count
-}
-
-/** A stage as explain spells it: a sort by its key, counts as long integers. */
-export function shownStage(stage: Uint8Array): Uint8Array {
-  const name = firstFieldName(stage)!
-  const argument = findField(stage, name)!
-  if (name === '$sort') return new DocumentWriter(stage.length + 32).startDocument('$sort').value('sortKey', argument).end().finish()
-  if (name === '$limit' || name === '$skip') return new DocumentWriter(32).int64(name, Math.trunc(argument.asNumber())).finish()
-  return stage
 }

@@ -2,14 +2,15 @@ import type { DocumentWriter } from '@shardlab/bson'
 import { evaluationOf } from '../crud/evaluation.js'
 import { compileCount, planCounting } from '../crud/read-count.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation } from './plan-explanation.js'
 
-export function explainCount({ invocation, ns, access, verbosity }: ExplainRequest, writer: DocumentWriter): void {
+export function explainCount({ invocation, ns, access, verbosity }: ExplainRequest, writer: DocumentWriter): ExplainTail {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
   const query = compileCount(args, evaluationOf(host, args, collection?.defaultCollation ?? null))
   const plan = collection === null ? null : planCounting(collection, query, access.ownership)
   const collation = collationOf(args.document('collation'), collection)
   writePlanExplanation(writer, host, { ns, collection, plan, filter: query.filter, sort: null, projection: null, collation }, verbosity)
+  return { shapeHash: null, isPipeline: false }
 }

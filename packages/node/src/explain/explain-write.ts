@@ -7,21 +7,20 @@ import { checkStatements, readModify, type ModifyKind, type ModifyStatement } fr
 import { readFindAndModify } from '../crud/write-find-and-modify.js'
 import { compileStatement } from '../crud/write-update.js'
 import { documentsArgument } from '../invocation.js'
-import { shardFilterOf } from '../crud/read-plan.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation, type StageAbove } from './plan-explanation.js'
 
-export function explainUpdate(request: ExplainRequest, writer: DocumentWriter): void {
-  explainStatement(request, writer, onlyStatement(request, 'update', 'updates'), false)
+export function explainUpdate(request: ExplainRequest, writer: DocumentWriter): ExplainTail {
+  return explainStatement(request, writer, onlyStatement(request, 'update', 'updates'), false)
 }
 
-export function explainDelete(request: ExplainRequest, writer: DocumentWriter): void {
-  explainStatement(request, writer, onlyStatement(request, 'delete', 'deletes'), false)
+export function explainDelete(request: ExplainRequest, writer: DocumentWriter): ExplainTail {
+  return explainStatement(request, writer, onlyStatement(request, 'delete', 'deletes'), false)
 }
 
-export function explainFindAndModify(request: ExplainRequest, writer: DocumentWriter): void {
-  explainStatement(request, writer, readFindAndModify(request.invocation.args).statement, true)
+export function explainFindAndModify(request: ExplainRequest, writer: DocumentWriter): ExplainTail {
+  return explainStatement(request, writer, readFindAndModify(request.invocation.args).statement, true)
 }
 
 /** @throws CommandError 16 InvalidLength for a batch */
@@ -38,7 +37,7 @@ function explainStatement(
   writer: DocumentWriter,
   statement: ModifyStatement,
   answers: boolean,
-): void {
+): ExplainTail {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
   const evaluation = withLet(host.evaluation(), args.document('let'))
@@ -50,7 +49,6 @@ function explainStatement(
       ? null
       : planQuery(collection, {
           filter,
-          ...shardFilterOf(access.ownership),
           ...(statement.hint === undefined ? {} : { hint: statement.hint }),
           ...(sort === null ? {} : { sort }),
           ...(context.strings === undefined ? {} : { strings: context.strings }),
@@ -59,16 +57,21 @@ function explainStatement(
   const change = statement.kind === 'update' ? compileStatement(statement, context) : null
   const run = (executor: PlanExecutor): void => {
     for (let row = executor.next(); row !== null; row = executor.next()) {
+      // Writes have no stage that keeps orphans out.
+      if (access.ownership?.owns(row.document) === false) continue
       counts.matched++
       if (change !== null && change.apply(row.document, { filter }) !== null) counts.modified++
       if (!statement.multi) break
     }
   }
+  const isUpsert = statement.kind === 'update' && statement.upsert
   // Without a collection only an upsert has anything to do.
-  const isNothing = collection === null && !(statement.kind === 'update' && statement.upsert)
+  const isNothing = collection === null && !isUpsert
   const collation = collationOf(statement.collation, collection)
+  const mayBeExpress = !answers && !statement.multi && !isUpsert && sort === null && statement.hint === undefined
   const above: StageAbove = {
     stage: statement.kind === 'update' ? 'UPDATE' : 'DELETE',
+    ...(mayBeExpress ? { express: statement.kind === 'update' ? 'EXPRESS_UPDATE' : 'EXPRESS_DELETE' } : {}),
     outcome: () => ({ returned: answers ? Math.min(1, counts.matched) : 0, counters: countersOf(statement, counts) }),
   }
   writePlanExplanation(
@@ -77,6 +80,7 @@ function explainStatement(
     { ns, collection, plan, filter, sort, projection: null, collation, run, ...(isNothing ? {} : { above }) },
     verbosity,
   )
+  return { shapeHash: null, isPipeline: false }
 }
 
 function countersOf(statement: ModifyStatement, { matched, modified }: { matched: number; modified: number }): [string, number][] {

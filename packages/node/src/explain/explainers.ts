@@ -27,7 +27,15 @@ export interface ExplainRequest {
 export interface Explainer {
   readonly fields: FieldSpecs
   /** Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError whatever the command itself would be refused with */
-  explain(request: ExplainRequest, writer: DocumentWriter): void | Promise<void>
+  explain(request: ExplainRequest, writer: DocumentWriter): ExplainTail | Promise<ExplainTail>
+}
+
+/** What follows. */
+export interface ExplainTail {
+  /** Null: such a query has none. */
+  readonly shapeHash: string | null
+  /** Is it a pipeline of several stages? Then the command is shown after what is told of the server. */
+  readonly isPipeline: boolean
 }
 
 const writeFields = { ordered: 'bool', bypassDocumentValidation: 'bool', let: 'object' } as const

@@ -2,10 +2,11 @@
  * `queryPlanner` and `executionStats` of one plan. Manual: reference/explain-results. Server: explain.cpp,
  * generatePlannerInfo and generateExecutionInfo.
  */
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Filter, SortPattern } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import {
+  allStages,
   describeExecution,
   describeFilter,
   describePlan,
@@ -14,6 +15,7 @@ import {
   type ExecuteOptions,
   type ExplainStyle,
   type PlanExecutor,
+  type PlanTrial,
   type QueryPlan,
 } from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
@@ -35,13 +37,28 @@ export interface ExplainedPlan {
   readonly execute?: ExecuteOptions
   /** Works through the rows. Default: to the end. */
   readonly run?: (executor: PlanExecutor) => void
+  /** What it did, when it has run already. */
+  readonly executed?: ExecutedPlan
   /** What stands above the plan: a stage of a write, told before and after it ran. Default: nothing. */
   readonly above?: StageAbove
+  /** Which lookups the server would do without a planner, where it has that: by `_id`, or also by another unique value. Default: by `_id`. */
+  readonly express?: 'none' | 'id' | 'equality'
+}
+
+/** A run of a plan. */
+export interface ExecutedPlan {
+  readonly plan: QueryPlan
+  readonly executor: PlanExecutor
+  readonly durationMs: number
+  /** Null: it came to its end. */
+  readonly failure: CommandError | null
 }
 
 /** A stage above a plan, which storage does not know. */
 export interface StageAbove {
   readonly stage: string
+  /** Its name where it writes the one document of an `_id` without a planner; absent: it needs one. */
+  readonly express?: string
   /** Rows that the stage hands on, and what only this kind of stage tells of its run. */
   outcome(): { readonly returned: number; readonly counters: readonly (readonly [name: string, value: number])[] }
 }
@@ -59,35 +76,32 @@ export function writePlanExplanation(
 
 function writePlanner(writer: DocumentWriter, { behaviours }: StorageNode, explained: ExplainedPlan): void {
   const { ns, filter, collation, collection } = explained
-  const format = behaviours.explainFormat
+  const { explainIsVersioned, explainShowsPlanCache } = behaviours
   writer.startDocument('queryPlanner')
-  if (format === '4.4') writer.int32('plannerVersion', 1)
+  if (!explainIsVersioned) writer.int32('plannerVersion', 1)
   writer.string('namespace', ns)
-  if (format !== '8.0') writer.bool('indexFilterSet', false)
+  if (!explainShowsPlanCache) writer.bool('indexFilterSet', false)
   writer.document('parsedQuery', describeFilter(filter.root))
   if (collation !== null) writer.document('collation', collation)
-  if (format === '8.0') writer.bool('indexFilterSet', false)
+  if (explainShowsPlanCache) writer.bool('indexFilterSet', false)
   if (collection !== null) {
     const shape: QueryShape = { filter: filter.root, sort: explained.sort, projection: explained.projection, collation }
     const hash = queryHash(shape)
     writer.string('queryHash', hash)
-    if (format === '8.0') writer.string('planCacheShapeHash', hash)
+    if (explainShowsPlanCache) writer.string('planCacheShapeHash', hash)
     writer.string('planCacheKey', planCacheKey(shape, collection))
   }
-  if (format === '7.0' || format === '8.0') writer.int32('optimizationTimeMillis', 0)
-  if (format !== '4.4') {
+  if (behaviours.explainTimesOptimization) writer.int32('optimizationTimeMillis', 0)
+  if (explainIsVersioned) {
     writer.bool('maxIndexedOrSolutionsReached', false).bool('maxIndexedAndSolutionsReached', false).bool('maxScansToExplodeReached', false)
   }
-  if (format === '8.0') writer.bool('prunedSimilarIndexes', false)
+  if (explainShowsPlanCache) writer.bool('prunedSimilarIndexes', false)
   const { above, plan } = explained
-  const style = styleOf(behaviours, above)
+  const style = styleOf(behaviours, explained)
   writer.document('winningPlan', withTop(behaviours, above, plan === null ? endOfNothing(style) : describePlan(plan.root, style)))
-  const rejected = plan?.rejected ?? []
-  writer.documents(
-    'rejectedPlans',
-    rejected.map((root) => withTop(behaviours, above, describePlan(root, style))),
-  )
-  writer.end()
+  // What stands above a plan is above the stage that tried several.
+  const candidate = candidateStyle(behaviours)
+  writer.documents('rejectedPlans', plan?.rejected.map((root) => describePlan(root, candidate)) ?? []).end()
 }
 
 function writeExecution(
@@ -97,23 +111,50 @@ function writeExecution(
   verbosity: Verbosity,
 ): DocumentWriter {
   const { above } = explained
-  const startedMs = context.now()
-  const executor = explained.plan === null ? null : executePlan(explained.plan, explained.execute)
-  const failure = executor === null ? null : runOf(explained, executor)
-  const durationMs = context.now() - startedMs
-  const stats = executor?.stats
-  const style = styleOf(behaviours, above)
-  const stages = executor === null ? endOfNothing(style, true) : describeExecution(executor.root, style)
+  const executed = explained.executed ?? execute(context, explained)
+  const failure = executed?.failure ?? null
+  const stats = executed?.executor.stats
+  const style = styleOf(behaviours, explained)
+  const stages = executed === null ? endOfNothing(style, true) : describeExecution(executed.executor.root, style)
   writer.startDocument('executionStats').bool('executionSuccess', failure === null)
   if (failure !== null) writer.string('errorMessage', failure.message).int32('errorCode', failure.code)
   writer
     .int32('nReturned', above === undefined ? (stats?.returned ?? 0) : above.outcome().returned)
-    .int32('executionTimeMillis', durationMs)
+    .int32('executionTimeMillis', executed?.durationMs ?? 0)
     .int32('totalKeysExamined', stats?.keysExamined ?? 0)
     .int32('totalDocsExamined', stats?.docsExamined ?? 0)
     .document('executionStages', withTop(behaviours, above, stages, true))
-  if (verbosity === 'allPlansExecution') writer.startArray('allPlansExecution').end()
+  if (verbosity === 'allPlansExecution') writer.documents('allPlansExecution', trialsOf(explained.plan, behaviours))
   return writer.end()
+}
+
+function execute(context: StorageNode['context'], explained: ExplainedPlan): ExecutedPlan | null {
+  const { plan } = explained
+  if (plan === null) return null
+  const startedMs = context.now()
+  const executor = executePlan(plan, explained.execute)
+  const failure = runOf(explained, executor)
+  return { plan, executor, failure, durationMs: context.now() - startedMs }
+}
+
+/** What the candidates did while they were tried: the winner, then the others as `rejectedPlans` has them. */
+function trialsOf(plan: QueryPlan | null, behaviours: Behaviours): Uint8Array[] {
+  const [winner, ...others] = plan?.trials ?? []
+  if (plan === null || winner === undefined) return []
+  const rejected = plan.rejected.flatMap((root) => others.filter((trial) => trial.root.plan === root))
+  return [winner, ...rejected].map((trial) => describeTrial(trial, behaviours))
+}
+
+function describeTrial({ root, score }: PlanTrial, behaviours: Behaviours): Uint8Array {
+  const stages = [...allStages(root)]
+  const sum = (count: 'keysExamined' | 'docsExamined'): number => stages.reduce((total, stage) => total + stage[count], 0)
+  const writer = new DocumentWriter(1024)
+    .int32('nReturned', root.rows)
+    .int32('executionTimeMillisEstimate', 0)
+    .int32('totalKeysExamined', sum('keysExamined'))
+    .int32('totalDocsExamined', sum('docsExamined'))
+  if (behaviours.explainTellsScores) writer.double('score', score)
+  return writer.document('executionStages', describeExecution(root, candidateStyle(behaviours))).finish()
 }
 
 function runOf({ run }: ExplainedPlan, executor: PlanExecutor): CommandError | null {
@@ -128,15 +169,38 @@ function runOf({ run }: ExplainedPlan, executor: PlanExecutor): CommandError | n
 }
 
 /** From 8.0 on the top stage says whether the plan came from the cache, which an explain's never does, and lookups by `_id` have a stage of their own. */
-function styleOf({ explainFormat }: Behaviours, above: StageAbove | undefined): ExplainStyle {
-  const modern = explainFormat === '8.0' && above === undefined
-  return { express: modern, isCached: modern }
+function styleOf({ expressPlans, explainShowsPlanCache }: Behaviours, { above, express = 'id' }: ExplainedPlan): ExplainStyle {
+  if (above !== undefined) return expressPlans && above.express !== undefined ? { express: 'id', isCached: explainShowsPlanCache } : {}
+  return { isCached: explainShowsPlanCache, ...(expressPlans && express !== 'none' ? { express } : {}) }
 }
 
-function withTop({ explainFormat }: Behaviours, above: StageAbove | undefined, input: Uint8Array, ran = false): Uint8Array {
+function candidateStyle({ explainShowsPlanCache }: Behaviours): ExplainStyle {
+  return { isCached: explainShowsPlanCache }
+}
+
+function withTop(behaviours: Behaviours, above: StageAbove | undefined, input: Uint8Array, ran = false): Uint8Array {
   if (above === undefined) return input
+  const { expressPlans, explainShowsPlanCache } = behaviours
+  if (expressPlans && above.express !== undefined && findField(input, 'stage')?.asString() === 'EXPRESS_IXSCAN')
+    return expressAbove(above.express, above, input, ran)
   const top = stageAbove(above, input, ran)
-  return explainFormat === '8.0' ? new DocumentWriter(top.length + 16).bool('isCached', false).fields(top).finish() : top
+  return explainShowsPlanCache ? new DocumentWriter(top.length + 16).bool('isCached', false).fields(top).finish() : top
+}
+
+/** One stage that reads and writes: the fields of the reading one under another name. */
+function expressAbove(stage: string, above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {
+  const writer = new DocumentWriter(input.length + 128)
+  const { returned, counters } = above.outcome()
+  for (const it = new FieldIterator(input); it.next();) {
+    const name = it.name()
+    if (name === 'stage') writer.string(name, stage)
+    else if (name === 'nReturned') writer.int32(name, returned)
+    else writer.value(name, it.value())
+  }
+  if (!ran) return writer.finish()
+  const count = (wanted: string): number => counters.find(([name]) => name === wanted)?.[1] ?? 0
+  for (const name of ['nWouldModify', 'nWouldUpsert', 'nWouldDelete']) writer.int32(name, count(name))
+  return writer.finish()
 }
 
 function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {

@@ -2,7 +2,7 @@
  * A hash of what a query looks like, whatever its values: queries with the same one share a plan on a server.
  * Server: canonical_query_encoder.cpp, whose hashes are other numbers.
  */
-import { FieldIterator } from '@shardlab/bson'
+import { BsonType, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { FilterNode, SortPattern } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 
@@ -26,6 +26,33 @@ export function planCacheKey(shape: QueryShape, collection: Collection): string 
       .map(({ name }) => name)
       .join()}`,
   )
+}
+
+/**
+ * A hash of a command's shape as query settings know it: 64 hexadecimal digits.
+ * @param shape of a query, or the stages of a pipeline
+ */
+export function queryShapeHash(command: string, ns: string, shape: QueryShape | readonly Uint8Array[]): string {
+  const text = `${command} ${ns} ${isStages(shape) ? shape.map((stage) => shapeOfFields(new FieldIterator(stage))).join() : textOf(shape)}`
+  return Array.from({ length: 8 }, (_, i) => hash(`${i}${text}`)).join('')
+}
+
+function isStages(shape: QueryShape | readonly Uint8Array[]): shape is readonly Uint8Array[] {
+  return Array.isArray(shape)
+}
+
+/** Names, operators and paths; of other values only the type. */
+function shapeOfFields(it: FieldIterator): string {
+  const parts: string[] = []
+  while (it.next()) parts.push(`${it.name()}:${shapeOfValue(it.value())}`)
+  return `{${parts.join()}}`
+}
+
+function shapeOfValue(value: RawValue): string {
+  if (value.type === BsonType.object || value.type === BsonType.array) return shapeOfFields(new FieldIterator(value.bytes, value.start))
+  if (value.type !== BsonType.string) return `?${value.type}`
+  const text = value.asString()
+  return text.startsWith('$') ? text : '?'
 }
 
 function textOf({ filter, sort, projection, collation }: QueryShape): string {

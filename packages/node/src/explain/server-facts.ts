@@ -18,8 +18,7 @@ export function writeServerInfo(writer: DocumentWriter, { behaviours, context }:
 
 /** From 5.0 on: limits that plans depend on, as a fresh server has them. */
 export function writeServerParameters(writer: DocumentWriter, { behaviours }: CommonHost): DocumentWriter {
-  const { explainFormat } = behaviours
-  if (explainFormat === '4.4') return writer
+  if (!behaviours.explainIsVersioned) return writer
   writer
     .startDocument('serverParameters')
     .int32('internalQueryFacetBufferSizeBytes', bufferBytes)
@@ -30,7 +29,7 @@ export function writeServerParameters(writer: DocumentWriter, { behaviours }: Co
     .int32('internalQueryProhibitBlockingMergeOnMongoS', 0)
     .int32('internalQueryMaxAddToSetBytes', bufferBytes)
     .int32('internalDocumentSourceSetWindowFieldsMaxMemoryBytes', bufferBytes)
-  if (explainFormat !== '5.0') writer.string('internalQueryFrameworkControl', 'forceClassicEngine')
-  if (explainFormat === '8.0') writer.int32('internalQueryPlannerIgnoreIndexWithCollationForRegex', 1)
+  if (behaviours.explainNamesQueryFramework) writer.string('internalQueryFrameworkControl', 'forceClassicEngine')
+  if (behaviours.explainNamesRegexPlanning) writer.int32('internalQueryPlannerIgnoreIndexWithCollationForRegex', 1)
   return writer.end()
 }

@@ -10,12 +10,12 @@ const verbosities: readonly string[] = ['queryPlanner', 'executionStats', 'allPl
 export const explainFields = { verbosity: 'string' } as const
 
 /** @throws CommandError 2 BadValue, before 5.0 9 FailedToParse */
-export function verbosityOf(args: CommandArguments, { explainFormat }: Behaviours): Verbosity {
+export function verbosityOf(args: CommandArguments, { explainVerbosityIsEnumerated }: Behaviours): Verbosity {
   const verbosity = args.string('verbosity') ?? 'allPlansExecution'
   if (verbosities.includes(verbosity)) return verbosity as Verbosity
-  throw explainFormat === '4.4'
-    ? new CommandError('FailedToParse', "verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}")
-    : new CommandError('BadValue', `Enumeration value '${verbosity}' for field 'explain.verbosity' is not a valid value.`)
+  throw explainVerbosityIsEnumerated
+    ? new CommandError('BadValue', `Enumeration value '${verbosity}' for field 'explain.verbosity' is not a valid value.`)
+    : new CommandError('FailedToParse', "verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}")
 }
 
 /**
@@ -44,7 +44,7 @@ export function cannotExplain(name: string): CommandError {
   return new CommandError('IllegalOperation', `Cannot explain cmd: ${name}`)
 }
 
-/** The command without what belongs to the explain around it; its comment stays out, too. */
+/** The command without what belongs to the explain around it. */
 export function withoutGenericArguments(body: Uint8Array): DocumentWriter {
   const writer = new DocumentWriter(body.length + 64)
   for (const it = new FieldIterator(body); it.next();) {
@@ -54,7 +54,18 @@ export function withoutGenericArguments(body: Uint8Array): DocumentWriter {
   return writer
 }
 
-/** `command` as explain shows it. */
-export function shownCommand(body: Uint8Array, db: string): Uint8Array {
-  return withoutGenericArguments(body).string('$db', db).finish()
+/**
+ * `command` as explain shows it: what the command itself says, and its database.
+ * @param outer the explain: a router shows its generic arguments, too. Server: cluster_explain_cmd.cpp, makeExplainedObj
+ */
+export function shownCommand(body: Uint8Array, db: string, outer?: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(body.length + (outer?.length ?? 0) + 64).fields(body)
+  if (outer !== undefined) {
+    for (const it = new FieldIterator(outer); it.next();) {
+      const name = it.name()
+      if (isGenericArgument(name) && findField(body, name) === undefined) writer.value(name, it.value())
+    }
+  }
+  const hasDatabase = findField(body, '$db') !== undefined || (outer !== undefined && findField(outer, '$db') !== undefined)
+  return hasDatabase ? writer.finish() : writer.string('$db', db).finish()
 }

@@ -1,5 +1,6 @@
 import { createDeferred, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
 
 /** What is known of an operation when it begins. */
@@ -29,6 +30,8 @@ export class RunningOperation {
   readonly startedAtMs: number
   /** Null until the arguments are read, and for commands without one. */
   session: SessionId | null = null
+  /** What `maxTimeMS` allows the command on this member; null: as long as it takes. */
+  timeLimit: TimeLimit | null = null
   #interruption: CommandError | null = null
   #waiting: AbortController | null = null
   /** Ends of the promises that {@link interruptible} has given out. */

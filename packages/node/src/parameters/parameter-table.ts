@@ -1,3 +1,4 @@
+import { writeLogComponents } from './log-components.js'
 import type { ParameterRow } from './parameter.js'
 
 const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
@@ -9,6 +10,7 @@ const intMax = 0x7fff_ffff
  * emulated cluster. What would be seen and is not built is not here, so that setting it fails.
  */
 export const parameterTable = [
+  { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup },
   {
     name: 'authenticationMechanisms',
     type: 'strings',
@@ -29,9 +31,18 @@ export const parameterTable = [
   { name: 'internalQueryExecYieldIterations', type: 'int', initial: 1000, ...runtime, only: 'mongod' },
   { name: 'internalQueryExecYieldPeriodMS', type: 'int', initial: 10, min: 0, ...runtime, only: 'mongod' },
   { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
+  {
+    name: 'logComponentVerbosity',
+    type: 'document',
+    initial: '',
+    settableAtRuntime: false,
+    settableAtStartup: false,
+    write: (writer, name, host) => writeLogComponents(writer, name, host.parameters.number('logLevel')),
+  },
   { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
   { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },
   { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
+  { name: 'notablescan', type: 'bool', initial: false, ...runtime, only: 'mongod' },
   { name: 'quiet', type: 'bool', initial: false, ...runtime },
   { name: 'requireApiVersion', type: 'bool', initial: false, ...runtime },
   { name: 'transactionLifetimeLimitSeconds', type: 'int', initial: 60, min: 1, ...runtime, only: 'mongod' },

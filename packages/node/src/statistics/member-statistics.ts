@@ -2,6 +2,7 @@
 import { BsonType, ErrorCodes, findField, firstFieldName, type CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
 import { Latencies, latencyClassOf } from './latency.js'
+import { QueryEffort } from './query-effort.js'
 
 /** Commands that count by statements or as queries instead of as commands. */
 const countedOtherwise: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'find', 'getMore', 'bulkWrite'])
@@ -17,6 +18,7 @@ export class MemberStatistics {
   readonly documents = { deleted: 0, inserted: 0, returned: 0, updated: 0 }
   readonly network = { bytesIn: 0, bytesOut: 0, requests: 0 }
   readonly latencies = new Latencies()
+  readonly queries = new QueryEffort()
   /** Errors that clients caused. */
   userAsserts = 0
   unknownCommands = 0

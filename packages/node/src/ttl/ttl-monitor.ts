@@ -3,7 +3,7 @@
  * Parameters: ttlMonitorEnabled, ttlMonitorSleepSecs.
  */
 import { CommandError, BsonType, DocumentWriter, encodeKeyString, findField, RawValue, writeInt64 } from '@shardlab/bson'
-import type { Collection, Index } from '@shardlab/storage'
+import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
 
 /** Name of the timer. */
@@ -46,7 +46,8 @@ export class TtlMonitor {
     const node = this.#node
     for (const { ns } of node.engine.collections()) {
       // Another command may have dropped it while the role was asked about the one before.
-      if (node.collection(ns)?.indexes().some(isTtl) === true) await this.#expire(ns)
+      const collection = node.collection(ns)
+      if (collection !== undefined && timeLimits(collection).length > 0) await this.#expire(ns)
     }
     await node.flush()
     this.counters.passes++
@@ -60,8 +61,8 @@ export class TtlMonitor {
       const access = entered instanceof Promise ? await entered : entered
       const collection = node.collection(ns)
       if (collection === undefined || collection.capped !== null) return
-      for (const index of collection.indexes().filter(isTtl)) {
-        for (const document of expiredBy(collection, index, node.context.now())) {
+      for (const limit of timeLimits(collection)) {
+        for (const document of expiredBy(collection, limit, node.context.now())) {
           if (access?.ownership?.owns(document) === false) continue
           const id = findField(document, '_id')!
           node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
@@ -75,13 +76,28 @@ export class TtlMonitor {
   }
 }
 
-function isTtl(index: Index): boolean {
-  return index.pattern.length === 1 && index.pattern[0]!.direction !== 'hashed' && findField(index.spec, 'expireAfterSeconds') !== undefined
+/** An index of dates, and how old they may become. */
+interface TimeLimit {
+  readonly index: Index
+  readonly seconds: number
+}
+
+/** Those of the TTL indexes, and the one of a clustered collection, which goes by `_id`. */
+function timeLimits(collection: Collection): TimeLimit[] {
+  const limits: TimeLimit[] = []
+  for (const index of collection.indexes()) {
+    const { pattern, spec } = index
+    const own = isIdKey(index.key) && collection.clustered ? collection.options : spec
+    const seconds = findField(own, 'expireAfterSeconds')
+    if (pattern.length === 1 && pattern[0]!.direction !== 'hashed' && seconds !== undefined)
+      limits.push({ index, seconds: Math.trunc(seconds.asNumber()) })
+  }
+  return limits
 }
 
 /** Documents with a date in the index that is old enough; of several dates in an array the earliest counts. */
-function expiredBy(collection: Collection, index: Index, nowMs: number): Uint8Array[] {
-  const cutoffMs = BigInt(nowMs) - BigInt(Math.trunc(findField(index.spec, 'expireAfterSeconds')!.asNumber())) * 1000n
+function expiredBy(collection: Collection, { index, seconds }: TimeLimit, nowMs: number): Uint8Array[] {
+  const cutoffMs = BigInt(nowMs) - BigInt(seconds) * 1000n
   const descending = index.pattern[0]!.direction === -1
   const earliest = encodeKeyString([dateValue(-(2n ** 63n))], [descending])
   const latest = encodeKeyString([dateValue(cutoffMs)], [descending])

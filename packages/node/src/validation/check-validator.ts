@@ -1,6 +1,6 @@
 /** Whether a document can be a validator. Server: CollectionImpl::parseValidator, checkValidatorCanBeUsedOnNs. */
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
-import { compileFilter } from '@shardlab/query'
+import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
 import { withCollation } from '../crud/evaluation.js'
 import { splitNamespace } from '../crud/namespace.js'
 import type { StorageNode } from '../storage-node.js'
@@ -12,5 +12,5 @@ export function checkValidator(node: StorageNode, ns: string, validator: Uint8Ar
   if (name.startsWith('system.')) throw new CommandError('InvalidOptions', `Document validators not allowed on system collection ${ns}`)
   if (db === 'admin' || db === 'local' || db === 'config')
     throw new CommandError('InvalidOptions', `Document validators are not allowed on collection ${ns} in the ${db} internal database`)
-  compileFilter(validator, withCollation(node.evaluation(), undefined, collation))
+  compileFilter(validator, withCollation(node.evaluation(), undefined, collation), validatorFilterFeatures)
 }

@@ -27,8 +27,8 @@ export function writeAnnotations(writer: DocumentWriter, schema: RawValue): Docu
   return writer
 }
 
-export function satisfies(schema: RawValue, value: RawValue, { evaluation }: DetailsContext): boolean {
-  return compileJsonSchema(schema, evaluation.strings)(value)
+export function satisfies(schema: RawValue, value: RawValue): boolean {
+  return compileJsonSchema(schema)(value)
 }
 
 /** The fields of a document value. */

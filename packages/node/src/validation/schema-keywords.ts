@@ -30,7 +30,7 @@ function simple(
       const { value, context } = call
       if (!types.includes(value.type)) return []
       const specifiedAs = alone(name, call)
-      if (satisfies(asSchema(specifiedAs), value, context)) return []
+      if (satisfies(asSchema(specifiedAs), value)) return []
       const writer = startDetails(context, name, specifiedAs).string('reason', reason)
       if (!context.truncate) writer.value('consideredValue', value)
       rest?.(writer, call)
@@ -55,28 +55,23 @@ export const scalarKeywords: Keywords = [
 ]
 
 /** The first item that does not satisfy a schema. */
-function failingItem(
-  operatorName: string,
-  reason: string,
-  from: number,
-  { argument: schema, value, context, failures }: KeywordCall,
-): Uint8Array[] {
+function failingItem(operatorName: string, reason: string, from: number, { argument: schema, value, failures }: KeywordCall): Uint8Array[] {
   const items = elementsOf(value)
-  const index = items.findIndex((item, i) => i >= from && !satisfies(schema, item, context))
+  const index = items.findIndex((item, i) => i >= from && !satisfies(schema, item))
   if (index < 0) return []
   const writer = writeAnnotations(new DocumentWriter(256).string('operatorName', operatorName), schema).string('reason', reason)
   return [writeNumber(writer, 'itemIndex', index).documents('details', failures(schema, items[index]!)).finish()]
 }
 
 const items: KeywordDetails = (call) => {
-  const { argument, value, context } = call
+  const { argument, value } = call
   if (value.type !== BsonType.array) return []
   if (argument.type === BsonType.object) return failingItem('items', 'At least one item did not match the sub-schema', 0, call)
   const values = elementsOf(value)
   const failures: Uint8Array[] = []
   elementsOf(argument).forEach((schema, index) => {
     const item = values[index]
-    if (item === undefined || satisfies(schema, item, context)) return
+    if (item === undefined || satisfies(schema, item)) return
     failures.push(new DocumentWriter(256).int64('itemIndex', index).documents('details', call.failures(schema, item)).finish())
   })
   return failures.length === 0 ? [] : [new DocumentWriter(256).string('operatorName', 'items').documents('details', failures).finish()]
@@ -112,12 +107,12 @@ export const arrayKeywords: Keywords = [
   ['additionalItems', additionalItems],
 ]
 
-const properties: KeywordDetails = ({ argument, value, context, failures: failuresOf }) => {
+const properties: KeywordDetails = ({ argument, value, failures: failuresOf }) => {
   if (value.type !== BsonType.object) return []
   const failures: Uint8Array[] = []
   for (const [propertyName, schema] of fieldsOfValue(argument)) {
     const field = findField(value.bytes, propertyName, value.start)
-    if (field === undefined || satisfies(schema, field, context)) continue
+    if (field === undefined || satisfies(schema, field)) continue
     const details = failuresOf(schema, field)
     if (details.length === 0) continue
     const writer = new DocumentWriter(256).string('propertyName', propertyName)
@@ -133,14 +128,14 @@ function patternsOf(schema: RawValue): { source: string; pattern: RegExp; schema
   return fieldsOfValue(patterns).map(([source, each]) => ({ source, pattern: compilePattern(source, ''), schema: each }))
 }
 
-const additionalProperties: KeywordDetails = ({ argument, schema, value, context, failures }) => {
+const additionalProperties: KeywordDetails = ({ argument, schema, value, failures }) => {
   if (value.type !== BsonType.object) return []
   const named = findField(schema.bytes, 'properties', schema.start)
   const known = new Set(named === undefined ? [] : fieldsOfValue(named).map(([name]) => name))
   const patterns = patternsOf(schema)
   const additional = fieldsOfValue(value).filter(([name]) => !known.has(name) && !patterns.some(({ pattern }) => pattern.test(name)))
   if (argument.type === BsonType.object) {
-    const failing = additional.find(([, field]) => !satisfies(argument, field, context))
+    const failing = additional.find(([, field]) => !satisfies(argument, field))
     if (failing === undefined) return []
     const writer = writeAnnotations(new DocumentWriter(256).string('operatorName', 'additionalProperties'), argument)
     return [
@@ -165,11 +160,11 @@ const additionalProperties: KeywordDetails = ({ argument, schema, value, context
   ]
 }
 
-const patternProperties: KeywordDetails = ({ schema, value, context, failures: failuresOf }) => {
+const patternProperties: KeywordDetails = ({ schema, value, failures: failuresOf }) => {
   if (value.type !== BsonType.object) return []
   const failures: Uint8Array[] = []
   for (const { source, pattern, schema: each } of patternsOf(schema)) {
-    const failing = fieldsOfValue(value).find(([name, field]) => pattern.test(name) && !satisfies(each, field, context))
+    const failing = fieldsOfValue(value).find(([name, field]) => pattern.test(name) && !satisfies(each, field))
     if (failing === undefined) continue
     const writer = writeAnnotations(new DocumentWriter(256).string('propertyName', failing[0]), each)
     failures.push(writer.string('regexMatched', source).documents('details', failuresOf(each, failing[1])).finish())
@@ -197,7 +192,7 @@ function propertyCount(name: 'minProperties' | 'maxProperties'): Keywords[number
     (call) => {
       const { value, context } = call
       const specifiedAs = alone(name, call)
-      if (value.type !== BsonType.object || satisfies(asSchema(specifiedAs), value, context)) return []
+      if (value.type !== BsonType.object || satisfies(asSchema(specifiedAs), value)) return []
       return [
         startDetails(context, name, specifiedAs)
           .string('reason', 'specified number of properties was not satisfied')
@@ -208,7 +203,7 @@ function propertyCount(name: 'minProperties' | 'maxProperties'): Keywords[number
   ]
 }
 
-const dependencies: KeywordDetails = ({ argument, value, context, failures: failuresOf }) => {
+const dependencies: KeywordDetails = ({ argument, value, failures: failuresOf }) => {
   if (value.type !== BsonType.object) return []
   const failures: Uint8Array[] = []
   for (const [property, rule] of fieldsOfValue(argument)) {
@@ -217,7 +212,7 @@ const dependencies: KeywordDetails = ({ argument, value, context, failures: fail
     if (rule.type === BsonType.array) {
       const names = missing(rule, value)
       if (names.length > 0) failures.push(writeStrings(writer, 'missingProperties', names).finish())
-    } else if (!satisfies(rule, value, context)) {
+    } else if (!satisfies(rule, value)) {
       failures.push(writer.documents('details', failuresOf(rule, value)).finish())
     }
   }
@@ -236,10 +231,10 @@ export const objectKeywords: Keywords = [
 ]
 
 /** `schemasNotSatisfied`: the schemas of a list that the value fails, with their place in it. */
-function failingSchemas(operatorName: string, { argument, value, context, failures: failuresOf }: KeywordCall): Uint8Array {
+function failingSchemas(operatorName: string, { argument, value, failures: failuresOf }: KeywordCall): Uint8Array {
   const failures: Uint8Array[] = []
   elementsOf(argument).forEach((schema, index) => {
-    if (satisfies(schema, value, context)) return
+    if (satisfies(schema, value)) return
     const writer = writeAnnotations(writeNumber(new DocumentWriter(256), 'index', index), schema)
     failures.push(writer.documents('details', failuresOf(schema, value)).finish())
   })
@@ -247,21 +242,21 @@ function failingSchemas(operatorName: string, { argument, value, context, failur
 }
 
 const allOf: KeywordDetails = (call) => {
-  const { argument, value, context } = call
+  const { argument, value } = call
   const schemas = elementsOf(argument)
-  return schemas.every((schema) => satisfies(schema, value, context)) ? [] : [failingSchemas('allOf', call)]
+  return schemas.every((schema) => satisfies(schema, value)) ? [] : [failingSchemas('allOf', call)]
 }
 
 const anyOf: KeywordDetails = (call) => {
-  const { argument, value, context } = call
+  const { argument, value } = call
   const schemas = elementsOf(argument)
-  return schemas.some((schema) => satisfies(schema, value, context)) ? [] : [failingSchemas('anyOf', call)]
+  return schemas.some((schema) => satisfies(schema, value)) ? [] : [failingSchemas('anyOf', call)]
 }
 
 const oneOf: KeywordDetails = (call) => {
-  const { argument, value, context } = call
+  const { argument, value } = call
   const schemas = elementsOf(argument)
-  const matching = schemas.flatMap((schema, index) => (satisfies(schema, value, context) ? [index] : []))
+  const matching = schemas.flatMap((schema, index) => (satisfies(schema, value) ? [index] : []))
   if (matching.length === 1) return []
   if (matching.length === 0) return [failingSchemas('oneOf', call)]
   const writer = new DocumentWriter(128).string('operatorName', 'oneOf').string('reason', 'more than one subschema matched')
@@ -270,8 +265,8 @@ const oneOf: KeywordDetails = (call) => {
   return [writer.end().finish()]
 }
 
-const not: KeywordDetails = ({ argument, value, context }) =>
-  satisfies(argument, value, context)
+const not: KeywordDetails = ({ argument, value }) =>
+  satisfies(argument, value)
     ? [new DocumentWriter(64).string('operatorName', 'not').string('reason', 'child expression matched').finish()]
     : []
 

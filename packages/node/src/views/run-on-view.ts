@@ -1,5 +1,6 @@
 /** Reads of views on a node. Server: what the read commands of mongod do with a view. */
 import { CommandArguments } from '@shardlab/actor'
+import { refuseUuidOfView } from '../crud/collection-uuid.js'
 import type { NodeInvocation } from '../invocation.js'
 import { commandOnView } from './command-on-view.js'
 import { resolvedViewError, resolveView, type ResolvedView } from './resolve-view.js'
@@ -7,13 +8,14 @@ import { viewOf } from './view-catalog.js'
 
 /**
  * The view that a read names, resolved; null when it is a collection or nothing.
- * @throws CommandError 169 CommandOnShardedViewNotSupportedOnMongod with `resolvedView` for a router: it resolves views by itself, for the
+ * @throws CommandError 361 CollectionUUIDMismatch, 169 CommandOnShardedViewNotSupportedOnMongod with `resolvedView` for a router: it resolves views by itself, for the
  *   collection below may be sharded
  */
-export function viewFor({ host, routed }: NodeInvocation, ns: string): ResolvedView | null {
+export function viewFor({ host, routed, body }: NodeInvocation, ns: string): ResolvedView | null {
   if (host.collection(ns) !== undefined) return null
   const view = viewOf(host, ns)
   if (view === null) return null
+  refuseUuidOfView(ns, body)
   const resolved = resolveView(host, view)
   if (routed !== null) throw resolvedViewError(resolved)
   return resolved

@@ -1,9 +1,8 @@
 import type { NodeCommand } from '@shardlab/actor'
+import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, fieldsOf, findField, Long, typeName, UUID, type Document } from '@shardlab/bson'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { StorageNode, type NodeRole } from '../../src/index.js'
-import { FakeContext } from './fake-context.js'
-import { FakeDisk } from './fake-disk.js'
 
 export interface RunOptions {
   db?: string
@@ -37,7 +36,7 @@ export class NodeUnderTest {
     this.#version = version
     this.#role = role
     this.#checkpointAfterBytes = checkpointAfterBytes
-    this.context = new FakeContext('shard01', disk)
+    this.context = new FakeContext('shard01', { disk, endpoint: '127.0.0.1:27018' })
     this.node = new StorageNode(
       this.context,
       { behaviours: behavioursOf(version), maxWireVersion: 21, ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }) },

@@ -1,7 +1,16 @@
 /** What the first stages of a pipeline ask of its collection, so that a plan with indexes can do it. Server: `PipelineD::prepareExecutor`. */
-import { BsonType, DocumentWriter, firstFieldName, type RawValue } from '@shardlab/bson'
+import { BsonType, documentValue, DocumentWriter, firstFieldName, type RawValue } from '@shardlab/bson'
+import { dependenciesOf, projectionOf } from './dependencies.js'
 import type { PipelineStep } from './pipeline.js'
+import { computesFields, exclusionOf, isInclusion, shownProjection } from './project-argument.js'
 import { countArgument } from './stages/order.js'
+
+export interface LeadingProjection {
+  /** As explain shows it: `{ a: 1, _id: 0 }`. */
+  readonly document: Uint8Array
+  /** What has to be done, as of $project; null: nothing, only no other field is looked at. */
+  readonly specification: Uint8Array | null
+}
 
 export interface LeadingQuery {
   /** Null: every document. */
@@ -11,11 +20,13 @@ export interface LeadingQuery {
   readonly skip: number
   /** 0: no limit. */
   readonly limit: number
+  /** Null: whole documents. */
+  readonly projection: LeadingProjection | null
   /** So many stages does it stand for. */
   readonly stageCount: number
 }
 
-/** The leading $match, then a $sort, then $skip and $limit. */
+/** The leading $match, then a $sort, then $skip and $limit, then $project or what the stages after it look at. */
 export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
   let at = 0
   const filters: RawValue[] = []
@@ -39,7 +50,30 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
       limit -= skipped
     } else break
   }
-  return { filter: conjunction(filters), sort, skip, limit: limit === Infinity ? 0 : limit, stageCount: at }
+  const bounded = sort !== null || skip > 0 || limit < Infinity
+  const projection = projectionFor(steps.slice(at), !bounded)
+  if (projection !== null && projection.specification !== null) at++
+  return { filter: conjunction(filters), sort, skip, limit: limit === Infinity ? 0 : limit, projection, stageCount: at }
+}
+
+/**
+ * An inclusion, or what the stages look at, or an exclusion. Server: `buildProjectionForPushdown`.
+ * @param mayCompute nothing is computed of documents that a sort or a limit may leave out
+ */
+function projectionFor(rest: readonly PipelineStep[], mayCompute: boolean): LeadingProjection | null {
+  const paths = dependenciesOf(rest)
+  // Only how many documents there are matters.
+  if (rest.length === 0 || paths?.size === 0) return null
+  const { operator, argument } = rest[0]!
+  const isProject = operator.name === '$project'
+  if (isProject && isInclusion(argument) && (mayCompute || !computesFields(argument)))
+    return { document: shownProjection(argument), specification: argument.slice() }
+  const document = paths === null ? null : projectionOf(paths)
+  if (document !== null) return { document, specification: null }
+  if (isProject && !isInclusion(argument)) return { document: shownProjection(argument), specification: argument.slice() }
+  if (operator.name !== '$unset') return null
+  const specification = exclusionOf(argument)
+  return { document: shownProjection(documentValue(specification)), specification }
 }
 
 /** Orders by fields alone, none of them by $meta or $natural. */

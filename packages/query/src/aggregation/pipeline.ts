@@ -1,6 +1,6 @@
 /** Pipelines: compiled once, run by pushing documents through. */
 import { CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
-import { isKnown, type EvaluationContext } from '../context.js'
+import { findOperator, type EvaluationContext } from '../context.js'
 import { checkPipeline, type PipelineTarget } from './check-pipeline.js'
 import { JoinBoard, type ForeignBatch, type JoinRequest } from './joins.js'
 import { leadingQuery, type LeadingQuery } from './leading-query.js'
@@ -59,10 +59,13 @@ export interface Pipeline {
   readonly leadingFilter: Uint8Array | null
   /** The collections that it reads beside its own, those of pipelines inside it too. */
   readonly foreign: readonly ForeignCollection[]
-  /** Over all documents of the collection. */
-  open(): PipelineRun
-  /** Over the documents that {@link leading} asks for, in their order. */
-  openAfterLeading(): PipelineRun
+  /**
+   * Over all documents of the collection.
+   * @param emitted gets, and keeps up to date, how many documents each stage has handed on; its numbers begin at 0
+   */
+  open(emitted?: number[]): PipelineRun
+  /** Over the documents that {@link leading} asks for, in their order. `emitted`: as of `open`, for the stages after the leading ones. */
+  openAfterLeading(emitted?: number[]): PipelineRun
 }
 
 const defaultMemoryLimitBytes = 100 * 1024 * 1024
@@ -82,7 +85,9 @@ export function compilePipeline(stages: readonly Uint8Array[], context: Evaluati
       compileInner(kind, inner, variables === undefined ? evaluation : { ...evaluation, variables }),
   })
   const compileAll = (steps: readonly PipelineStep[], evaluation: EvaluationContext): CompiledStage[] =>
-    steps.map(({ operator, argument }, index) => operator.compile(argument, stageContext(evaluation, steps[index + 1])))
+    steps.map(({ operator, argument }, index) =>
+      interruptible(operator.compile(argument, stageContext(evaluation, steps[index + 1])), evaluation),
+    )
   const compileInner = (kind: PipelineKind, inner: readonly Uint8Array[], evaluation: EvaluationContext): InnerPipeline => {
     const steps = expandStages(inner, evaluation)
     checkPipeline(steps, kind)
@@ -106,8 +111,29 @@ export function compilePipeline(stages: readonly Uint8Array[], context: Evaluati
     leading,
     leadingFilter: leading.filter,
     foreign: foreignCollections(steps, context),
-    open: () => openRun(compiled),
-    openAfterLeading: () => openRun(compiled.slice(leading.stageCount)),
+    open: (emitted) => openRun(compiled, emitted),
+    openAfterLeading: (emitted) => openRun(compiled.slice(leading.stageCount), emitted),
+  }
+}
+
+/** The stage, asking before each document whether to go on. */
+function interruptible(stage: CompiledStage, { checkForInterrupt }: EvaluationContext): CompiledStage {
+  if (checkForInterrupt === undefined) return stage
+  return {
+    name: stage.name,
+    open(next, board) {
+      const run = stage.open(next, board)
+      return {
+        push(document) {
+          checkForInterrupt()
+          run.push(document)
+        },
+        end: () => run.end(),
+        get satisfied() {
+          return run.satisfied
+        },
+      }
+    },
   }
 }
 
@@ -115,10 +141,29 @@ function openStages(compiled: readonly CompiledStage[], sink: StageRun, board: J
   return compiled.reduceRight((next, stage) => stage.open(next, board), sink)
 }
 
-function openRun(compiled: readonly CompiledStage[]): PipelineRun {
+/** Counts what a stage hands on. */
+function counted(next: StageRun, emitted: number[], stage: number): StageRun {
+  return {
+    push(document) {
+      emitted[stage]!++
+      next.push(document)
+    },
+    end: () => next.end(),
+    get satisfied() {
+      return next.satisfied
+    },
+  }
+}
+
+function openRun(compiled: readonly CompiledStage[], emitted?: number[]): PipelineRun {
   const output: Uint8Array[] = []
   const board = new JoinBoard()
-  const first = openStages(compiled, { push: (document) => output.push(document), end: () => {}, satisfied: false }, board)
+  const sink: StageRun = { push: (document) => output.push(document), end: () => {}, satisfied: false }
+  emitted?.splice(0, emitted.length, ...compiled.map(() => 0))
+  const first =
+    emitted === undefined
+      ? openStages(compiled, sink, board)
+      : compiled.reduceRight<StageRun>((next, stage, i) => stage.open(counted(next, emitted, i), board), sink)
   return {
     output,
     push(document) {
@@ -141,26 +186,25 @@ export interface PipelineStep {
   readonly stage: Uint8Array
 }
 
+/** What decides which stages there are, and what their shorthands stand for. */
+type LanguageContext = Pick<EvaluationContext, 'languageVersion' | 'strict' | 'strings'>
+
 /** Looks every stage up and replaces shorthands by what they stand for. @throws CommandError 40323, 40324 */
-export function expandStages(
-  stages: readonly Uint8Array[],
-  context: Pick<EvaluationContext, 'languageVersion' | 'strings'> = {},
-): PipelineStep[] {
+export function expandStages(stages: readonly Uint8Array[], context: LanguageContext = {}): PipelineStep[] {
   return stages.flatMap((stage) => {
     const step = stepOf(stage, context)
     return step.operator.rewrite === undefined ? [step] : step.operator.rewrite(step.argument, context).map((each) => stepOf(each, context))
   })
 }
 
-function stepOf(stage: Uint8Array, context: Pick<EvaluationContext, 'languageVersion' | 'strings'>): PipelineStep {
+function stepOf(stage: Uint8Array, context: LanguageContext): PipelineStep {
   const it = new FieldIterator(stage)
   if (!it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
   const name = it.name()
   const argument = it.value()
   if (it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
-  const operator = stageOperators.get(name)
-  if (operator === undefined || !isKnown(operator, context as EvaluationContext))
-    throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
+  const operator = findOperator(stageOperators, name, context)
+  if (operator === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
   return { operator, argument, stage }
 }
 

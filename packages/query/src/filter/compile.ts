@@ -5,9 +5,10 @@ import type { EvaluationContext } from '../context.js'
 import { fieldPath } from '../path/field-path.js'
 import { anyElement, anyValue, anyValueBelow, positionInOutermostArray, type ValueTest } from '../path/walk.js'
 import type { FilterNode } from './ast.js'
+import type { FilterFeatures } from './features.js'
 import { compileFieldTable, maxTableEntries, type FieldEntry } from './field-table.js'
 import type { DocumentTest, FilterCompiler } from './operator.js'
-import { compileJsonSchema } from './json-schema.js'
+import { compileJsonSchema } from './json-schema/compile.js'
 import { compileLeaf, isPathNode } from './operators/table.js'
 import { parseFilter } from './parse.js'
 
@@ -28,10 +29,11 @@ export interface Filter {
 }
 
 /**
+ * @param features what the place of the filter allows; default everything, as in the filter of a command
  * @throws CommandError BadValue (2) and what the operators throw, with the server's messages
  */
-export function compileFilter(filter: Uint8Array, context: EvaluationContext): Filter {
-  return compileFilterNode(parseFilter(filter), context)
+export function compileFilter(filter: Uint8Array, context: EvaluationContext, features?: FilterFeatures): Filter {
+  return compileFilterNode(parseFilter(filter, features), context)
 }
 
 /** The same from a parsed predicate. */
@@ -42,8 +44,17 @@ export function compileFilterNode(root: FilterNode, context: EvaluationContext):
     root,
     strings: context.strings,
     part: (node) => compileFilterNode(node, context),
-    matches: (document) => test(document, 0),
+    matches: interruptibly(context, (document) => test(document, 0)),
     matchedPosition: (document) => matchedPosition(root, document, compiler),
+  }
+}
+
+/** Costs what can be interrupted only. */
+function interruptibly(context: EvaluationContext, matches: Filter['matches']): Filter['matches'] {
+  if (context.checkForInterrupt === undefined) return matches
+  return (document) => {
+    context.checkForInterrupt!()
+    return matches(document)
   }
 }
 
@@ -86,7 +97,7 @@ function compileDocument(node: FilterNode, compiler: FilterCompiler, context: Ev
       return (bytes, start) => expression.evaluateOn(start === 0 ? bytes : bytes.subarray(start))?.isTruthy() ?? false
     }
     case 'jsonSchema': {
-      const test = compileJsonSchema(node.schema, context.strings)
+      const test = compileJsonSchema(node.schema)
       return (bytes, start) => test(new RawValue(BsonType.object, bytes, start, start + readInt32(bytes, start)))
     }
     default: {
@@ -153,7 +164,7 @@ function compileValue(node: FilterNode, compiler: FilterCompiler): ValueTest {
     case 'always':
       return () => node.value
     case 'jsonSchema': {
-      const test = compileJsonSchema(node.schema, compiler.strings)
+      const test = compileJsonSchema(node.schema)
       return (type, bytes, start, end) => type === BsonType.object && test(new RawValue(type, bytes, start, end))
     }
     case 'expr':

@@ -3,9 +3,12 @@ import type { RawValue, StringComparator } from '@shardlab/bson'
 import type { OperatorRow } from '../context.js'
 import type { LeafArrays, ValueTest } from '../path/walk.js'
 import type { FilterNode, PathNode } from './ast.js'
+import type { FilterFeatures } from './features.js'
 
 /** What an operator's parser may call back. */
 export interface FilterParser {
+  /** What may be used in the place where the filter stands. */
+  readonly features: FilterFeatures
   /** A filter document that is not the outermost. */
   parseDocument(document: Uint8Array): FilterNode
   /** A filter about each element of an array: what is only for whole documents is refused in it. */

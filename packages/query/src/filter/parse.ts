@@ -4,6 +4,7 @@
  */
 import { BsonType, CommandError, FieldIterator, firstFieldName, type RawValue } from '@shardlab/bson'
 import { andOf, type FilterNode } from './ast.js'
+import { allFilterFeatures, type FilterFeatures } from './features.js'
 import type { FilterParser } from './operator.js'
 import { comparisonNode } from './operators/comparison.js'
 import { regexNodeOfValue } from './operators/regex.js'
@@ -11,21 +12,23 @@ import { pathOperators, rootOperators } from './operators/table.js'
 
 const maxDepth = 100
 
-export function parseFilter(document: Uint8Array): FilterNode {
-  return parseDocument(document, 0, true)
+/** @param features what the place of the filter allows; default everything, as in the filter of a command */
+export function parseFilter(document: Uint8Array, features = allFilterFeatures): FilterNode {
+  return parseDocument(document, features, 0, true)
 }
 
-function parserAt(depth: number, isTopLevel: boolean): FilterParser {
+function parserAt(features: FilterFeatures, depth: number, isTopLevel: boolean): FilterParser {
   return {
-    parseDocument: (document) => parseDocument(document, depth + 1, isTopLevel),
-    parseElement: (document) => parseDocument(document, depth + 1, false),
-    parseOperators: (path, operators) => parseOperators(path, operators, depth + 1),
+    features,
+    parseDocument: (document) => parseDocument(document, features, depth + 1, isTopLevel),
+    parseElement: (document) => parseDocument(document, features, depth + 1, false),
+    parseOperators: (path, operators) => parseOperators(path, operators, features, depth + 1),
     isOperatorDocument,
   }
 }
 
 /** `isTopLevel`: the filter is about the document itself, be it inside of $and; not about an element of an array. */
-function parseDocument(document: Uint8Array, depth: number, isTopLevel: boolean): FilterNode {
+function parseDocument(document: Uint8Array, features: FilterFeatures, depth: number, isTopLevel: boolean): FilterNode {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const children: FilterNode[] = []
   for (const it = new FieldIterator(document); it.next();) {
@@ -44,10 +47,10 @@ function parseDocument(document: Uint8Array, depth: number, isTopLevel: boolean)
           `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`,
         )
       }
-      const node = operator.parse(value, parserAt(depth, isTopLevel), isTopLevel)
+      const node = operator.parse(value, parserAt(features, depth, isTopLevel), isTopLevel)
       if (node !== null) children.push(node)
     } else if (isOperatorDocument(value)) {
-      children.push(...parseOperators(name, value.slice(), depth))
+      children.push(...parseOperators(name, value.slice(), features, depth))
     } else if (value.type === BsonType.regex) {
       children.push(regexNodeOfValue(name, value))
     } else {
@@ -57,14 +60,15 @@ function parseDocument(document: Uint8Array, depth: number, isTopLevel: boolean)
   return andOf(children)
 }
 
-function parseOperators(path: string, operators: Uint8Array, depth: number): FilterNode[] {
+function parseOperators(path: string, operators: Uint8Array, features: FilterFeatures, depth: number): FilterNode[] {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const nodes: FilterNode[] = []
   for (const it = new FieldIterator(operators); it.next();) {
     const name = it.name()
     const operator = pathOperators.get(name)
-    if (operator === undefined) throw new CommandError('BadValue', `unknown operator: ${name}`)
-    const node = operator.parse(path, it.value(), parserAt(depth, false), operators)
+    if (operator === undefined)
+      throw new CommandError('BadValue', name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`)
+    const node = operator.parse(path, it.value(), parserAt(features, depth, false), operators)
     if (node !== null) nodes.push(node)
   }
   return nodes

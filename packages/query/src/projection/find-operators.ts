@@ -2,6 +2,7 @@
 import { BsonType, CommandError, DocumentWriter, elementsOf, findField, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 import { compileFilter, type Filter } from '../filter/compile.js'
+import { noFilterFeatures } from '../filter/features.js'
 import { toNumber } from '../values/arithmetic.js'
 import { arrayValue } from '../values/build.js'
 import type { Compute, Transform } from './tree.js'
@@ -40,7 +41,11 @@ function transformArray(pick: (elements: RawValue[]) => RawValue[]): Transform {
 export function compileElemMatch(field: string, argument: RawValue, context: EvaluationContext): Compute {
   if (argument.type !== BsonType.object)
     throw new CommandError(31274, `elemMatch: Invalid argument, object required, but got ${typeName(argument.type)}`)
-  const filter = compileFilter(new DocumentWriter().startDocument(field).value('$elemMatch', argument).end().finish(), context)
+  const filter = compileFilter(
+    new DocumentWriter().startDocument(field).value('$elemMatch', argument).end().finish(),
+    context,
+    noFilterFeatures,
+  )
   return (document) => {
     const position = filter.matches(document) ? filter.matchedPosition(document) : -1
     const array = findField(document, field)

@@ -1,5 +1,5 @@
 /** Takes one modifier to its places in the document. */
-import { CommandError, nullValue } from '@shardlab/bson'
+import { BsonType, CommandError, documentValue, DocumentWriter, elementsOf, findField, nullValue, type RawValue } from '@shardlab/bson'
 import type { Filter } from '../filter/compile.js'
 import { formatField } from '../values/format.js'
 import { TreeNode } from './document-tree.js'
@@ -10,6 +10,28 @@ export interface ApplyContext extends Omit<LeafContext, 'path'> {
   /** Index for `$`. @throws CommandError BadValue when the query matched no array element */
   matchedPosition(): number
   readonly arrayFilters: ReadonlyMap<string, Filter>
+  /** Where leaves have been applied, when paths are known only now; null: the paths as written say it all. */
+  readonly claims: Claims | null
+}
+
+/** Two leaves may meet in an element that several positional parts lead to. */
+export class Claims {
+  readonly #kinds = new Map<string, 'leaf' | 'inner'>()
+
+  /**
+   * @param last 'inner': of a path that goes on from there
+   * @throws CommandError ConflictingUpdateOperators (40)
+   */
+  add(names: readonly string[], last: 'leaf' | 'inner' = 'leaf'): void {
+    for (let length = 1; length <= names.length; length++) {
+      const prefix = names.slice(0, length).join('.')
+      const kind = length === names.length ? last : 'inner'
+      const before = this.#kinds.get(prefix)
+      if (before !== undefined && (before === 'leaf' || kind === 'leaf'))
+        throw new CommandError('ConflictingUpdateOperators', `Update created a conflict at '${prefix}'`)
+      this.#kinds.set(prefix, kind)
+    }
+  }
 }
 
 /** How far beyond its end an array may be filled with nulls, as the server. */
@@ -19,7 +41,7 @@ const filler = TreeNode.of(nullValue)
 
 /** Returns whether anything has changed. */
 export function applyLeaf(root: TreeNode, path: UpdatePath, leaf: Leaf, context: ApplyContext): boolean {
-  return applyIn(root, path, 0, [], leaf, context)
+  return leaf.isNeeded?.(context.original) !== false && applyIn(root, path, 0, [], leaf, context)
 }
 
 function applyIn(
@@ -35,10 +57,7 @@ function applyIn(
   const position = part.kind === 'matched' ? context.matchedPosition() : part.index
   const name = part.kind === 'matched' ? String(position) : part.name
   if (container.isArray) {
-    if (position === null) {
-      if (!leaf.createsPath) return false
-      throw notViable(name, resolved, container)
-    }
+    if (position === null) return applyToBlocked(container, path, at, resolved, leaf, context)
     return applyAt(
       container,
       container.at(position),
@@ -51,10 +70,7 @@ function applyIn(
       context,
     )
   }
-  if (!container.isObject) {
-    if (!leaf.createsPath) return false
-    throw notViable(name, resolved, container)
-  }
+  if (!container.isObject) return applyToBlocked(container, path, at, resolved, leaf, context)
   return applyAt(
     container,
     container.get(name),
@@ -90,12 +106,17 @@ function applyAt(
       if (changed) container.touch()
       return changed
     }
-    if (!leaf.createsPath) return false
+    const names = unreached(path, at + 1, resolved, context)
+    if (!leaf.createsPath) {
+      context.claims?.add(names)
+      return false
+    }
     const made = TreeNode.emptyObject()
     const changed = applyIn(made, path, at + 1, resolved, leaf, context)
     if (changed) set(made)
     return changed
   }
+  context.claims?.add(resolved)
   const result = leaf.apply(child?.toRaw(), { ...context, path: resolved.join('.') })
   if (result === keepValue) return false
   if (result === removeValue) remove()
@@ -113,45 +134,70 @@ function applyToElements(
   context: ApplyContext,
 ): boolean {
   if (!container.isArray) {
-    // A path that was just made is an empty object.
-    const where = resolved.join('.')
-    if (container.isObject && container.length === 0 && !pathExists(context.original, resolved))
-      throw new CommandError('BadValue', `The path '${where}' must exist in the document in order to apply array updates.`)
     throw new CommandError(
       'BadValue',
       `Cannot apply array updates to non-array element ${formatField(resolved.at(-1) ?? '', container.toRaw())}`,
     )
   }
+  context.claims?.add(resolved, 'inner')
   const filter = part.filter === null ? null : context.arrayFilters.get(part.filter)!
+  // Filters look at the elements as they were before any step of this update.
+  const originals = filter === null ? [] : originalElements(context.original, resolved)
   let changed = false
   for (let index = 0; index < container.length; index++) {
     const element = container.at(index)!
-    if (filter !== null && !matchesElement(filter, part.filter!, element)) continue
+    if (filter !== null && !matchesElement(filter, part.filter!, originals[index] ?? element.toRaw())) continue
     const set = (node: TreeNode) => container.setAt(index, node, filler)
     if (applyAt(container, element, set, () => set(filler), path, at, [...resolved, String(index)], leaf, context)) changed = true
   }
   return changed
 }
 
-function pathExists(document: Uint8Array, names: readonly string[]): boolean {
-  let node: TreeNode | undefined = TreeNode.ofDocument(document)
-  for (const name of names) {
-    node = node.isObject ? node.get(name) : node.isArray ? node.at(Number(name)) : undefined
-    if (node === undefined) return false
+/** A value is in the way that does not have what the path names next. */
+function applyToBlocked(
+  container: TreeNode,
+  path: UpdatePath,
+  at: number,
+  resolved: readonly string[],
+  leaf: Leaf,
+  context: ApplyContext,
+): false {
+  const names = unreached(path, at, resolved, context)
+  const element = `{${formatField(resolved.at(-1) ?? '', container.toRaw())}}`
+  if (leaf.createsPath) throw new CommandError('PathNotViable', `Cannot create field '${names[at]}' in element ${element}`)
+  if (leaf.toleratesBlocked !== true)
+    throw new CommandError(
+      'PathNotViable',
+      `Cannot use the part (${names[at]}) of (${names.join('.')}) to traverse the element (${element})`,
+    )
+  context.claims?.add(names)
+  return false
+}
+
+/**
+ * The names of a path whose parts from `at` on do not exist: the server looks at these too, even for operators that then leave them alone.
+ * @throws CommandError BadValue (2)
+ */
+function unreached(path: UpdatePath, at: number, resolved: readonly string[], context: ApplyContext): string[] {
+  const names = resolved.slice(0, at)
+  for (const part of path.parts.slice(at)) {
+    if (part.kind === 'elements')
+      throw new CommandError('BadValue', `The path '${names.join('.')}' must exist in the document in order to apply array updates.`)
+    names.push(part.kind === 'matched' ? String(context.matchedPosition()) : part.name)
   }
-  return true
+  return names
+}
+
+function originalElements(document: Uint8Array, names: readonly string[]): readonly RawValue[] {
+  let value: RawValue | undefined = documentValue(document)
+  for (const name of names) {
+    if (value?.type !== BsonType.object && value?.type !== BsonType.array) return []
+    value = findField(value.bytes, name, value.start)
+  }
+  return value?.type === BsonType.array ? elementsOf(value) : []
 }
 
 /** Array filters speak of the element under the filter's name. */
-function matchesElement(filter: Filter, name: string, element: TreeNode): boolean {
-  const holder = TreeNode.emptyObject()
-  holder.set(name, element)
-  return filter.matches(holder.toDocument())
-}
-
-function notViable(name: string, resolved: readonly string[], container: TreeNode): CommandError {
-  return new CommandError(
-    'PathNotViable',
-    `Cannot create field '${name}' in element {${formatField(resolved.at(-1) ?? '', container.toRaw())}}`,
-  )
+function matchesElement(filter: Filter, name: string, element: RawValue): boolean {
+  return filter.matches(new DocumentWriter(element.end - element.start + 32).value(name, element).finish())
 }

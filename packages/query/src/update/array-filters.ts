@@ -3,6 +3,7 @@ import { CommandError } from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 import { pathNodes } from '../filter/ast.js'
 import { compileFilter, type Filter } from '../filter/compile.js'
+import { noFilterFeatures } from '../filter/features.js'
 import type { UpdatePath } from './update-path.js'
 
 /** @throws CommandError FailedToParse (9) for filters without one name, BadValue (2) for names without a filter */
@@ -13,7 +14,7 @@ export function compileArrayFilters(
 ): ReadonlyMap<string, Filter> {
   const compiled = new Map<string, Filter>()
   for (const document of filters) {
-    const filter = compileFilter(document, context)
+    const filter = parseArrayFilter(document, context)
     const names = new Set([...pathNodes(filter.root)].map((node) => node.path.split('.')[0]!))
     const [name, other] = names
     if (name === undefined)
@@ -44,4 +45,13 @@ export function compileArrayFilters(
   for (const name of compiled.keys())
     if (!used.has(name)) throw new CommandError('FailedToParse', `The array filter for identifier '${name}' was not used in the update`)
   return compiled
+}
+
+function parseArrayFilter(document: Uint8Array, context: EvaluationContext): Filter {
+  try {
+    return compileFilter(document, context, noFilterFeatures)
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    throw new CommandError(error.code, `Error parsing array filter :: caused by :: ${error.message}`)
+  }
 }

@@ -3,14 +3,15 @@ import { BsonType, CommandError, compareValues, FieldIterator, findField, firstF
 import type { EvaluationContext } from '../context.js'
 import type { Filter } from '../filter/compile.js'
 import { formatValue } from '../values/format.js'
-import { applyLeaf, type ApplyContext } from './apply-leaf.js'
+import { applyLeaf, Claims, type ApplyContext } from './apply-leaf.js'
 import { compileArrayFilters } from './array-filters.js'
 import { TreeNode } from './document-tree.js'
+import { documentIdText } from './modifier.js'
 import { updateModifiers } from './modifiers/table.js'
 import { compilePipelineUpdate } from './pipeline-update.js'
 import { checkReplacement, immutableIdAltered, replaceDocument } from './replacement.js'
 import { applyTopLevel, type Step } from './top-level.js'
-import { checkConflicts, comparePaths, parseUpdatePath, type UpdatePath } from './update-path.js'
+import { checkConflicts, comparePaths, parseUpdatePath, withPosition, type UpdatePath } from './update-path.js'
 
 export type UpdateSpecification = { readonly document: Uint8Array } | { readonly pipeline: readonly Uint8Array[] }
 
@@ -60,18 +61,21 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
   const arrayFilters = compileArrayFilters(options.arrayFilters ?? [], paths, context)
   steps.sort((a, b) => comparePaths(a.path, b.path))
   const touchesId = paths.some((path) => path.names[0] === '_id')
+  const isDynamic = paths.length > 1 && paths.some((path) => path.parts.some((part) => part.kind !== 'field'))
+  const isMatched = paths.some((path) => path.parts.some((part) => part.kind === 'matched'))
   const topLevel = !touchesId && paths.every((path) => path.parts.length === 1)
   return {
     isReplacement: false,
     apply(document, { isInsert = false, filter } = {}) {
+      const position = isMatched ? (filter?.matchedPosition(document) ?? -1) : -1
       const applying: ApplyContext = {
         evaluation: context,
         isInsert,
         arrayFilters,
         original: document,
-        describeDocument: () => describe(document),
+        claims: isDynamic ? new Claims() : null,
+        documentId: () => documentIdText(document),
         matchedPosition() {
-          const position = filter?.matchedPosition(document) ?? -1
           if (position < 0) throw new CommandError('BadValue', 'The positional operator did not find the match needed from the query.')
           return position
         },
@@ -79,7 +83,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
       if (topLevel) return applyTopLevel(document, steps, applying)
       const root = TreeNode.ofDocument(document)
       let changed = false
-      for (const { path, leaf } of steps) {
+      for (const { path, leaf } of isDynamic && position >= 0 ? inOrderAt(steps, position) : steps) {
         if (!applyLeaf(root, path, leaf, applying)) continue
         changed = true
         if (touchesId && path.names[0] === '_id' && !isInsert) checkId(document, root, path)
@@ -87,6 +91,12 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
       return changed ? root.toDocument() : null
     },
   }
+}
+
+/** In the order of their paths when `$` stands for this position. */
+function inOrderAt(steps: readonly Step[], position: number): Step[] {
+  const placed = steps.map((step) => ({ step, path: withPosition(step.path, position) }))
+  return placed.sort((a, b) => comparePaths(a.path, b.path)).map(({ step }) => step)
 }
 
 function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
@@ -113,11 +123,6 @@ function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
   return steps
 }
 
-function describe(document: Uint8Array): string {
-  const id = findField(document, '_id')
-  return id === undefined ? '{}' : `{_id: ${formatValue(id)}}`
-}
-
 function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
   const old = findField(before, '_id')
   if (old === undefined) return
@@ -133,7 +138,7 @@ function checkedResult(before: Uint8Array, after: Uint8Array): Uint8Array | null
   if (old === undefined) return unlessSame(before, after)
   if (now === undefined) return unlessSame(before, replaceDocument(before, after))
   if (compareValues(old, now) !== 0) throw immutableIdAltered(now)
-  return unlessSame(before, after)
+  return unlessSame(before, firstFieldName(after) === '_id' ? after : replaceDocument(before, after))
 }
 
 function unlessSame(before: Uint8Array, after: Uint8Array): Uint8Array | null {

@@ -1,6 +1,7 @@
 /** What a file in modifiers/ gives to the table. */
-import type { RawValue } from '@shardlab/bson'
+import { findField, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../context.js'
+import { formatValue } from '../values/format.js'
 
 /** Take the value away. */
 export const removeValue = Symbol('remove')
@@ -14,16 +15,26 @@ export interface LeafContext {
   readonly isInsert: boolean
   /** The path with places filled in, for messages. */
   readonly path: string
-  /** `{_id: …}` of the document as messages print it. */
-  describeDocument(): string
+  /** `_id: …` of the document as messages print it. */
+  documentId(): string
   /** A value elsewhere in the original document ($rename). */
   readonly original: Uint8Array
+}
+
+/** How messages name a document. */
+export function documentIdText(document: Uint8Array): string {
+  const id = findField(document, '_id')
+  return id === undefined ? 'no id' : `_id: ${formatValue(id)}`
 }
 
 /** A modifier on one path, arguments checked. */
 export interface Leaf {
   /** Missing parts of the path are made. */
   readonly createsPath: boolean
+  /** Where paths are not made: a value in the way, which has no fields, is no error. Default false. */
+  readonly toleratesBlocked?: boolean
+  /** Asked before anybody goes down the path: false = it is left alone. Absent = always needed. */
+  isNeeded?(original: Uint8Array): boolean
   apply(existing: RawValue | undefined, context: LeafContext): LeafResult
 }
 

@@ -50,7 +50,7 @@ function leafContext(context: ApplyContext, path: string) {
     evaluation: context.evaluation,
     isInsert: context.isInsert,
     original: context.original,
-    describeDocument: context.describeDocument,
+    documentId: context.documentId,
     path,
   }
 }

@@ -28,7 +28,10 @@ export function parseUpdatePath(dotted: string): UpdatePath {
       throw new CommandError('EmptyFieldName', `The update path '${dotted}' contains an empty field name, which is not allowed.`)
     if (name === '$' || (name.startsWith('$[') && name.endsWith(']'))) {
       if (at === 0)
-        throw new CommandError('BadValue', `Cannot have positional (i.e. '$') element in the first position in path '${dotted}'`)
+        throw new CommandError(
+          'BadValue',
+          `Cannot have ${name === '$' ? "positional (i.e. '$')" : "array filter identifier (i.e. '$[<id>]')"} element in the first position in path '${dotted}'`,
+        )
       return name === '$' ? { kind: 'matched' } : { kind: 'elements', filter: name === '$[]' ? null : name.slice(2, -1) }
     }
     if (name.startsWith('$') && !['$id', '$ref', '$db'].includes(name))
@@ -40,29 +43,34 @@ export function parseUpdatePath(dotted: string): UpdatePath {
   return { dotted, names, nameBytes: Buffer.from(dotted, 'utf8'), parts }
 }
 
-/** Names in byte order, array indexes by number: the order in which new fields are added. */
+/** The path with an index in the place of `$`. */
+export function withPosition(path: UpdatePath, position: number): UpdatePath {
+  return path.names.includes('$') ? parseUpdatePath(path.names.map((name) => (name === '$' ? String(position) : name)).join('.')) : path
+}
+
+/** Names in byte order, array indexes by number: the order in which new fields are added. Filters of elements make no difference. */
 export function comparePaths(a: UpdatePath, b: UpdatePath): number {
   for (let i = 0; i < a.names.length && i < b.names.length; i++) {
     const left = a.names[i]!
     const right = b.names[i]!
-    if (left === right) continue
+    if (left === right || (a.parts[i]!.kind === 'elements' && b.parts[i]!.kind === 'elements')) continue
     if (isArrayIndex(left) && isArrayIndex(right)) return Number(left) - Number(right)
     return Buffer.compare(Buffer.from(left), Buffer.from(right))
   }
   return a.names.length - b.names.length
 }
 
-/** @throws CommandError ConflictingUpdateOperators (40) when one path is, or contains, another; the paths in the order given */
+/** @throws CommandError ConflictingUpdateOperators (40) when one path is, or contains, another, or goes on from the same place in another way; the paths in the order given */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
-  const seen = new Map<string, 'leaf' | 'inner'>()
-  for (const { dotted, names } of paths) {
+  const seen = new Map<string, 'leaf' | 'fields' | 'elements'>()
+  for (const { dotted, names, parts } of paths) {
     for (let length = 1; length <= names.length; length++) {
       const prefix = names.slice(0, length).join('.')
       const before = seen.get(prefix)
-      const isLeaf = length === names.length
-      if (before === 'leaf' || (before === 'inner' && isLeaf))
+      const kind = length === names.length ? 'leaf' : parts[length]!.kind === 'elements' ? 'elements' : 'fields'
+      if (before !== undefined && (before === 'leaf' || before !== kind))
         throw new CommandError('ConflictingUpdateOperators', `Updating the path '${dotted}' would create a conflict at '${prefix}'`)
-      seen.set(prefix, isLeaf ? 'leaf' : 'inner')
+      seen.set(prefix, kind)
     }
   }
 }

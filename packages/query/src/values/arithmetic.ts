@@ -1,6 +1,6 @@
 /** Number arithmetic with the server's type rules: int32 grows to int64, doubles win over integers, decimals over all. */
 import { BsonType, doubleValue, int32Value, int64Value, type RawValue } from '@shardlab/bson'
-import { addDecimals, decimalToNumber, multiplyDecimals, truncateDecimal } from './decimal.js'
+import { addDecimals, decimalToNumber, multiplyDecimals, negateDecimal, truncateDecimal } from './decimal.js'
 
 /** What an int64 result that does not fit becomes: null (`fail`, updates) or a double (`double`, aggregation). */
 export type OverflowRule = 'fail' | 'double'
@@ -9,18 +9,26 @@ export function addNumbers(a: RawValue, b: RawValue, overflow: OverflowRule): Ra
   if (a.type === BsonType.decimal128 || b.type === BsonType.decimal128) return addDecimals(a, b)
   if (a.type === BsonType.double || b.type === BsonType.double) return doubleValue(a.asNumber() + b.asNumber())
   if (a.type === BsonType.int32 && b.type === BsonType.int32) return smallestInteger(a.asNumber() + b.asNumber())
-  return int64OrOverflow(a.asBigInt() + b.asBigInt(), overflow)
+  return int64OrOverflow(a.asBigInt() + b.asBigInt(), overflow, () => a.asNumber() + b.asNumber())
+}
+
+/** An int64 that overflows becomes a double. */
+export function subtractNumbers(a: RawValue, b: RawValue): RawValue {
+  if (a.type === BsonType.decimal128 || b.type === BsonType.decimal128) return addDecimals(a, negateDecimal(b))
+  if (a.type === BsonType.double || b.type === BsonType.double) return doubleValue(a.asNumber() - b.asNumber())
+  if (a.type === BsonType.int32 && b.type === BsonType.int32) return smallestInteger(a.asNumber() - b.asNumber())
+  return int64OrOverflow(a.asBigInt() - b.asBigInt(), 'double', () => a.asNumber() - b.asNumber())!
 }
 
 export function multiplyNumbers(a: RawValue, b: RawValue, overflow: OverflowRule): RawValue | null {
   if (a.type === BsonType.decimal128 || b.type === BsonType.decimal128) return multiplyDecimals(a, b)
   if (a.type === BsonType.double || b.type === BsonType.double) return doubleValue(a.asNumber() * b.asNumber())
   const product = a.asBigInt() * b.asBigInt()
-  if (a.type === BsonType.int32 && b.type === BsonType.int32) return smallestInteger(Number(product))
-  return int64OrOverflow(product, overflow)
+  if (a.type === BsonType.int32 && b.type === BsonType.int32 && BigInt.asIntN(32, product) === product) return int32Value(Number(product))
+  return int64OrOverflow(product, overflow, () => a.asNumber() * b.asNumber())
 }
 
-/** int32 when it fits, else int64; the value must be an integer below 2^63. */
+/** int32 when it fits, else int64; the value must be an integer below 2^53. */
 export function smallestInteger(value: number): RawValue {
   return (value | 0) === value ? int32Value(value) : int64Value(BigInt(value))
 }
@@ -29,9 +37,10 @@ export function fitsInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value
 }
 
-function int64OrOverflow(value: bigint, overflow: OverflowRule): RawValue | null {
+/** The double is that of operands rounded before, as the server computes it. */
+function int64OrOverflow(value: bigint, overflow: OverflowRule, double: () => number): RawValue | null {
   if (fitsInt64(value)) return int64Value(value)
-  return overflow === 'double' ? doubleValue(Number(value)) : null
+  return overflow === 'double' ? doubleValue(double()) : null
 }
 
 /** Any number, decimal128 too, as the nearest double. */

@@ -46,7 +46,7 @@ const specifiers: Readonly<Record<string, (parts: DateParts) => string>> = {
     const minutes = Math.trunc(Math.abs(offsetMs) / 60_000)
     return `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60), 2)}${pad(minutes % 60, 2)}`
   },
-  Z: ({ offsetMs }) => `${offsetMs < 0 ? '-' : '+'}${Math.trunc(Math.abs(offsetMs) / 60_000)}`,
+  Z: ({ offsetMs }) => String(Math.trunc(offsetMs / 60_000) || 0),
 }
 
 /** What only printing knows. */

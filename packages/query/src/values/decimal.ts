@@ -1,7 +1,8 @@
 /** Decimal128 arithmetic on coefficient and exponent, rounded half to even at 34 digits as IEEE 754 asks. */
 import { Decimal128, fromRawValue, toRawValue, type RawValue } from '@shardlab/bson'
 
-interface Decimal {
+/** `coefficient` · 10^`exponent`. */
+export interface Decimal {
   readonly coefficient: bigint
   readonly exponent: number
   /** NaN or an infinity when not finite. */
@@ -10,6 +11,7 @@ interface Decimal {
 
 const precision = 34
 
+/** The parts of any number; doubles with 15 significant digits. The sign of a zero is lost. */
 function parse(value: RawValue): Decimal {
   const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : String(fromRawValue(value))
   const match = /^([+-]?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/i.exec(text)
@@ -40,6 +42,7 @@ function build(coefficient: bigint, exponent: number): RawValue {
   return toRawValue(Decimal128.fromStringWithRounding(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
 }
 
+/** NaN or an infinity. */
 function special(value: number): RawValue {
   return toRawValue(Decimal128.fromString(Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'))
 }
@@ -155,3 +158,5 @@ export function toDecimal(value: RawValue): RawValue {
   const a = parse(value)
   return a.special !== null ? special(a.special) : build(a.coefficient, a.exponent)
 }
+
+export { parse as decimalParts, special as specialDecimal }

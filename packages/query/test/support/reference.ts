@@ -122,7 +122,10 @@ function test(operator: string, argument: Plain, document: Plain, path: string):
           value.some((element) =>
             isOperators(argument)
               ? Object.entries(argument as Condition).every(([inner, given]) => compares(inner, element, given))
-              : typeof element === 'object' && element !== null && referenceMatches(argument as PlainFilter, element),
+              : typeof element === 'object' &&
+                element !== null &&
+                // An array in an array counts as an object with the names 0, 1, ….
+                referenceMatches(argument as PlainFilter, Array.isArray(element) ? Object.fromEntries(Object.entries(element)) : element),
           ),
       )
     default:

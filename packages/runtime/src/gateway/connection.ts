@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { LogLevel, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
 import { decodeRequest, FrameReader, ProtocolError, type CommandRequest, type WireRequest } from '@shardlab/wire'
 import { findCompressor } from './compressors.js'
+import { followingRequest } from './exhaust.js'
 import { ReplyBatch } from './reply-batch.js'
 
 /** The actor behind a gateway, in the same thread: a plain call, no codec. */
@@ -42,6 +43,9 @@ export class Connection {
   readonly #replies = new ReplyBatch()
   /** The command that the target has not answered yet. */
   #running: CommandRequest | null = null
+  /** What runs next although the client did not send it: the rest of an exhaust. */
+  #following: CommandRequest | null = null
+  #followingScheduled = false
   #flushScheduled = false
   /** The client does not take what we write. */
   #blocked = false
@@ -117,6 +121,7 @@ export class Connection {
   #run(): void {
     try {
       while (!this.#closing && !this.#blocked) {
+        if (this.#following !== null && !this.#inputEnded) return this.#follow()
         const frame = this.#reader.next()
         if (frame === null) break
         const request = decodeRequest(frame, findCompressor)
@@ -160,7 +165,25 @@ export class Connection {
   }
 
   #answer(request: CommandRequest, reply: ClientReply): void {
-    if (!request.moreToCome) this.#replies.add(request.format, this.#host.nextRequestId(), reply.body)
+    if (request.moreToCome) return
+    const id = this.#host.nextRequestId()
+    this.#following = followingRequest(request, reply.body, id)
+    this.#replies.add(this.#following === null ? request.format : { ...request.format, moreToCome: true }, id, reply.body)
+  }
+
+  /** Goes on with an exhaust in another turn: one that never waits would leave no time for anybody else. */
+  #follow(): void {
+    if (this.#followingScheduled) return
+    this.#followingScheduled = true
+    setImmediate(() => {
+      this.#followingScheduled = false
+      const request = this.#following
+      if (request === null || this.#closing || this.#blocked) return
+      this.#following = null
+      if (!this.#execute(request)) this.#run()
+      this.#scheduleFlush()
+      this.#throttle()
+    })
   }
 
   readonly #onAnswer = (reply: ClientReply): void => {

@@ -1,24 +1,34 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField, toRawValue } from '@shardlab/bson'
 import type { NodeInvocation } from '@shardlab/node'
+import type { PlacementVersion } from '@shardlab/sharding'
 
+const unsharded: PlacementVersion = ['', 0, 0, 0, 0]
+
+/** Server: sharding_state_command.cpp, CollectionShardingRuntime::appendShardVersion. */
 export const shardingState: CommandRow<NodeInvocation> = {
   name: 'shardingState',
   routing: 'local',
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/shardingState',
-  status: 'partial',
-  missing: 'the versions of each collection',
-  summary: 'Tells whether the member is a shard, and of which cluster.',
+  status: 'full',
+  summary: 'Tells whether the member is a shard, of which cluster, and what it knows of the placement of collections.',
   fields: {},
   run({ host }) {
     const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
     const writer = new DocumentWriter(256).bool('enabled', identity !== undefined)
     if (identity === undefined) return writer
-    return writer
+    writer
       .value('configServer', findField(identity, 'configsvrConnectionString')!)
       .value('shardName', findField(identity, 'shardName')!)
       .value('clusterId', findField(identity, 'clusterId')!)
+      .startDocument('versions')
+    for (const [ns, version] of host.role.placements?.() ?? []) {
+      const [, seconds, increment, major, minor] = version ?? unsharded
+      if (!host.behaviours.shardingStateTellsTimestamps) writer.timestamp(ns, major, minor)
+      else writer.startDocument(ns).timestamp('placementVersion', major, minor).timestamp('timestamp', seconds, increment).end()
+    }
+    return writer.end()
   },
 }

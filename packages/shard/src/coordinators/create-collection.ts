@@ -12,7 +12,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { compareDocuments, CommandError, decode, DocumentWriter, emptyDocument, toExtendedJson } from '@shardlab/bson'
-import { buildIndex, createCollection, raiseError, viewOf, type StorageNode } from '@shardlab/node'
+import { buildIndex, checkCollectionUuid, createCollection, raiseError, viewOf, type StorageNode } from '@shardlab/node'
 import { sameDatabaseVersion, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { CriticalSections } from '../metadata/critical-sections.js'
@@ -20,6 +20,7 @@ import type { DatabasePlacement, PlacementState } from '../metadata/placement-st
 import { staleDatabase } from '../metadata/version-check.js'
 import { initialChunks } from './initial-split-policy.js'
 import { forEachShard } from './participants.js'
+import { checkShardedNamespace } from './sharded-namespace.js'
 import { isForeignCollation, requiredIndex } from './shard-key-index.js'
 
 const fields = {
@@ -31,6 +32,7 @@ const fields = {
   timeseries: 'object',
   enforceUniquenessCheck: 'bool',
   implicitlyCreateIndex: 'bool',
+  collectionUUID: 'binary',
 } as const
 
 export interface CreateCollectionParts {
@@ -47,6 +49,7 @@ export async function createShardedCollection(
   await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const args = CommandArguments.parse(body, fields)
+    checkShardedNamespace(ns)
     const shardKey = ShardKeyPattern.parse(args.document('key')!, { compoundHashed: behaviours.compoundHashedShardKeys })
     const unique = args.bool('unique') ?? false
     if (unique && shardKey.isHashed) throw new CommandError('InvalidOptions', 'Hashed shard keys cannot be declared unique')
@@ -54,6 +57,7 @@ export async function createShardedCollection(
       throw new CommandError('BadValue', "The collation for shardCollection must be {locale: 'simple'}")
     if (args.has('timeseries')) throw new CommandError('InvalidOptions', "the field 'timeseries' of shardCollection is not supported")
     const existing = await state.refreshCollection(ns)
+    checkCollectionUuid(node, ns, args)
     if (existing !== null) {
       if (compareDocuments(existing.shardKey.document, shardKey.document) !== 0 || existing.unique !== unique) {
         throw new CommandError(

@@ -4,14 +4,14 @@
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
-import { dropLocalDatabase, dropLocalNamespace, raiseError } from '@shardlab/node'
+import { dropLocalDatabase, dropLocalNamespace, expectUuid, raiseError } from '@shardlab/node'
 import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
 import { DdlRecords } from './ddl-records.js'
 import { forEachShard } from './participants.js'
 
 export async function dropCollection(
   parts: CreateCollectionParts,
-  { ns, databaseVersion }: RequestOf<'shard.drop-collection'>,
+  { ns, collectionUuid, databaseVersion }: RequestOf<'shard.drop-collection'>,
 ): Promise<ReplyOf<'shard.drop-collection'>> {
   const { node, state, critical } = parts
   const { context } = node
@@ -19,6 +19,7 @@ export async function dropCollection(
   await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const placement = await state.refreshCollection(ns)
+    expectUuid(node, ns, collectionUuid)
     const wasPending = records.isPending('dropCollection', ns)
     if (placement === null && !wasPending) {
       const dropped = dropLocalNamespace(node, ns)

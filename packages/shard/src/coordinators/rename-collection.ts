@@ -5,15 +5,24 @@
  */
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { checkRename, dropLocalCollection, raiseError, renameLocalCollection, splitNamespace, type StorageNode } from '@shardlab/node'
+import {
+  checkRename,
+  dropLocalCollection,
+  expectUuid,
+  raiseError,
+  renameLocalCollection,
+  splitNamespace,
+  type StorageNode,
+} from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
 import { otherShards } from './drop-collection.js'
 import { forEachShard } from './participants.js'
+import { checkShardedNamespace } from './sharded-namespace.js'
 
 export async function renameCollection(
   parts: CreateCollectionParts,
-  { ns, to, dropTarget, databaseVersion }: RequestOf<'shard.rename-collection'>,
+  { ns, to, dropTarget, collectionUuid, databaseVersion }: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
   const { node, state, critical } = parts
   const { context } = node
@@ -24,6 +33,7 @@ export async function renameCollection(
     critical.hold(second, async () => {
       const source = await state.refreshCollection(ns)
       const target = await state.refreshCollection(to)
+      expectUuid(node, ns, collectionUuid)
       await checkPreconditions(parts, { ns, to, dropTarget }, source, target)
       const collection = node.collection(ns)!
       const { uuid } = collection
@@ -74,6 +84,7 @@ async function checkPreconditions(
     if (source !== null) throw new CommandError(13138, "You can't rename a sharded collection")
     if (target !== null) throw new CommandError(13139, "You can't rename to a sharded collection")
   }
+  if (source !== null) checkShardedNamespace(to, 'Namespace of target collection')
   if (source !== null && !sameDatabase) {
     throw new CommandError('CommandFailed', `Source and destination collections must be on the same database because ${ns} is sharded.`)
   }

@@ -35,6 +35,11 @@ export class PlacementState {
     return this.#collections.get(ns)
   }
 
+  /** Every collection of which something is known. */
+  collections(): IterableIterator<[ns: string, placement: CollectionPlacement | null]> {
+    return this.#collections.entries()
+  }
+
   database(db: string): DatabasePlacement | null | undefined {
     return this.#databases.get(db)
   }

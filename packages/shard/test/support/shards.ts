@@ -1,8 +1,8 @@
 import type { Actor, ClientCommand, MessageKind, NodeCommand, ReplyOf, RequestOf } from '@shardlab/actor'
+import { FakeContext } from '@shardlab/actor/testing'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { createShard, type ShardOptions } from '../../src/index.js'
-import { FakeContext } from './fake-context.js'
 import { ScriptedConfig } from './scripted-config.js'
 
 type Versions = Partial<Pick<NodeCommand, 'shardVersion' | 'databaseVersion' | 'stmtIds'>>
@@ -23,9 +23,11 @@ export class Shards {
     this.config = new ScriptedConfig(shards)
     this.#options = { emulate: version, maxWireVersion: 21 }
     for (const shard of shards) {
-      const context = new FakeContext(shard, (to, kind, request) => {
-        if (to === 'config') return this.config.answer(kind, request)
-        return this.down.has(to) ? undefined : this.#actors.get(to)?.receive(kind, request as never, shard)
+      const context = new FakeContext(shard, {
+        peers: (to, kind, request) => {
+          if (to === 'config') return this.config.answer(kind, request)
+          return this.down.has(to) ? undefined : this.#actors.get(to)?.receive(kind, request as never, shard)
+        },
       })
       this.contexts.set(shard, context)
       const actor = createShard(context, this.#options)

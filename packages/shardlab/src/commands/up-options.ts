@@ -32,7 +32,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--hosts <n>', 'worker threads that share the members (default: one each up to 12 members, then at most 4)', wholeNumber)
     .option('--native-wire', "announce the version's real wire versions, with which today's drivers refuse old ones")
     .option('--server-timings', "the server's own timings instead of quick ones")
-    .option('--strict', 'refuse commands, stages and operators that are only partly supported')
+    .option('--strict', 'refuse commands, stages and operators that would silently answer less than the server')
     .option('--json', 'print one JSON object on the first line instead of text')
     .option('--quiet', 'print nothing but errors, and the JSON object with --json')
     .allowExcessArguments(false)

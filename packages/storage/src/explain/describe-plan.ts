@@ -3,7 +3,7 @@
  * summary of logs. Server: query/plan_explainer_impl.cpp. Manual page: reference/explain-results.
  */
 import { BsonType, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
-import { formatDocument, formatValue, type Interval, type SortPattern } from '@shardlab/query'
+import { formatDocument, formatValue, isPoint, type Interval, type SortPattern } from '@shardlab/query'
 import { inputsOf, stagesOf, type IndexEntry, type IndexScan, type PlanStage, type QueryPlan } from '../plan.js'
 import { sortMemoryLimitBytes } from '../sorter.js'
 import { singlePointsOf } from '../stages/scan-range.js'
@@ -12,8 +12,11 @@ import { describeFilter } from './describe-filter.js'
 
 /** What differs between server versions. */
 export interface ExplainStyle {
-  /** A query for one `_id` shows as EXPRESS_IXSCAN, as since 8.0. Default false. */
-  readonly express?: boolean
+  /**
+   * Queries that show as EXPRESS_IXSCAN, as since 8.0: those for one `_id`, or also those for one value of a field, where an index makes
+   * sure that there is one document at most. Default: none.
+   */
+  readonly express?: 'id' | 'equality'
   /** The outermost stage tells `isCached`, as since 8.0. Default false. */
   readonly isCached?: boolean
 }
@@ -32,49 +35,75 @@ export function describeExecution(root: Stage, style: ExplainStyle = {}): Uint8A
   return writer.finish()
 }
 
-/** `IXSCAN { a: 1 }`, `COLLSCAN`, …: the leaves of the plan. Default express: false. */
+/** `IXSCAN { a: 1 }`, `COLLSCAN`, …: the leaves of the plan. Default express: none. */
 export function planSummary({ root }: QueryPlan, style: ExplainStyle = {}): string {
+  const express = expressOf(root, null, style)
+  if (express !== null) return `EXPRESS_IXSCAN ${express.keyPattern}`
   const leaves = [...stagesOf(root)].filter((stage) => inputsOf(stage).length === 0)
-  return leaves
-    .map((leaf) => {
-      if (leaf.stage === 'IDHACK' && style.express === true) return 'EXPRESS_IXSCAN { _id: 1 }'
-      return 'scan' in leaf ? `${leaf.stage} ${formatDocument(leaf.scan.entry.keyPattern)}` : leaf.stage
-    })
-    .join(', ')
+  return leaves.map((leaf) => ('scan' in leaf ? `${leaf.stage} ${formatDocument(leaf.scan.entry.keyPattern)}` : leaf.stage)).join(', ')
 }
 
 function writeRoot(writer: DocumentWriter, plan: PlanStage, run: Stage | null, style: ExplainStyle): void {
   if (style.isCached === true) writer.bool('isCached', false)
-  const express = style.express === true ? expressOf(plan, run) : null
+  const express = expressOf(plan, run, style)
   if (express === null) writeStage(writer, plan, run)
   else writeExpress(writer, express, run)
 }
 
 interface Express {
-  readonly lookup: Stage | null
+  readonly keyPattern: string
+  readonly indexName: string
   readonly projection: Uint8Array | null
+  readonly keysExamined: number
+  readonly docsExamined: number
 }
 
-/** A plan of IDHACK with a shard filter, a projection and a limit above it at most. */
-function expressOf(plan: PlanStage, run: Stage | null): Express | null {
+/** A plan that looks one key up, with a shard filter, a simple projection and a limit above it at most. */
+function expressOf(plan: PlanStage, run: Stage | null, { express }: ExplainStyle): Express | null {
+  if (express === undefined) return null
   let projection: Uint8Array | null = null
+  let limit = 0
   let stage = plan
   let stats = run
-  while (stage.stage !== 'IDHACK') {
-    if ('projection' in stage) projection = stage.projection.document ?? null
-    else if (stage.stage !== 'SHARDING_FILTER' && stage.stage !== 'LIMIT') return null
-    stage = stage.input
+  const below = (input: PlanStage): void => {
+    stage = input
     stats = stats === null ? null : stats.inputs[0]!
   }
-  return { lookup: stats, projection }
+  for (;;) {
+    if (stage.stage === 'PROJECTION_SIMPLE') projection = stage.projection.document ?? null
+    else if (stage.stage === 'LIMIT') limit = stage.amount
+    else if (stage.stage !== 'SHARDING_FILTER') break
+    below(stage.input)
+  }
+  const found = (keyPattern: string, indexName: string, scan: Stage | null): Express => ({
+    keyPattern,
+    indexName,
+    projection,
+    keysExamined: scan?.keysExamined ?? 0,
+    docsExamined: stats?.docsExamined ?? 0,
+  })
+  if (stage.stage === 'IDHACK') return found('{ _id: 1 }', '_id_', stats)
+  if (express === 'id' || projection !== null || stage.stage !== 'FETCH' || stage.filter !== null) return null
+  const { input } = stage
+  if (input.stage !== 'IXSCAN' || input.filter !== null) return null
+  const { index, keyPattern, pattern, multikey, wildcardPath } = input.scan.entry
+  const [first, ...others] = input.scan.bounds.fields
+  const isEquality =
+    first!.intervals.length === 1 && isPoint(first!.intervals[0]!) && !others.some(({ intervals }) => intervals.every(isPoint))
+  const isSingle = limit === 1 || (index.unique && pattern.length === 1)
+  if (!isEquality || !isSingle || multikey || wildcardPath !== null || pattern[0]!.direction === 'hashed') return null
+  return found(formatDocument(keyPattern), index.name, stats === null ? null : stats.inputs[0]!)
 }
 
-function writeExpress(writer: DocumentWriter, { lookup, projection }: Express, run: Stage | null): void {
-  writer.string('stage', 'EXPRESS_IXSCAN').string('keyPattern', '{ _id: 1 }').string('indexName', '_id_')
+function writeExpress(
+  writer: DocumentWriter,
+  { keyPattern, indexName, projection, keysExamined, docsExamined }: Express,
+  run: Stage | null,
+): void {
+  writer.string('stage', 'EXPRESS_IXSCAN').string('keyPattern', keyPattern).string('indexName', indexName)
   if (projection !== null) writer.document('projection', projection).bool('projectionCovered', false)
-  if (run === null || lookup === null) return
-  writer.int32('nReturned', run.rows).int32('executionTimeMillisEstimate', 0)
-  writer.int32('keysExamined', lookup.keysExamined).int32('docsExamined', lookup.docsExamined)
+  if (run === null) return
+  writer.int32('keysExamined', keysExamined).int32('docsExamined', docsExamined).int32('nReturned', run.rows)
 }
 
 function writeStage(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
@@ -168,7 +197,18 @@ function writeIndex(writer: DocumentWriter, entry: IndexEntry): void {
   const { index } = entry
   writer.document('keyPattern', entry.keyPattern).string('indexName', index.name)
   if (index.collation !== null) writer.document('collation', index.collation)
-  writer.bool('isMultiKey', entry.multikey).startDocument('multiKeyPaths')
+  writer.bool('isMultiKey', entry.multikey)
+  if (!entry.pattern.some(({ direction }) => direction === 'hashed')) writeMultikeyPaths(writer, entry)
+  writer
+    .bool('isUnique', index.unique)
+    .bool('isSparse', index.sparse)
+    .bool('isPartial', index.partialFilter !== null)
+    .int32('indexVersion', findField(index.spec, 'v')!.asNumber())
+}
+
+/** Indexes with a hashed field keep none. */
+function writeMultikeyPaths(writer: DocumentWriter, entry: IndexEntry): void {
+  writer.startDocument('multiKeyPaths')
   entry.pattern.forEach(({ path }, i) => {
     const parts = path.split('.')
     writer.startArray(path)
@@ -177,12 +217,7 @@ function writeIndex(writer: DocumentWriter, entry: IndexEntry): void {
       .forEach((component, j) => writer.string(String(j), parts.slice(0, component + 1).join('.')))
     writer.end()
   })
-  writer
-    .end()
-    .bool('isUnique', index.unique)
-    .bool('isSparse', index.sparse)
-    .bool('isPartial', index.partialFilter !== null)
-  writer.int32('indexVersion', findField(index.spec, 'v')!.asNumber())
+  writer.end()
 }
 
 function writeBounds(writer: DocumentWriter, { entry, bounds, reverse, between }: IndexScan): void {

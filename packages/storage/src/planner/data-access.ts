@@ -52,7 +52,7 @@ export function hintedAccess(entries: readonly IndexEntry[], filter: Filter, req
 }
 
 /** One scan with what is left of `root`; several merged ones where that gives the order. */
-export function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: SortPattern | null): DataAccess {
+function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: SortPattern | null): DataAccess {
   const { onKeys, onDocuments } = residualOf(path, root)
   const keyFilter = partOf(filter, onKeys)
   const scanStage = (scan: IndexScan): PlanStage => ({ stage: 'IXSCAN', scan, filter: keyFilter })

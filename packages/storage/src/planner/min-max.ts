@@ -17,7 +17,7 @@ export function rangeAccess(collection: Collection, index: Index, request: Query
   const min = boundOf(request.min)
   const max = boundOf(request.max)
   const fits = (bound: readonly Bound[]): boolean => bound.length === 0 || isCompatible(index, bound, strings)
-  if (!fits(min) || !fits(max)) throw noPlan(collection, 51174, 'The index chosen is not compatible with min/max')
+  if (!fits(min) || !fits(max)) throw noPlan(collection, request, 51174, 'The index chosen is not compatible with min/max')
   const labels = index.labels?.fork()
   const keys = (bound: readonly Bound[], whenOpen: (descending: boolean) => RawValue): RawValue[] =>
     bound.length === 0
@@ -26,7 +26,12 @@ export function rangeAccess(collection: Collection, index: Index, request: Query
   const from = keys(min, (descending) => (descending ? maxKeyValue : minKeyValue))
   const to = keys(max, (descending) => (descending ? minKeyValue : maxKeyValue))
   if (compareKeys(entry, from, to) >= 0) {
-    throw noPlan(collection, 51175, 'The value provided for min() does not come before the value provided for max() in the hinted index')
+    throw noPlan(
+      collection,
+      request,
+      51175,
+      'The value provided for min() does not come before the value provided for max() in the hinted index',
+    )
   }
   const everything = entry.pattern.map(({ path }) => ({
     path,

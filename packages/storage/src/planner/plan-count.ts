@@ -28,7 +28,7 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
   const fast = candidates.map(countScanOf).find((stage) => stage !== null)
   const counting = (input: PlanStage): PlanStage => ({ stage: 'COUNT', skip, limit, input })
   if (fast !== undefined) return { ...plan, root: counting(fast), rejected: [], trials: [] }
-  return { ...plan, root: counting(plan.root), rejected: plan.rejected.map(counting) }
+  return { ...plan, root: counting(plan.root) }
 }
 
 /** A plan that only scans one range of one index needs nothing but its keys. */

@@ -7,12 +7,11 @@ import type { FilterNode } from '@shardlab/query'
 import { resolveHint } from '../hint.js'
 import type { QueryPlan } from '../plan.js'
 import type { Collection } from '../types.js'
-import { accessPath, holdsEveryMatch, type AccessRequest } from './access-path.js'
-import { accessBy, hintedAccess, indexedAccesses, isTrivial } from './data-access.js'
-import { entriesOf, plainEntry, sameCollation } from './index-entry.js'
+import type { AccessRequest } from './access-path.js'
+import { hintedAccess, indexedAccesses, isTrivial } from './data-access.js'
+import { entriesOf, sameCollation } from './index-entry.js'
 import { rangeAccess } from './min-max.js'
 import { normalized } from './normalize.js'
-import { isIdentity, projectionShape, providesFields } from './projection-shape.js'
 import type { QueryRequest } from './query-request.js'
 import { rank } from './ranking.js'
 import { noPlan } from './refusal.js'
@@ -54,27 +53,25 @@ function dataAccesses(collection: Collection, request: QueryRequest, strings: St
   if (request.after !== undefined) return [scan(false)]
   const isBounded = request.min !== undefined || request.max !== undefined
   if (hint !== undefined || natural !== null) {
-    const resolved = hint === undefined ? { natural: natural! } : resolveHint(collection, hint)
+    const resolved = hint === undefined ? { natural: natural! } : resolveHint(collection, hint, request)
     if ('natural' in resolved) {
-      if (isBounded) throw noPlan(collection, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
+      if (isBounded) throw noPlan(collection, request, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
       return isNever(filter.root) ? [nothing] : [scan(resolved.natural === -1)]
     }
     if (isBounded) return [rangeAccess(collection, resolved.index, request, wanted)]
     if (isNever(filter.root)) return [nothing]
     const entries = entriesOf(resolved.index, filter.root)
-    if (entries.length === 0) throw noPlan(collection, 'NoQueryExecutionPlans', 'No query solutions')
+    if (entries.length === 0) throw noPlan(collection, request, 'NoQueryExecutionPlans', 'No query solutions')
     return hintedAccess(entries, filter, wanted)
   }
   if (isBounded) {
-    throw noPlan(collection, 'NoQueryExecutionPlans', 'When using min()/max() a hint of which index to use must be provided')
+    throw noPlan(collection, request, 'NoQueryExecutionPlans', 'When using min()/max() a hint of which index to use must be provided')
   }
   const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
   if (id !== null && sameCollation(collection.indexes()[0]!, strings)) return [{ root: { stage: 'IDHACK', id }, sorted: true }]
   if (isNever(filter.root)) return [nothing]
   const accesses = indexedAccesses(collection, filter, wanted)
-  if (accesses.length > 0) return accesses
-  const covering = coveringAccess(collection, request, wanted)
-  return [covering ?? scan(false)]
+  return accesses.length > 0 ? accesses : [scan(false)]
 }
 
 const nothing: DataAccess = { root: { stage: 'EOF' }, sorted: true }
@@ -89,18 +86,4 @@ function idOf(root: FilterNode): RawValue | null {
 
 function isNever(root: FilterNode): boolean {
   return root.kind === 'always' ? !root.value : root.kind === 'and' && root.children.some(isNever)
-}
-
-/** For a query without a predicate: the first index that has all that the projection wants. */
-function coveringAccess(collection: Collection, { filter, projection, sort }: QueryRequest, wanted: AccessRequest): DataAccess | null {
-  if (!isTrivial(filter.root) || projection?.document === undefined || isIdentity(projection)) return null
-  const { required } = projectionShape(projection.document)
-  if (required === null || (sort !== undefined && sort.parts.length > 0)) return null
-  for (const index of collection.indexes()) {
-    if (index.wildcard !== null || index.sparse || index.partialFilter !== null || index.multikey) continue
-    const path = accessPath(plainEntry(index), filter.root, wanted)
-    const access = accessBy(path, filter, filter.root, null)
-    if (holdsEveryMatch(path, filter.root) && providesFields(access.root, required)) return access
-  }
-  return null
 }

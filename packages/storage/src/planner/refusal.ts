@@ -1,11 +1,18 @@
-/** How the planner refuses. Server: get_executor.cpp. */
+/** How the planner refuses. Server: get_executor.cpp, plan_executor_factory.cpp. */
 import { CommandError } from '@shardlab/bson'
 import type { Collection } from '../types.js'
+import { queryText, type ShownQuery } from './query-text.js'
 
 export function noPlan(
-  collection: Pick<Collection, 'ns'>,
+  { ns }: Pick<Collection, 'ns'>,
+  query: ShownQuery,
   code: ConstructorParameters<typeof CommandError>[0],
   reason: string,
 ): CommandError {
-  return new CommandError(code, `error processing query: ns=${collection.ns} planner returned error :: caused by :: ${reason}`)
+  return new CommandError(code, `error processing query: ${queryText(ns, query)} planner returned error :: caused by :: ${reason}`)
+}
+
+/** @returns the error for a tailable cursor on a collection that is not capped */
+export function notCapped({ ns }: Pick<Collection, 'ns'>, query: ShownQuery): CommandError {
+  return new CommandError('BadValue', `error processing query: ${queryText(ns, query)} tailable cursor requested on non capped collection`)
 }

@@ -1,5 +1,5 @@
 /** Index keys as documents: what RETURN_KEY and covered projections are made of. */
-import { DocumentWriter, nullValue, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, findField, nullValue, type RawValue } from '@shardlab/bson'
 import type { KeyTuple } from '../index-keys.js'
 import type { IndexEntry } from '../plan.js'
 
@@ -17,9 +17,17 @@ export function indexKeyDocument({ index, pattern }: IndexEntry, document: Uint8
  * which one holds the other.
  */
 export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, document: Uint8Array): Uint8Array {
+  if (wildcardPath === null && pattern.every(({ path }) => !path.includes('.'))) return topLevelFields(pattern, document)
   const tuples = index.tuplesOf(document)
   const tuple = wildcardPath === null ? tuples[0]! : tuples.find(([path]) => path!.asString() === wildcardPath)!
   return documentOf(pattern, tuple)
+}
+
+/** Without arrays and dotted paths a key holds just the document's fields. */
+function topLevelFields(pattern: IndexEntry['pattern'], document: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(64)
+  for (const { path, direction } of pattern) if (direction !== 'hashed') writer.value(path, findField(document, path) ?? nullValue)
+  return writer.finish()
 }
 
 interface Branch {

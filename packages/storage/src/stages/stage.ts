@@ -19,22 +19,31 @@ export const needTime = 1
 export const endOfRows = 2
 export type StageState = 0 | 1 | 2
 
+const noRow: Row = { recordId: -1, document: new Uint8Array(0) }
+
 export abstract class Stage {
-  readonly plan: PlanStage
-  readonly inputs: readonly Stage[]
+  declare readonly plan: PlanStage
+  declare readonly inputs: readonly Stage[]
   /** After `advanced`: the row. */
-  row!: Row
+  declare row: Row
   /** Calls of `work`, and how many of them gave a row. */
-  works = 0
-  rows = 0
-  isEof = false
+  declare works: number
+  declare rows: number
+  declare isEof: boolean
   /** Index keys and documents that this stage looked at. */
-  keysExamined = 0
-  docsExamined = 0
+  declare keysExamined: number
+  declare docsExamined: number
 
   constructor(plan: PlanStage, inputs: readonly Stage[] = []) {
     this.plan = plan
     this.inputs = inputs
+    // Field initialisers would cost a find by _id more than its search: V8 defines each by a call.
+    this.row = noRow
+    this.works = 0
+    this.rows = 0
+    this.isEof = false
+    this.keysExamined = 0
+    this.docsExamined = 0
   }
 
   abstract work(): StageState

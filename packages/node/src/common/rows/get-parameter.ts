@@ -15,7 +15,7 @@ export const getParameter: CommandRow<CommonInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getParameter',
   status: 'partial',
-  missing: 'knows the parameters that change what clients see and those that drivers and shells ask for, not all of the server',
+  lacks: 'parameters of the server beside those that change what clients see and those that drivers and shells ask for',
   summary: 'Reads server parameters.',
   run({ args, body, host }) {
     const asked = whatIsAsked(args.target)

@@ -8,7 +8,7 @@ export const hostInfo: CommandRow<CommonInvocation> = {
   access: 'admin',
   manual: 'reference/command/hostInfo',
   status: 'partial',
-  missing: 'tells the member, not the machine underneath, which must not show in an emulated cluster',
+  lacks: 'the machine underneath, which must not show in an emulated cluster',
   summary: 'Describes the host.',
   run({ host }) {
     return new DocumentWriter(512)

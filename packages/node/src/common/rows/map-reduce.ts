@@ -10,7 +10,7 @@ export const mapReduce: CommandRow<CommonInvocation> = {
   access: 'read',
   manual: 'reference/command/mapReduce',
   status: 'partial',
-  missing: 'there is no JavaScript engine: it is refused as by a server started with --noscripting',
+  missing: 'everything, as a server started with --noscripting does',
   summary: 'Map-reduce aggregation: refused.',
   run: () => {
     throw new CommandError(31264, 'Cannot run server-side javascript without the javascript engine enabled')

@@ -9,7 +9,7 @@ export const setParameter: CommandRow<CommonInvocation> = {
   adminOnly: true,
   manual: 'reference/command/setParameter',
   status: 'partial',
-  missing: 'knows the parameters that change what clients see and those without a visible effect, not all of the server',
+  missing: 'parameters but those that change what clients see and those without a visible effect',
   summary: 'Changes server parameters until the member ends.',
   run({ body, host }) {
     const { parameters } = host

@@ -11,6 +11,8 @@ export interface Accumulator {
   partial(): RawValue
   /** May be asked for more than once, with further values between. */
   result(): RawValue
+  /** Of those that keep many values: how much. */
+  readonly held?: HeldBytes
 }
 
 /** What an accumulator is made with, beside the collation. */
@@ -48,6 +50,10 @@ export class HeldBytes {
 
   constructor(name: string) {
     this.#name = name
+  }
+
+  get bytes(): number {
+    return this.#bytes
   }
 
   add(value: RawValue): void {

@@ -1,4 +1,4 @@
-/** $stdDevPop, $stdDevSamp: one pass by Welford, merged by Chan. What is no number does not count; decimals count as doubles, as on the server. */
+/** $stdDevPop, $stdDevSamp: one pass by Welford, merged by Chan. Only numbers count; decimals as doubles, as on the server. */
 import { DocumentWriter, documentValue, doubleValue, findField, nullValue, type RawValue } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
 import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'

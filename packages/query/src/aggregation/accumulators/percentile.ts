@@ -1,4 +1,4 @@
-/** $median and $percentile: the smallest value below which the wanted share lies. Server: `accumulator_percentile.cpp`, `DiscretePercentile`. */
+/** $median and $percentile: the smallest value below which the share lies. Server: `accumulator_percentile.cpp`, `DiscretePercentile`. */
 import {
   BsonType,
   CommandError,
@@ -116,14 +116,11 @@ export function sharesOf(p: RawValue | undefined, given: RawValue): number[] {
   })
 }
 
-const note = 'exact where the server approximates by a t-digest'
-
 export const percentileAccumulators: readonly AccumulatorOperator[] = [
   {
     name: '$median',
     manualPage: 'aggregation/median',
-    status: 'partial',
-    note,
+    status: 'complete',
     since: 7,
     create: () => percentile(null),
     evaluatedOf: (argument) => percentileArgument('$median', argument, 7436100).input,
@@ -131,8 +128,7 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
   {
     name: '$percentile',
     manualPage: 'aggregation/percentile',
-    status: 'partial',
-    note,
+    status: 'complete',
     since: 7,
     create: (_strings, setting) => percentile(setting?.n === undefined ? [] : sharesOf(setting.n, setting.n)),
     evaluatedOf: (argument) => percentileArgument('$percentile', argument, 7429703).input,

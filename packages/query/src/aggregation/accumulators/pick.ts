@@ -56,6 +56,7 @@ function push(): Accumulator {
   }
   return {
     add,
+    held,
     merge: (partial) => elementsOf(partial).forEach(add),
     partial: () => arrayValue(values),
     result: () => arrayValue(values),
@@ -75,6 +76,7 @@ function addToSet(strings: StringComparator | undefined): Accumulator {
   }
   return {
     add,
+    held,
     merge: (partial) => elementsOf(partial).forEach(add),
     partial: () => arrayValue(values.values()),
     result: () => arrayValue(values.values()),

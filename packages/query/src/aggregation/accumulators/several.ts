@@ -39,6 +39,7 @@ function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   const kept = () => (isFirst ? values : values.slice(-limit))
   return {
     add,
+    held,
     merge(partial) {
       limit = Number(field(partial, 'n')!.asBigInt())
       for (const value of elementsOf(field(partial, 'values')!)) add(value)
@@ -60,6 +61,7 @@ function extremes(name: string, isLeast: boolean, n: number, strings: StringComp
   const values = () => arrayValue(isLeast ? best.entries : best.entries.toReversed())
   return {
     add,
+    held,
     merge(partial) {
       best.n = Number(field(partial, 'n')!.asBigInt())
       for (const value of elementsOf(field(partial, 'values')!)) add(value)

@@ -19,7 +19,7 @@ const scripted: AccumulatorOperator = {
   name: '$accumulator',
   manualPage: 'aggregation/accumulator',
   status: 'partial',
-  note: 'refused, as by a server without JavaScript',
+  missing: 'everything, as a server without JavaScript does',
   since: 4.4,
   // With the first group, as on the server.
   create() {

@@ -43,10 +43,12 @@ export class Densifier {
   #globalMax: RawValue | null = null
   #generated = 0
 
-  constructor(range: DensifyRange, isPartitioned: boolean, output: DensifyOutput) {
+  /** @param emptyBounds bounds that are equal hold nothing, as from 8.0 on; otherwise they hold one value */
+  constructor(range: DensifyRange, isPartitioned: boolean, output: DensifyOutput, emptyBounds = false) {
     this.#range = range
     this.#isPartitioned = isPartitioned
     this.#output = output
+    if (emptyBounds && typeof range.bounds !== 'string' && isSame(...range.bounds)) this.#state = 'done'
   }
 
   take(input: DensifyInput): void {
@@ -55,76 +57,62 @@ export class Densifier {
       return
     }
     this.#range.check(input.value)
-    if (this.#state === 'below') this.#first(input)
-    else this.#next(input)
+    const { bounds } = this.#range
+    if (typeof bounds !== 'string') this.#within(input, bounds)
+    else if (this.#state === 'below') this.#first(input)
+    else this.#next(input, bounds)
   }
 
   #first(input: DensifyInput): void {
-    if (this.#isPartitioned && this.#partitions.size === 0) this.#reached(input, input.value)
-    const { bounds } = this.#range
-    if (typeof bounds !== 'string') {
-      this.#firstWithin(input, bounds)
-      return
-    }
-    if (bounds === 'full') this.#current = this.#globalMin = this.#globalMax = input.value
+    if (this.#isPartitioned) this.#reached(input, input.value)
+    if (this.#range.bounds === 'full') this.#current = this.#globalMin = this.#globalMax = input.value
     this.#state = 'within'
     this.#output.give(input.document)
   }
 
-  #next(input: DensifyInput): void {
-    const { bounds } = this.#range
+  #next(input: DensifyInput, bounds: 'full' | 'partition'): void {
     const progress = this.#isPartitioned ? this.#partitions.get(input.partitionKey) : undefined
-    const isNew = this.#isPartitioned && progress === undefined
     if (bounds === 'full') this.#globalMax = input.value
-    if (isNew) {
+    if (this.#isPartitioned && progress === undefined) {
       this.#reached(input, input.value)
       if (bounds === 'partition') {
         this.#output.give(input.document)
         return
       }
-      if (bounds !== 'full') {
-        this.#current = null
-        this.#firstWithin(input, bounds)
-        return
-      }
       this.#current = this.#range.step(this.#globalMin!, -1)
     } else if (progress !== undefined) this.#current = progress.value
-    if (typeof bounds === 'string') this.#upTo(input, null)
-    else this.#nextWithin(input, bounds)
+    this.#upTo(input, null)
   }
 
-  /** The first document of a partition, or of all, with explicit bounds. */
-  #firstWithin(input: DensifyInput, bounds: readonly [RawValue, RawValue]): void {
-    this.#current ??= this.#range.step(bounds[0], -1)
-    if (isLess(input.value, bounds[0])) {
-      this.#state = 'below'
-      this.#output.give(input.document)
-    } else if (isSame(input.value, bounds[0])) {
-      this.#state = 'within'
-      this.#current = input.value
-      this.#output.give(input.document)
-    } else this.#upTo(input, bounds)
-  }
-
-  #nextWithin(input: DensifyInput, bounds: readonly [RawValue, RawValue]): void {
+  #within(input: DensifyInput, bounds: readonly [low: RawValue, high: RawValue]): void {
+    const [low, high] = bounds
     const { value, document } = input
-    if (isLess(value, bounds[0])) {
-      this.#reached(input, value)
-      this.#state = 'below'
+    if (this.#isPartitioned) {
+      const progress = this.#partitions.get(input.partitionKey)
+      // What lies below the bounds is not a step to go on from.
+      this.#current = progress === undefined || isLess(progress.value, low) ? null : progress.value
+      if (progress === undefined) this.#reached(input, value)
+    }
+    this.#current ??= this.#range.step(low, -1)
+    if (isLess(value, low)) {
       this.#output.give(document)
-    } else if (isSame(value, bounds[0])) {
+      return
+    }
+    if (isSame(value, low)) {
       this.#reached(input, value)
       this.#current = value
       this.#output.give(document)
-    } else {
-      const next = this.#range.step(this.#current!, 1)
-      if (!isLess(value, bounds[1]) && !isLess(next, bounds[1])) {
-        this.#current = next
-        this.#reached(input, value)
-        if (!this.#isPartitioned) this.#state = 'done'
-        this.#output.give(document)
-      } else this.#upTo(input, bounds)
+      return
     }
+    const next = this.#range.step(this.#current, 1)
+    if (isLess(this.#current, low) || isLess(value, high) || isLess(next, high)) {
+      this.#upTo(input, bounds)
+      return
+    }
+    this.#current = next
+    this.#reached(input, value)
+    if (!this.#isPartitioned) this.#state = 'done'
+    this.#output.give(document)
   }
 
   /** Generates what lies between the last step and the document, at most up to the bounds, then gives the document. */
@@ -179,7 +167,7 @@ export class Densifier {
   end(): void {
     const { bounds } = this.#range
     if (this.#state === 'done' || bounds === 'partition') return
-    if (this.#isPartitioned) {
+    if (this.#isPartitioned && this.#partitions.size > 0) {
       if (bounds !== 'full') this.#finishPartitions(bounds[1], bounds[0])
       else if (this.#globalMax !== null)
         this.#finishPartitions(

@@ -1,6 +1,6 @@
 /** Aggregation expressions over raw values. Server: pipeline/expression.cpp. */
 import { BsonType, CommandError, DocumentWriter, documentValue, elementsOf, FieldIterator, firstFieldName, RawValue } from '@shardlab/bson'
-import { isKnown, unboundVariable, type EvaluationContext } from '../../context.js'
+import { findOperator, unboundVariable, type EvaluationContext } from '../../context.js'
 import { dateValue, timestampValue } from '../../values/build.js'
 import { computed, constant, type Expression, type ExpressionCompiler, type Frame } from './expression.js'
 import { checkFieldPath, fieldPathExpression, valueAt } from './field-path.js'
@@ -33,6 +33,23 @@ export function compileExpression(value: RawValue, context: EvaluationContext): 
     evaluateOn: (document) => expression.evaluate({ root: document, slots: [] }),
     constant: expression.constant,
     readsDocument: used.document,
+  }
+}
+
+/**
+ * As {@link compileExpression}, for documents inside of documents: field paths begin at `$$CURRENT`, which is given
+ * apart from `$$ROOT`.
+ */
+export function compileOnCurrent(
+  value: RawValue,
+  context: EvaluationContext,
+): (root: Uint8Array, current: RawValue) => RawValue | undefined {
+  const { compiler: inner, slots } = compiler(context, new Map(), { slots: 0, document: false }).withVariables(['CURRENT'])
+  const expression = inner.compile(value)
+  return (root, current) => {
+    const values: RawValue[] = []
+    values[slots[0]!] = current
+    return expression.evaluate({ root, slots: values })
   }
 }
 
@@ -106,9 +123,8 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
 
 /** `{$name: argument}` as a compiled expression. */
 export function compileOperator(name: string, argument: RawValue, self: ExpressionCompiler): Expression {
-  const operator = expressionOperators.get(name)
-  if (operator === undefined || !isKnown(operator, self.context))
-    throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
+  const operator = findOperator(expressionOperators, name, self.context)
+  if (operator === undefined) throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
   return operator.compile(argument, self)
 }
 

@@ -67,12 +67,18 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
   const partitionPaths = partitions.map(checkFieldPath)
   const field = given.get('field')!.asString()
   const names = checkFieldPath(field)
+  for (const partition of partitions) {
+    if (partition === field || partition.startsWith(`${field}.`))
+      throw new CommandError(8993000, "BSON field '$densify.partitionByFields' contains the field that is being densified")
+    if (field.startsWith(`${partition}.`))
+      throw new CommandError(9554500, "The field that is being densified contains the BSON field '$densify.partitionByFields'")
+  }
   if (range.bounds === 'partition' && partitions.length === 0)
     throw new CommandError(
       5733408,
       "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. You may have meant to specify 'full' bounds.",
     )
-  const { strings } = context.evaluation
+  const { strings, languageVersion = Infinity } = context.evaluation
   // Under the bounds `full` all partitions advance together.
   const order = sortOrder(sortBy([...(range.bounds === 'full' ? [] : partitions), field]), strings)
   return {
@@ -91,12 +97,13 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
           entries.sort((a, b) => order.compare(a.key, b.key))
           const keyOf = valueClasses(strings)
           const isPartitioned = partitions.length > 0
-          const densifier = new Densifier(range, isPartitioned, {
-            give(document) {
+          const output = {
+            give(document: Uint8Array) {
               if (!next.satisfied) next.push(document)
             },
-            make: (partition, value) => withNested(partition ?? emptyDocument, names, value),
-          })
+            make: (partition: Uint8Array | null, value: RawValue) => withNested(partition ?? emptyDocument, names, value),
+          }
+          const densifier = new Densifier(range, isPartitioned, output, languageVersion >= 8)
           for (const { document } of entries) {
             if (next.satisfied) break
             const value = nestedField(documentValue(document), names)

@@ -37,13 +37,25 @@ interface Facet {
   readonly pipeline: InnerPipeline
 }
 
+/** What all facets together may give. Server: internalQueryFacetMaxOutputDocSizeBytes. */
+const outputBytesMax = 100 * 1024 * 1024
+
 function openFacets(facets: readonly Facet[], next: StageRun, board: JoinBoard): StageRun {
   // Facets with joins end later than their input, each in its own time.
   let open = facets.length
+  let outputBytes = 0
   const runs = facets.map(({ name, pipeline }) => {
     const documents: Uint8Array[] = []
     const sink: StageRun = {
-      push: (document) => documents.push(document),
+      push(document) {
+        outputBytes += document.length
+        if (outputBytes > outputBytesMax)
+          throw new CommandError(
+            4031700,
+            `document constructed by $facet is ${outputBytes} bytes, which exceeds the limit of ${outputBytesMax} bytes`,
+          )
+        documents.push(document)
+      },
       end() {
         open--
         if (open === 0) finish()

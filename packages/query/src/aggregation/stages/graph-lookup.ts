@@ -13,6 +13,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { compileFilter } from '../../filter/compile.js'
+import { pipelineFilterFeatures } from '../../filter/features.js'
 import { exactInteger, truncateToInt64 } from '../../values/arithmetic.js'
 import { formatDocument } from '../../values/format.js'
 import { valueClasses } from '../../values/value-classes.js'
@@ -66,7 +67,7 @@ function parseGraph(argument: RawValue): GraphArguments {
     else strings[name as keyof typeof strings] = value.asString()
   }
   const { from, as, connectFromField, connectToField, depthField } = strings
-  if (startWith === null || from === '' || as === '' || connectFromField === '' || connectToField === '')
+  if (startWith === null || as === '' || connectFromField === '' || connectToField === '')
     throw new CommandError(
       40105,
       "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.",
@@ -95,7 +96,7 @@ function compileGraph(argument: RawValue, context: StageContext): CompiledStage 
   checkForeignName('$graphLookup', given.from, context)
   if (given.restriction !== null) {
     try {
-      compileFilter(given.restriction, evaluation)
+      compileFilter(given.restriction, evaluation, pipelineFilterFeatures)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       throw new CommandError(

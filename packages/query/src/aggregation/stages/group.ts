@@ -14,7 +14,7 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
-import { isKnown } from '../../context.js'
+import { findOperator } from '../../context.js'
 import { valueClasses } from '../../values/value-classes.js'
 import { accumulatorOperators } from '../accumulators/table.js'
 import type { Accumulator, AccumulatorOperator } from '../accumulators/accumulator.js'
@@ -29,7 +29,7 @@ export interface GroupField {
   readonly readsGroupKey: boolean
   readonly expression: DocumentExpression
   /** A new accumulator for the group with this `_id`. */
-  create(id: RawValue | undefined): Accumulator
+  readonly create: (id: RawValue | undefined) => Accumulator
 }
 
 interface Group {
@@ -55,9 +55,8 @@ export function parseField(name: string, value: RawValue, context: StageContext,
   it.next()
   const argument = it.value()
   if (it.next()) throw new CommandError(40238, `The field '${name}' must specify one accumulator`)
-  const operator = accumulatorOperators.get(accumulator)
-  if (operator === undefined || !isKnown(operator, context.evaluation))
-    throw new CommandError(15952, `unknown group operator '${accumulator}'`)
+  const operator = findOperator(accumulatorOperators, accumulator, context.evaluation)
+  if (operator === undefined) throw new CommandError(15952, `unknown group operator '${accumulator}'`)
   return doingMerge ? mergingField(name, operator, argument, context) : groupField(name, operator, argument, context)
 }
 
@@ -127,6 +126,13 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
       const keyOf = valueClasses(strings)
       const groups = new Map<string, Group>()
       let heldBytes = 0
+      const checkMemory = () => {
+        if (heldBytes > context.memoryLimitBytes)
+          throw new CommandError(
+            'QueryExceededMemoryLimitNoDiskUseAllowed',
+            "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.",
+          )
+      }
       return {
         satisfied: false,
         push(document) {
@@ -135,19 +141,18 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
           let group = groups.get(text)
           if (group === undefined) {
             heldBytes += text.length + (key.end - key.start) + 64 * (fields.length + 1)
-            if (heldBytes > context.memoryLimitBytes)
-              throw new CommandError(
-                'QueryExceededMemoryLimitNoDiskUseAllowed',
-                "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.",
-              )
             group = { id: key, accumulators: fields.map((field) => field.create(key)) }
             groups.set(text, group)
           }
           for (let i = 0; i < fields.length; i++) {
             const value = fields[i]!.expression.evaluateOn(document)
-            if (!doingMerge) group.accumulators[i]!.add(value)
-            else if (value !== undefined) group.accumulators[i]!.merge(value)
+            const accumulator = group.accumulators[i]!
+            const heldBefore = accumulator.held?.bytes ?? 0
+            if (!doingMerge) accumulator.add(value)
+            else if (value !== undefined) accumulator.merge(value)
+            if (accumulator.held !== undefined) heldBytes += accumulator.held.bytes - heldBefore
           }
+          checkMemory()
         },
         end() {
           for (const group of groups.values()) {
@@ -189,10 +194,12 @@ export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uin
   for (const it = new FieldIterator(specification.bytes, specification.start); it.next();) {
     const name = it.name()
     if (name === '_id' || it.type !== BsonType.object) continue
-    merger
-      .startDocument(name)
-      .string(firstFieldName(it.value().slice()) ?? '', `$$ROOT.${name}`)
-      .end()
+    merger.startDocument(name)
+    const accumulator = firstFieldName(it.value().slice()) ?? ''
+    if (name !== '') merger.string(accumulator, `$$ROOT.${name}`)
+    // No path leads to a field without a name.
+    else merger.startDocument(accumulator).startDocument('$getField').string('field', '').string('input', '$$ROOT').end().end()
+    merger.end()
   }
   return { shards, merger: merger.bool('$doingMerge', true).end().finish() }
 }

@@ -49,7 +49,7 @@ export const outStage: StageOperator = {
   name: '$out',
   manualPage: 'aggregation/out',
   status: 'partial',
-  note: 'time-series collections',
+  missing: 'time-series collections',
   sharded: 'merger',
   position: 'last',
   notIn: ['facet', 'lookup', 'unionWith'],

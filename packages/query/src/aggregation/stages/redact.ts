@@ -2,13 +2,15 @@
 import { BsonType, CommandError, DocumentWriter, documentValue, FieldIterator, stringValue, type RawValue } from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
 import { formatValue } from '../../values/format.js'
-import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
+import { compileOnCurrent } from '../expressions/compile.js'
 import { mapStage, type CompiledStage, type StageContext, type StageOperator } from './stage.js'
 
 const decisions = ['DESCEND', 'PRUNE', 'KEEP'] as const
 
-function redactDocument(value: RawValue, expression: DocumentExpression): RawValue | null {
-  const decision = expression.evaluateOn(value.slice())
+type Decide = (current: RawValue) => RawValue | undefined
+
+function redactDocument(value: RawValue, decide: Decide): RawValue | null {
+  const decision = decide(value)
   switch (decision?.type === BsonType.string ? decision.asString() : '') {
     case 'keep':
       return value
@@ -17,7 +19,7 @@ function redactDocument(value: RawValue, expression: DocumentExpression): RawVal
     case 'descend': {
       const writer = new DocumentWriter()
       for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
-        const kept = redactValue(it.value(), expression)
+        const kept = redactValue(it.value(), decide)
         if (kept !== null) writer.value(it.name(), kept)
       }
       return documentValue(writer.finish())
@@ -30,12 +32,12 @@ function redactDocument(value: RawValue, expression: DocumentExpression): RawVal
   }
 }
 
-function redactValue(value: RawValue, expression: DocumentExpression): RawValue | null {
-  if (value.type === BsonType.object) return redactDocument(value, expression)
+function redactValue(value: RawValue, decide: Decide): RawValue | null {
+  if (value.type === BsonType.object) return redactDocument(value, decide)
   if (value.type !== BsonType.array) return value
   const kept: RawValue[] = []
   for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
-    const element = redactValue(it.value(), expression)
+    const element = redactValue(it.value(), decide)
     if (element !== null) kept.push(element)
   }
   return arrayValue(kept)
@@ -44,15 +46,16 @@ function redactValue(value: RawValue, expression: DocumentExpression): RawValue 
 function compileRedact(argument: RawValue, { evaluation }: StageContext): CompiledStage {
   const variables = new Map(evaluation.variables)
   for (const decision of decisions) variables.set(decision, stringValue(decision.toLowerCase()))
-  const expression = compileExpression(argument, { ...evaluation, variables })
-  return mapStage('$redact', (document) => redactDocument(documentValue(document), expression)?.slice() ?? null)
+  const expression = compileOnCurrent(argument, { ...evaluation, variables })
+  return mapStage('$redact', (document) => {
+    return redactDocument(documentValue(document), (current) => expression(document, current))?.slice() ?? null
+  })
 }
 
 export const redactStage: StageOperator = {
   name: '$redact',
   manualPage: 'aggregation/redact',
-  status: 'partial',
-  note: 'inside an embedded document $$ROOT is that document',
+  status: 'complete',
   sharded: 'shards',
   compile: compileRedact,
 }

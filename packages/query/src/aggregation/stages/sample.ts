@@ -54,8 +54,7 @@ function compileSample(argument: RawValue, { evaluation }: StageContext): Compil
 export const sampleStage: StageOperator = {
   name: '$sample',
   manualPage: 'aggregation/sample',
-  status: 'partial',
-  note: 'a sharded collection sends all documents to the merger',
+  status: 'complete',
   sharded: 'merger',
   compile: compileSample,
 }

@@ -10,7 +10,7 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
-import { isKnown, type EvaluationContext } from '../../context.js'
+import { findOperator, type EvaluationContext } from '../../context.js'
 import { applyTree } from '../../projection/apply.js'
 import { ProjectionNode } from '../../projection/tree.js'
 import { sortOrder, type SortKey } from '../../sort/sort-order.js'
@@ -69,8 +69,8 @@ function parseFunction(value: RawValue, context: WindowContext): ComputedField {
     const first = firstFieldName(value.slice()) ?? ''
     throw failedToParse(`Expected a $-prefixed window function${first === '' ? '' : `, ${first}`}`)
   }
-  const operator = windowFunctions.get(named.name)
-  if (operator === undefined || !isKnown(operator, context.evaluation)) throw failedToParse(`Unrecognized window function, ${named.name}`)
+  const operator = findOperator(windowFunctions, named.name, context.evaluation)
+  if (operator === undefined) throw failedToParse(`Unrecognized window function, ${named.name}`)
   const specification: WindowSpecification = {
     ...named,
     window,

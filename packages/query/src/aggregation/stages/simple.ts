@@ -2,6 +2,7 @@
 import { BsonType, CommandError, elementsOf, FieldIterator, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { compileFilter } from '../../filter/compile.js'
+import { pipelineFilterFeatures } from '../../filter/features.js'
 import { compileAddFields, compileUnset } from '../../projection/add-fields.js'
 import { compileProjection, type Projection } from '../../projection/compile.js'
 import { formatDocument, formatValue } from '../../values/format.js'
@@ -10,7 +11,7 @@ import { mapStage, type CompiledStage, type StageContext, type StageOperator } f
 
 function compileMatch(argument: RawValue, { evaluation }: StageContext): CompiledStage {
   if (argument.type !== BsonType.object) throw new CommandError(15959, 'the match filter must be an expression in an object')
-  const filter = compileFilter(argument.slice(), evaluation)
+  const filter = compileFilter(argument.slice(), evaluation, pipelineFilterFeatures)
   return mapStage('$match', (document) => (filter.matches(document) ? document : null))
 }
 

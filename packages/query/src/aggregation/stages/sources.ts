@@ -55,7 +55,7 @@ function refused(name: string, since: number, code: number, message: string, col
       },
     }),
     status: 'partial',
-    note: `always refused: ${message}`,
+    missing: `everything: ${message}`,
   }
 }
 

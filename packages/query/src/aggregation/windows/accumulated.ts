@@ -4,9 +4,8 @@ import { smallestInteger } from '../../values/arithmetic.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
 import { accumulatorOperators } from '../accumulators/table.js'
 import { compileExpression } from '../expressions/compile.js'
-import { endpointsAt, type Endpoints, type WindowBounds } from './bounds.js'
+import { boundsOf, endpointsAt, type Endpoints, type WindowBounds } from './bounds.js'
 import {
-  boundsOf,
   compileInput,
   failedToParse,
   unknownArgument,
@@ -20,7 +19,7 @@ import {
 export interface WindowAccumulator {
   /** For each document of the partition what is accumulated from it. */
   inputs(partition: Partition): readonly (RawValue | undefined)[]
-  create(): Pick<Accumulator, 'add' | 'result'>
+  readonly create: () => Pick<Accumulator, 'add' | 'result'>
   /** The result over a window that values leave at its lower end, where it has another type there. */
   readonly removable?: (result: RawValue) => RawValue
 }
@@ -113,8 +112,8 @@ function row(
   unexpected: (field: string) => string,
   compile: WindowFunction['compile'] = (specification, context) => compileAccumulator(specification, context, unexpected),
 ): WindowFunction {
-  const { manualPage, status, note } = accumulatorOperators.get(name)!
-  return { name, manualPage, status, since, compile, ...(note === undefined ? {} : { note }) }
+  const { manualPage, status } = accumulatorOperators.get(name)!
+  return { name, manualPage, status, since, compile }
 }
 
 /** The argument is one expression; arrays are array literals here. */

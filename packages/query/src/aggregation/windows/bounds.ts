@@ -1,4 +1,6 @@
-/** The windows of window functions: by numbers of documents, or by the range of the sort field. Server: `window_bounds.cpp`, `partition_iterator.cpp`. */
+/**
+ * The windows of window functions: by numbers of documents, or by the range of the sort field. Server: `window_bounds.cpp`, `partition_iterator.cpp`.
+ */
 import { BsonType, CommandError, compareValues, elementsOf, FieldIterator, int32Value, typeName, type RawValue } from '@shardlab/bson'
 import { addNumbers, exactInteger } from '../../values/arithmetic.js'
 import { dateValue } from '../../values/build.js'
@@ -7,7 +9,7 @@ import { toDecimal } from '../../values/decimal.js'
 import { formatField, formatValue } from '../../values/format.js'
 import { utc } from '../../values/time-zone.js'
 import { compileExpression } from '../expressions/compile.js'
-import { failedToParse, type Partition, type WindowContext } from './window-function.js'
+import { checkOthers, failedToParse, type Partition, type WindowContext, type WindowSpecification } from './window-function.js'
 
 type Bound<Offset> = 'unbounded' | 'current' | Offset
 
@@ -26,6 +28,14 @@ export interface RangeBounds {
 }
 
 export type WindowBounds = DocumentBounds | RangeBounds
+
+/** The window of a function that takes nothing else beside. @param unexpected the complaint about another field */
+export function boundsOf(specification: WindowSpecification, context: WindowContext, unexpected: (field: string) => string): WindowBounds {
+  checkOthers(specification, unexpected)
+  return specification.window === null ? everything : parseWindow(specification.window, context)
+}
+
+const everything: WindowBounds = { kind: 'documents', lower: 'unbounded', upper: 'unbounded' }
 
 /** @throws CommandError FailedToParse (9), 5339900 to 5339902, 8947400, 8947401 */
 export function parseWindow(window: RawValue, context: WindowContext): WindowBounds {

@@ -20,9 +20,8 @@ import { accumulatorOperators } from '../accumulators/table.js'
 import { add, divide, multiply, subtract } from '../expressions/operators/arithmetic.js'
 import { typeOf } from '../expressions/arguments.js'
 import { accumulateOver } from './accumulated.js'
-import { endpointsAt } from './bounds.js'
+import { boundsOf, endpointsAt } from './bounds.js'
 import {
-  boundsOf,
   compileInput,
   failedToParse,
   unknownArgument,

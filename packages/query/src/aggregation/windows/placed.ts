@@ -5,9 +5,8 @@ import { formatField } from '../../values/format.js'
 import { sortKeyValues } from '../../sort/sort-pattern.js'
 import { typeOf } from '../expressions/arguments.js'
 import { add, divide, multiply, subtract } from '../expressions/operators/arithmetic.js'
-import { endpointsAt } from './bounds.js'
+import { boundsOf, endpointsAt } from './bounds.js'
 import {
-  boundsOf,
   checkOthers,
   compileInput,
   failedToParse,

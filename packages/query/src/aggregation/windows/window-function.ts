@@ -3,7 +3,6 @@ import { CommandError, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 import type { SortPattern } from '../../sort/sort-pattern.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
-import { parseWindow, type WindowBounds } from './bounds.js'
 
 /** The documents of one partition, in order, with what is known of them. */
 export class Partition {
@@ -58,14 +57,6 @@ export interface WindowFunction extends OperatorRow {
 }
 
 export const failedToParse = (message: string) => new CommandError('FailedToParse', message)
-
-/** The window of a function that takes nothing else beside. @param unexpected the complaint about another field */
-export function boundsOf(specification: WindowSpecification, context: WindowContext, unexpected: (field: string) => string): WindowBounds {
-  checkOthers(specification, unexpected)
-  return specification.window === null ? everything : parseWindow(specification.window, context)
-}
-
-const everything: WindowBounds = { kind: 'documents', lower: 'unbounded', upper: 'unbounded' }
 
 /** @throws CommandError FailedToParse (9) when there is more than the function and its window */
 export function checkOthers({ others, hasSecondFunction }: WindowSpecification, unexpected: (field: string) => string): void {

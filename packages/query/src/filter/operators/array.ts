@@ -1,21 +1,14 @@
 /** $size, $all, $elemMatch. */
 import { BsonType, CommandError, cstringEnd, elementsOf, FieldIterator, firstFieldName, valueEnd, type RawValue } from '@shardlab/bson'
-import { exactInteger } from '../../values/arithmetic.js'
-import { formatField } from '../../values/format.js'
+import { badValue, nonNegativeInt32Argument } from '../../values/integer-argument.js'
 import { andOf, type ElemMatchObjectNode, type ElemMatchValueNode, type FilterNode, type SizeNode } from '../ast.js'
 import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
 import { comparisonNode } from './comparison.js'
 import { regexNodeOfValue } from './regex.js'
 
 function parseSize(path: string, argument: RawValue): FilterNode {
-  const fail = (what: string): never => {
-    throw new CommandError('BadValue', `Failed to parse $size. Expected ${what} in: ${formatField('$size', argument)}`)
-  }
-  if (!argument.isNumber()) return fail('a number')
-  const size = exactInteger(argument)
-  if (size === null) return fail('an integer')
-  if (size < 0n) return fail('a non-negative number')
-  return { kind: 'size', path, size: Number(size) }
+  const size = badValue('Failed to parse $size. ', () => nonNegativeInt32Argument('$size', argument))
+  return { kind: 'size', path, size }
 }
 
 const logicalNames = new Set(['$and', '$or', '$nor', '$where'])

@@ -2,6 +2,7 @@
 import { BsonType, CommandError, elementsOf, isNumberType, RawValue, readInt32 } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
+import { badValue, nonNegativeArgument, nonNegativeInt32Argument } from '../../values/integer-argument.js'
 import type { BitsNode, ModNode } from '../ast.js'
 import type { LeafCompiler, PathOperator } from '../operator.js'
 
@@ -26,19 +27,11 @@ function parseMod(path: string, argument: RawValue): ModNode {
 function parseBits(path: string, name: string, mode: BitsNode['mode'], argument: RawValue): BitsNode {
   const positions: number[] = []
   if (argument.type === BsonType.array) {
-    for (const element of elementsOf(argument)) {
-      const position = exactInteger(element)
-      const given = formatField(String(positions.length), element)
-      if (position === null) throw new CommandError('BadValue', `bit positions must be an integer but got: ${given}`)
-      if (position < 0n) throw new CommandError('BadValue', `bit positions must be >= 0 but got: ${given}`)
-      if (position >= 1n << 31n)
-        throw new CommandError('BadValue', `bit positions cannot be represented as a 32-bit signed integer: ${given}`)
-      positions.push(Number(position))
-    }
+    elementsOf(argument).forEach((element, i) =>
+      positions.push(badValue('Failed to parse bit position. ', () => nonNegativeInt32Argument(String(i), element))),
+    )
   } else if (argument.isNumber()) {
-    const mask = exactInteger(argument)
-    if (mask === null) throw new CommandError('FailedToParse', `Expected an integer: ${formatField(name, argument)}`)
-    if (mask < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, argument)}`)
+    const mask = nonNegativeArgument(name, argument)
     for (let bit = 0; bit < 63; bit++) if ((mask >> BigInt(bit)) & 1n) positions.push(bit)
   } else if (argument.type === BsonType.binary) {
     const length = readInt32(argument.bytes, argument.start)

@@ -41,7 +41,7 @@ export const regexOperators: readonly PathOperator[] = [
     name: '$regex',
     manualPage: 'query/regex',
     status: 'partial',
-    note: 'JavaScript regular expressions stand for PCRE: no possessive quantifiers, atomic groups, recursion, conditionals or \\K',
+    missing: 'possessive quantifiers, atomic groups, recursion, conditionals, \\K and \\G',
     parse: (path, _argument, _parser, siblings) => parseRegex(path, siblings),
   },
   {

@@ -1,8 +1,8 @@
 /** $comment, $expr, $jsonSchema, $where, $sampleRate, $text, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
 import { BsonType, CommandError, DocumentWriter, documentValue, findField, typeName, type RawValue } from '@shardlab/bson'
-import { exactInteger, toNumber } from '../../values/arithmetic.js'
-import { formatField } from '../../values/format.js'
-import { compileJsonSchema } from '../json-schema.js'
+import { toNumber } from '../../values/arithmetic.js'
+import { integerArgument } from '../../values/integer-argument.js'
+import { compileJsonSchema } from '../json-schema/compile.js'
 import type { PathOperator, RootOperator } from '../operator.js'
 
 /** `{$lt: [{$rand: {}}, rate]}` */
@@ -11,15 +11,19 @@ function randomBelow(rate: number): RawValue {
   return documentValue(writer.finish())
 }
 
+const notAllowed = (name: string) => `${name} is not allowed in this context`
+
+function onlyTopLevel(name: string): CommandError {
+  return new CommandError('BadValue', `${name} can only be applied to the top-level document`)
+}
+
 function always(name: string, value: boolean): RootOperator {
   return {
     name,
     manualPage: 'query',
     status: 'complete',
     parse(argument) {
-      const integer = exactInteger(argument)
-      if (integer === null) throw new CommandError('FailedToParse', `Expected a number in: ${formatField(name, argument)}`)
-      if (integer !== 1n) throw new CommandError('FailedToParse', `${name} must be an integer value of 1`)
+      if (integerArgument(name, argument) !== 1n) throw new CommandError('FailedToParse', `${name} must be an integer value of 1`)
       return { kind: 'always', value }
     },
   }
@@ -31,8 +35,9 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$expr',
     manualPage: 'query/expr',
     status: 'complete',
-    parse(argument, _parser, isTopLevel) {
-      if (!isTopLevel) throw new CommandError('BadValue', '$expr can only be applied to the top-level document')
+    parse(argument, { features }, isTopLevel) {
+      if (!isTopLevel) throw onlyTopLevel('$expr')
+      if (!features.has('expr')) throw new CommandError('QueryFeatureNotAllowed', notAllowed('$expr'))
       return { kind: 'expr', expression: argument }
     },
   },
@@ -40,8 +45,9 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$jsonSchema',
     manualPage: 'query/jsonSchema',
     status: 'partial',
-    note: 'no encryption keywords',
-    parse(argument) {
+    missing: 'encryption keywords',
+    parse(argument, { features }) {
+      if (!features.has('jsonSchema')) throw new CommandError('QueryFeatureNotAllowed', notAllowed('$jsonSchema'))
       if (argument.type !== BsonType.object) throw new CommandError('TypeMismatch', '$jsonSchema must be an object')
       compileJsonSchema(argument)
       return { kind: 'jsonSchema', schema: argument }
@@ -51,8 +57,10 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$where',
     manualPage: 'query/where',
     status: 'partial',
-    note: 'refused, as by a server without JavaScript',
-    parse() {
+    missing: 'everything, as a server without JavaScript does',
+    parse(_argument, { features }, isTopLevel) {
+      if (!features.has('where')) throw new CommandError('BadValue', notAllowed('$where'))
+      if (!isTopLevel) throw onlyTopLevel('$where')
       throw new CommandError(6108304, 'no globalScriptEngine in $where parsing')
     },
   },
@@ -60,7 +68,8 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$sampleRate',
     manualPage: 'aggregation/sampleRate',
     status: 'complete',
-    parse(argument) {
+    parse(argument, _parser, isTopLevel) {
+      if (!isTopLevel) throw onlyTopLevel('$sampleRate')
       if (!argument.isNumber()) throw new CommandError('BadValue', 'argument to $sampleRate must be a numeric type')
       const rate = toNumber(argument)
       if (!(rate >= 0 && rate <= 1)) throw new CommandError('BadValue', 'numeric argument to $sampleRate must be in [0, 1]')
@@ -72,9 +81,10 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$text',
     manualPage: 'query/text',
     status: 'partial',
-    note: 'refused, as by a server without a text index',
-    parse(argument, _parser, isTopLevel) {
-      if (!isTopLevel) throw new CommandError('BadValue', '$text can only be applied to the top-level document')
+    missing: 'everything, as a server without a text index does',
+    parse(argument, { features }, isTopLevel) {
+      if (!isTopLevel) throw onlyTopLevel('$text')
+      if (!features.has('text')) throw new CommandError('BadValue', notAllowed('$text'))
       if (argument.type !== BsonType.object) throw new CommandError('BadValue', '$text expects an object')
       const search = findField(argument.bytes, '$search', argument.start)
       if (search === undefined) throw new CommandError('NoSuchKey', 'Missing expected field "$search"')

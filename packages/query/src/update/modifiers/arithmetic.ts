@@ -18,7 +18,7 @@ function arithmetic(name: string, verb: string, combine: Combine, missing: (argu
       if (result === null)
         throw new CommandError(
           'BadValue',
-          `Failed to apply ${name} operations to current value (${typedText(existing)}) for document ${context.describeDocument()}`,
+          `Failed to apply ${name} operations to current value (${typedText(existing)}) for document {${context.documentId()}}`,
         )
       return identical(result, existing) ? keepValue : result
     }
@@ -28,7 +28,7 @@ function arithmetic(name: string, verb: string, combine: Combine, missing: (argu
 function nonNumeric(name: string, existing: RawValue, context: LeafContext): CommandError {
   return new CommandError(
     'TypeMismatch',
-    `Cannot apply ${name} to a value of non-numeric type. ${context.describeDocument()} has the field '${context.path.split('.').at(-1)}' of non-numeric type ${typeName(existing.type)}`,
+    `Cannot apply ${name} to a value of non-numeric type. {${context.documentId()}} has the field '${context.path.split('.').at(-1)}' of non-numeric type ${typeName(existing.type)}`,
   )
 }
 
@@ -48,7 +48,7 @@ function isInteger(value: RawValue): boolean {
   return value.type === BsonType.int32 || value.type === BsonType.int64
 }
 
-const bit = modifier('$bit', true, (path, argument) => {
+const bit = modifier('$bit', true, (_path, argument) => {
   if (argument.type !== BsonType.object)
     throw new CommandError(
       'BadValue',
@@ -76,7 +76,7 @@ const bit = modifier('$bit', true, (path, argument) => {
     if (existing !== undefined && !isInteger(existing))
       throw new CommandError(
         'BadValue',
-        `Cannot apply $bit to a value of non-integral type.${context.describeDocument()} has the field ${path} of non-integer type ${typeName(existing.type)}`,
+        `Cannot apply $bit to a value of non-integral type.${context.documentId()} has the field ${context.path.split('.').at(-1)} of non-integer type ${typeName(existing.type)}`,
       )
     let value = existing ?? int32Value(0)
     for (const { operation, operand } of steps) {

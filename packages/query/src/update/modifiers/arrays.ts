@@ -6,21 +6,21 @@ import {
   compareValues,
   elementsOf,
   FieldIterator,
-  findField,
   firstFieldName,
   typeName,
   type RawValue,
 } from '@shardlab/bson'
 import { compileFilter } from '../../filter/compile.js'
+import { noFilterFeatures } from '../../filter/features.js'
 import { pathOperators } from '../../filter/operators/table.js'
 import type { EvaluationContext } from '../../context.js'
-import { exactInteger } from '../../values/arithmetic.js'
 import { arrayValue } from '../../values/build.js'
-import { formatField } from '../../values/format.js'
+import { formatValue } from '../../values/format.js'
+import { integerArgument } from '../../values/integer-argument.js'
 import { keepValue, modifier, type Modifier } from '../modifier.js'
 
 const addToSet = modifier('$addToSet', true, (path, argument, { strings }) => {
-  const candidates = eachOf(path, argument)
+  const candidates = eachOf(argument)
   return (existing) => {
     if (existing !== undefined && existing.type !== BsonType.array)
       throw new CommandError(
@@ -35,15 +35,14 @@ const addToSet = modifier('$addToSet', true, (path, argument, { strings }) => {
   }
 })
 
-function eachOf(path: string, argument: RawValue): RawValue[] {
+function eachOf(argument: RawValue): RawValue[] {
   if (argument.type !== BsonType.object || firstFieldName(argument.slice()) !== '$each') return [argument]
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
-    if (it.name() !== '$each')
-      throw new CommandError('BadValue', `Found unexpected fields after $each in $addToSet: {${formatField(path, argument)}}`)
-  }
-  const each = findField(argument.bytes, '$each', argument.start)!
+  const it = new FieldIterator(argument.bytes, argument.start)
+  it.next()
+  const each = it.value()
   if (each.type !== BsonType.array)
     throw new CommandError('TypeMismatch', `The argument to $each in $addToSet must be an array but it was of type ${typeName(each.type)}`)
+  if (it.next()) throw new CommandError('BadValue', `Found unexpected fields after $each in $addToSet: ${formatValue(argument)}`)
   return elementsOf(each)
 }
 
@@ -61,12 +60,12 @@ function cull(name: string, shouldGo: (element: RawValue) => boolean): ReturnTyp
 function pullTest(argument: RawValue, context: EvaluationContext): (element: RawValue) => boolean {
   const isOperators = argument.type === BsonType.object && pathOperators.has(firstFieldName(argument.slice()) ?? '')
   if (argument.type === BsonType.regex || isOperators) {
-    const filter = compileFilter(new DocumentWriter().value('', argument).finish(), context)
+    const filter = compileFilter(new DocumentWriter().value('', argument).finish(), context, noFilterFeatures)
     // As a field: an element that is an array is entered.
     return (element) => filter.matches(new DocumentWriter().value('', element).finish())
   }
   if (argument.type === BsonType.object) {
-    const filter = compileFilter(argument.slice(), context)
+    const filter = compileFilter(argument.slice(), context, noFilterFeatures)
     return (element) => element.type === BsonType.object && filter.matches(element.slice())
   }
   return (element) => compareValues(element, argument, context.strings) === 0
@@ -80,9 +79,7 @@ const pullAll = modifier('$pullAll', false, (_path, argument, { strings }) => {
 })
 
 const pop = modifier('$pop', false, (path, argument) => {
-  if (!argument.isNumber()) throw new CommandError('FailedToParse', `Expected a number in: ${formatField(path, argument)}`)
-  const end = exactInteger(argument)
-  if (end === null) throw new CommandError('FailedToParse', `Expected an integer: ${formatField(path, argument)}`)
+  const end = integerArgument(path, argument)
   if (end !== 1n && end !== -1n) throw new CommandError('FailedToParse', `$pop expects 1 or -1, found: ${end}`)
   return (existing, context) => {
     if (existing === undefined) return keepValue

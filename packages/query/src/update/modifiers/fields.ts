@@ -1,9 +1,20 @@
 /** $set, $setOnInsert, $unset, $min, $max, $currentDate, $rename. */
-import { BsonType, CommandError, compareValues, FieldIterator, findPath, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  documentValue,
+  FieldIterator,
+  findField,
+  findPath,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { dateValue, identical, timestampValue } from '../../values/build.js'
-import { formatValue } from '../../values/format.js'
-import { keepValue, modifier, removeValue, type Modifier } from '../modifier.js'
+import { isArrayIndex } from '../../path/field-path.js'
+import { formatField, formatValue } from '../../values/format.js'
+import { documentIdText, keepValue, modifier, removeValue, type Leaf, type Modifier } from '../modifier.js'
 
 const set = modifier(
   '$set',
@@ -21,7 +32,13 @@ const setOnInsert: Modifier = {
   ),
 }
 
-const unset = modifier('$unset', false, () => (existing) => (existing === undefined ? keepValue : removeValue))
+const removal: Leaf = {
+  createsPath: false,
+  toleratesBlocked: true,
+  apply: (existing) => (existing === undefined ? keepValue : removeValue),
+}
+
+const unset: Modifier = { name: '$unset', manualPage: 'update/unset', status: 'complete', compile: (path) => [{ path, leaf: removal }] }
 
 function extreme(name: string, wanted: -1 | 1): Modifier {
   return modifier(
@@ -63,21 +80,26 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
   const to = argument.asString()
   if (from === to)
     throw new CommandError('BadValue', `The source and target field for $rename must differ: ${from}: ${formatValue(argument)}`)
+  if (from.startsWith(`${to}.`) || to.startsWith(`${from}.`))
+    throw new CommandError(
+      'BadValue',
+      `The source and target field for $rename must not be on the same path: ${from}: ${formatValue(argument)}`,
+    )
   if (/(^|\.)\$/.test(from)) throw new CommandError('BadValue', `The source field for $rename may not be dynamic: ${from}`)
   if (/(^|\.)\$/.test(to)) throw new CommandError('BadValue', `The destination field for $rename may not be dynamic: ${to}`)
-  const source = (original: Uint8Array): RawValue | undefined => {
-    checkNoArrayOn(from, 'source', original)
-    return findPath(original, from)
-  }
   return [
-    { path: from, leaf: { createsPath: false, apply: (existing) => (existing === undefined ? keepValue : removeValue) } },
+    { path: from, leaf: removal },
     {
       path: to,
       leaf: {
         createsPath: true,
+        isNeeded(original) {
+          if (renamedValue(from, original) === undefined) return false
+          checkNoArrayOn(to, 'destination', original)
+          return true
+        },
         apply(existing, { original }) {
-          const value = source(original)
-          if (value !== undefined) checkNoArrayOn(to, 'destination', original)
+          const value = renamedValue(from, original)
           return value === undefined || (existing !== undefined && identical(existing, value)) ? keepValue : value
         },
       },
@@ -85,22 +107,35 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
   ]
 }
 
-/** Neither end of a $rename may lie in an array. */
-function checkNoArrayOn(path: string, end: 'source' | 'destination', document: Uint8Array): void {
-  const names = path.split('.')
-  for (let i = 1; i < names.length; i++) {
-    const parent = names.slice(0, i).join('.')
-    if (findPath(document, parent)?.type === BsonType.array)
+/** @throws CommandError PathNotViable (28) when another value is in the way, BadValue (2) when it lies in an array */
+function renamedValue(path: string, document: Uint8Array): RawValue | undefined {
+  let value = documentValue(document)
+  let parent = ''
+  for (const name of path.split('.')) {
+    if (value.type !== BsonType.object && !(value.type === BsonType.array && isArrayIndex(name)))
       throw new CommandError(
-        'BadValue',
-        `The ${end} field cannot be an array element, '${path}' in doc with ${idText(document)} has an array field called '${parent}'`,
+        'PathNotViable',
+        `cannot use the part (${name} of ${path}) to traverse the element ({${formatField(parent, value)}})`,
       )
+    const next = findField(value.bytes, name, value.start)
+    if (next === undefined) return undefined
+    value = next
+    parent = name
   }
+  checkNoArrayOn(path, 'source', document)
+  return value
 }
 
-function idText(document: Uint8Array): string {
-  const id = findPath(document, '_id')
-  return id === undefined ? 'no id' : `_id: ${formatValue(id)}`
+/** Neither end of a $rename may lie in an array; the innermost is told. */
+function checkNoArrayOn(path: string, end: 'source' | 'destination', document: Uint8Array): void {
+  const names = path.split('.')
+  for (let i = names.length - 1; i > 0; i--) {
+    if (findPath(document, names.slice(0, i).join('.'))?.type === BsonType.array)
+      throw new CommandError(
+        'BadValue',
+        `The ${end} field cannot be an array element, '${path}' in doc with ${documentIdText(document)} has an array field called '${names[i - 1]}'`,
+      )
+  }
 }
 
 export const fieldModifiers: readonly Modifier[] = [

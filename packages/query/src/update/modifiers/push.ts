@@ -4,6 +4,7 @@ import {
   CommandError,
   elementsOf,
   FieldIterator,
+  findField,
   firstFieldName,
   isEmptyDocument,
   typeName,
@@ -24,31 +25,37 @@ interface Clauses {
   sort: ((elements: RawValue[]) => void) | null
 }
 
+/** In the order in which the server reads them. */
+const clauseNames: ReadonlySet<string> = new Set(['$each', '$slice', '$sort', '$position'])
+
 function parse(argument: RawValue, strings: StringComparator | undefined): Clauses {
   const clauses: Clauses = { each: [argument], position: null, slice: null, sort: null }
   if (argument.type !== BsonType.object || firstFieldName(argument.slice()) === undefined) return clauses
-  let hasEach = false
-  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) if (it.name() === '$each') hasEach = true
-  if (!hasEach) return clauses
+  if (findField(argument.bytes, '$each', argument.start) === undefined) return clauses
+  const given = new Map<string, RawValue>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
-    const value = it.value()
-    switch (it.name()) {
+    const name = it.name()
+    if (!clauseNames.has(name)) throw new CommandError('BadValue', `Unrecognized clause in $push: ${name}`)
+    if (given.has(name)) throw new CommandError('BadValue', `Only one ${name} is supported.`)
+    given.set(name, it.value())
+  }
+  for (const name of clauseNames) {
+    const value = given.get(name)
+    if (value === undefined) continue
+    switch (name) {
       case '$each':
         if (value.type !== BsonType.array)
           throw new CommandError('BadValue', `The argument to $each in $push must be an array but it was of type: ${typeName(value.type)}`)
         clauses.each = elementsOf(value)
         break
       case '$position':
-        clauses.position = integer(value, 'The value for $position must be an integer value')
+        clauses.position = integer(value, 'The value for $position must be an integer value, not of type: ')
         break
       case '$slice':
-        clauses.slice = integer(value, 'The value for $slice must be an integer value')
+        clauses.slice = integer(value, 'The value for $slice must be an integer value but was given type: ')
         break
       case '$sort':
         clauses.sort = sorter(value, strings)
-        break
-      default:
-        throw new CommandError('BadValue', `Unrecognized clause in $push: ${it.name()}`)
     }
   }
   return clauses
@@ -56,7 +63,7 @@ function parse(argument: RawValue, strings: StringComparator | undefined): Claus
 
 function integer(value: RawValue, complaint: string): number {
   const result = exactInteger(value)
-  if (result === null) throw new CommandError('BadValue', `${complaint} but was given type: ${typeName(value.type)}`)
+  if (result === null) throw new CommandError('BadValue', complaint + typeName(value.type))
   return Number(result)
 }
 
@@ -71,6 +78,7 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
     throw new CommandError('BadValue', 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields')
   if (isEmptyDocument(value.bytes, value.start))
     throw new CommandError('BadValue', 'The $sort pattern is empty when it should be a set of fields.')
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();) checkSortField(it.name(), it.value())
   const order = sortOrder(parseSort(value.slice()), strings)
   // An element that is no document has none of the fields.
   const keyOf = (element: RawValue) => order.keyOf(element.type === BsonType.object ? element.slice() : emptyObject)
@@ -82,6 +90,13 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
   }
 }
 
+function checkSortField(name: string, direction: RawValue): void {
+  const exact = exactInteger(direction)
+  if (exact !== 1n && exact !== -1n) throw new CommandError('BadValue', 'The $sort element value must be either 1 or -1')
+  if (name === '') throw new CommandError('BadValue', 'The $sort field cannot be empty')
+  if (name.split('.').includes('')) throw new CommandError('BadValue', `The $sort field is a dotted field but has an empty part: ${name}`)
+}
+
 const emptyObject = new Uint8Array([5, 0, 0, 0, 0])
 
 export const pushModifier = modifier('$push', true, (_path, argument, { strings }) => {
@@ -90,7 +105,7 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings 
     if (existing !== undefined && existing.type !== BsonType.array) {
       throw new CommandError(
         'BadValue',
-        `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document ${context.describeDocument()}`,
+        `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document {${context.documentId()}}`,
       )
     }
     let elements = existing === undefined ? [] : elementsOf(existing)

@@ -1,6 +1,6 @@
 /** $add, $subtract, $multiply, $divide, $mod, $abs. */
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
-import { addNumbers, fitsInt64, multiplyNumbers, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
+import { addNumbers, fitsInt64, multiplyNumbers, subtractNumbers, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
 import { divideDecimals, negateDecimal, remainderOfDecimals, roundDecimal } from '../../../values/decimal.js'
 import { operator, typeOf, unary } from '../arguments.js'
@@ -45,29 +45,13 @@ export function add(operands: readonly (RawValue | undefined)[]): RawValue {
 }
 
 function negate(value: RawValue): RawValue {
-  if (value.type === BsonType.decimal128) return negateDecimal(value)
-  if (value.type === BsonType.double) return doubleValue(-value.asNumber())
-  return multiplyNumbers(value, int32Value(-1), 'double')!
+  return value.type === BsonType.decimal128 ? negateDecimal(value) : multiplyNumbers(value, int32Value(-1), 'double')!
 }
 
 /** $subtract: two dates give milliseconds. */
 export function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
-  if (left.isNumber() && right.isNumber()) {
-    if (left.type === BsonType.int64 || right.type === BsonType.int64) {
-      // Negating the lowest int64 would overflow before the sum does.
-      if (
-        left.type !== BsonType.double &&
-        right.type !== BsonType.double &&
-        left.type !== BsonType.decimal128 &&
-        right.type !== BsonType.decimal128
-      ) {
-        const difference = left.asBigInt() - right.asBigInt()
-        return fitsInt64(difference) ? int64Value(difference) : doubleValue(Number(difference))
-      }
-    }
-    return addNumbers(left, negate(right), 'double')!
-  }
+  if (left.isNumber() && right.isNumber()) return subtractNumbers(left, right)
   if (isDate(left) && isDate(right)) return int64Value(left.asBigInt() - right.asBigInt())
   if (isDate(left) && right.isNumber()) return shiftDate(left, -millis(right))
   throw new CommandError('TypeMismatch', `can't $subtract ${typeOf(right)} from ${isDate(left) ? 'Date' : typeOf(left)}`)
@@ -116,6 +100,7 @@ function abs(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
   if (!value.isNumber()) throw new CommandError(28765, `$abs only supports numeric types, not ${typeOf(value)}`)
   if (value.type === BsonType.int64 && !fitsInt64(-value.asBigInt())) throw new CommandError(28680, "can't take $abs of long long min")
+  if (value.type === BsonType.double) return doubleValue(Math.abs(value.asNumber()))
   return toNumber(value) < 0 ? negate(value) : value
 }
 

@@ -50,9 +50,9 @@ function weekdayOf(name: string, value: RawValue): number {
   return day
 }
 
-function instantNamed(name: string, parameter: string, value: RawValue): number {
+function instantNamed(name: string, parameter: string, value: RawValue, code = 5166307): number {
   const ms = instantOfValue(value)
-  if (ms === null) throw new CommandError(5166307, `${name} requires '${parameter}' to be a date, but got ${typeOf(value)}`)
+  if (ms === null) throw new CommandError(code, `${name} requires '${parameter}' to be a date, but got ${typeOf(value)}`)
   return ms
 }
 
@@ -208,7 +208,7 @@ const dateTrunc = namedOperator(
     const weekday = parsed === 'week' && startOfWeek !== undefined ? weekdayOf('$dateTrunc', startOfWeek) : 0
     const zone = zoneIn('$dateTrunc', timezone, zoneGiven!)
     if (zone === null) return nullValue
-    const instant = instantNamed('$dateTrunc', 'date', date!)
+    const instant = instantNamed('$dateTrunc', 'date', date!, 5439012)
     const isLong = !isExactUnit(parsed)
     if (isLong && bin > 100_000_000_000n) throw new CommandError(5439006, 'dateTrunc unsupported binSize value')
     if (!isLong && bin * BigInt(exactUnitsMs[parsed]) >= 1n << 63n) throw new CommandError(5439002, 'dateTrunc overflowed')

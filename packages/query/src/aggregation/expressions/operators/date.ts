@@ -225,7 +225,7 @@ const dateFromString: ExpressionOperator = {
   name: '$dateFromString',
   manualPage: 'aggregation/dateFromString',
   status: 'partial',
-  note: 'without a format only ISO 8601 and YYYY/MM/DD are read, not everything that the server guesses',
+  missing: 'texts without a format but ISO 8601 and YYYY/MM/DD, where the server guesses',
   compile(argument, compiler) {
     const operands = namedOperands(
       {

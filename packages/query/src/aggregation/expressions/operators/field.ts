@@ -33,6 +33,7 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
       )
     : [compiler.compile(argument), compiler.compile(stringValue('$$CURRENT'))]
   const field = given!
+  if ((compiler.context.languageVersion ?? Infinity) < 8) checkConstantName(isLong ? argument : documentOf(argument))
   const fixed = field.constant
   if (fixed !== null && fixed.value?.type !== BsonType.string)
     throw new CommandError(5654602, `$getField requires 'field' to evaluate to a constant String, but got ${typeOf(fixed.value)}`)
@@ -47,9 +48,35 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
   })
 }
 
+/** Before 7.2 a field cannot be named by what a document holds. */
+function checkConstantName(argument: RawValue): void {
+  const reference = fieldReference(argument)
+  if (reference !== null)
+    throw new CommandError(
+      5654600,
+      `'${reference}' is a field path reference which is not allowed in this context. Did you mean {$literal: '${reference}'}?`,
+    )
+  if (isComputed(findField(argument.bytes, 'field', argument.start)!))
+    throw new CommandError(5654601, "$getField requires 'field' to evaluate to a constant, but got a non-constant argument")
+}
+
+function documentOf(field: RawValue): RawValue {
+  const writer = new DocumentWriter()
+  writer.value('field', field)
+  return documentValue(writer.finish())
+}
+
 function isOperator(argument: RawValue): boolean {
   const it = new FieldIterator(argument.bytes, argument.start)
   return it.next() && it.name().startsWith('$')
+}
+
+/** Is this an expression other than a constant that is written as one? The server does not fold what names a field. */
+function isComputed(argument: RawValue): boolean {
+  if (argument.type === BsonType.array) return true
+  if (argument.type !== BsonType.object) return false
+  const it = new FieldIterator(argument.bytes, argument.start)
+  return !it.next() || (it.name() !== '$const' && it.name() !== '$literal')
 }
 
 function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
@@ -79,7 +106,7 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
           4161108,
           `'${reference}' is a field path reference which is not allowed in this context. Did you mean {$literal: '${reference}'}?`,
         )
-      const fixed = field!.constant
+      const fixed = isComputed(findField(argument.bytes, 'field', argument.start)!) ? null : field!.constant
       if (fixed === null)
         throw new CommandError(4161106, `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`)
       if (fixed.value?.type !== BsonType.string)

@@ -1,4 +1,4 @@
-/** $median and $percentile as expressions: over the numbers of one array, or of one number. Server: `expression_from_accumulator_quantile.h`. */
+/** $median and $percentile as expressions: over one array, or one number. Server: `expression_from_accumulator_quantile.h`. */
 import { BsonType, CommandError, elementsOf } from '@shardlab/bson'
 import { toNumber } from '../../../values/arithmetic.js'
 import { formatValue } from '../../../values/format.js'

@@ -1,4 +1,4 @@
-/** Operators that are known only to be refused: $meta, whose data nothing here collects, and $function, which needs JavaScript in the server. */
+/** Operators that are only refused: $meta, whose data nothing here collects, and $function, which needs JavaScript in the server. */
 import { BsonType, CommandError, findField, type RawValue } from '@shardlab/bson'
 import { typeOf } from '../arguments.js'
 import type { Expression, ExpressionCompiler, ExpressionOperator } from '../expression.js'
@@ -55,7 +55,7 @@ export const refusedExpressions: readonly ExpressionOperator[] = [
     name: '$meta',
     manualPage: 'aggregation/meta',
     status: 'partial',
-    note: 'only sortKey, and only in the projection of a find; refused elsewhere as not available',
+    missing: 'all but sortKey in the projection of a find, as metadata that is not available',
     compile(argument) {
       throw metadataError(argument)
     },
@@ -64,7 +64,7 @@ export const refusedExpressions: readonly ExpressionOperator[] = [
     name: '$function',
     manualPage: 'aggregation/function',
     status: 'partial',
-    note: 'refused, as by a server without JavaScript',
+    missing: 'everything, as a server without JavaScript does',
     since: 4.4,
     compile: compileFunction,
   },

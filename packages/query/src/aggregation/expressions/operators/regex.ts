@@ -61,7 +61,7 @@ function regexOperator(name: string, evaluate: (text: string, pattern: RegExp) =
       return evaluate(input.asString(), pattern)
     },
   )
-  return { ...row, status: 'partial', note: 'JavaScript regular expressions stand for PCRE, as in the query operator $regex' }
+  return { ...row, status: 'partial', missing: 'patterns that the query operator $regex refuses' }
 }
 
 function found(text: string, match: RegExpMatchArray): RawValue {

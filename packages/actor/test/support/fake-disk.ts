@@ -1,0 +1,59 @@
+import { createDeferred, DiskFullError, type Deferred, type Disk, type DiskContents, type DiskUsage } from '../../src/index.js'
+
+/** A disk in memory with a limit; held appends stay in the air until released, as on a slow disk. */
+export class FakeDisk implements Disk {
+  limitBytes: number
+  checkpoint: Uint8Array | null = null
+  records: Uint8Array[] = []
+  checkpointCount = 0
+  /** How many actors have used it. */
+  lives = 0
+  /** While true an append waits for {@link release}. */
+  held = false
+  readonly #waiting: Deferred<void>[] = []
+
+  constructor(limitBytes = 1_000_000_000) {
+    this.limitBytes = limitBytes
+  }
+
+  async append(record: Uint8Array): Promise<void> {
+    const copy = new Uint8Array(record)
+    if (this.held) {
+      const turn = createDeferred<void>()
+      this.#waiting.push(turn)
+      await turn.promise
+    }
+    const { logBytes, checkpointBytes } = this.usage()
+    if (logBytes + checkpointBytes + copy.length > this.limitBytes) throw new DiskFullError(this.limitBytes)
+    this.records.push(copy)
+  }
+
+  async writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+    if (checkpoint.length > this.limitBytes) throw new DiskFullError(this.limitBytes)
+    this.checkpoint = new Uint8Array(checkpoint)
+    this.records = []
+    this.checkpointCount++
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Lets the held appends go on, and later ones pass. */
+  release(): void {
+    this.held = false
+    for (const turn of this.#waiting.splice(0)) turn.resolve()
+  }
+
+  read(): DiskContents {
+    return { checkpoint: this.checkpoint, records: [...this.records] }
+  }
+
+  usage(): DiskUsage {
+    return {
+      logBytes: this.records.reduce((sum, record) => sum + record.length, 0),
+      checkpointBytes: this.checkpoint?.length ?? 0,
+      limitBytes: this.limitBytes,
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
+import type { NodeInvocation } from '../invocation.js'
+
+export const cloneCollectionAsCappedFields = { toCollection: 'string!', size: 'number!', temp: 'bool' } as const
+
+export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
+  name: 'cloneCollectionAsCapped',
+  routing: 'primary-shard',
+  access: 'write',
+  manual: 'reference/command/cloneCollectionAsCapped',
+  status: 'full',
+  summary: 'Makes a capped collection with the newest documents of another one.',
+  fields: cloneCollectionAsCappedFields,
+  async run(invocation) {
+    const { host, args, db } = invocation
+    const ns = `${db}.${args.collectionName(db)}`
+    const target = `${db}.${args.string('toCollection')!}`
+    const entered = host.role.enter(ns, invocation)
+    if (entered instanceof Promise) await entered
+    const source = sourceOfCopy(invocation, ns)
+    const size = cappedSizeOf(invocation)
+    if (host.collection(target) !== undefined)
+      throw new CommandError('NamespaceExists', `cloneCollectionAsCapped failed - destination collection ${target} already exists.`)
+    copyAsCapped(host, source, target, size)
+    await host.flush()
+    return new DocumentWriter(128)
+  },
+}

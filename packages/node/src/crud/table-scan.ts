@@ -1,0 +1,34 @@
+import { CommandError, findField } from '@shardlab/bson'
+import { stagesOf, type QueryPlan } from '@shardlab/storage'
+import type { ParameterSet } from '../parameters/parameter-set.js'
+import { splitNamespace } from './namespace.js'
+
+const internalDatabases: readonly string[] = ['admin', 'config', 'local']
+
+/**
+ * With the parameter `notablescan` no query with a predicate may scan a collection of users. Server: fillOutPlannerParams, query_planner.cpp.
+ * @param hint of the query, `$natural` among them
+ * @throws CommandError 291 NoQueryExecutionPlans
+ */
+export function checkTableScan(
+  { parameters }: { readonly parameters: ParameterSet },
+  { collection: { ns }, filter: { root }, root: plan }: QueryPlan,
+  hint: string | Uint8Array | undefined,
+): void {
+  if (!parameters.bool('notablescan')) return
+  const [db, name] = splitNamespace(ns)
+  if (internalDatabases.includes(db) || name.startsWith('system.')) return
+  if (root.kind === 'always' ? root.value : root.kind === 'and' && root.children.length === 0) return
+  for (const { stage } of stagesOf(plan)) {
+    if (stage !== 'COLLSCAN') continue
+    const isNatural = hint !== undefined && typeof hint !== 'string' && findField(hint, '$natural') !== undefined
+    throw new CommandError(
+      'NoQueryExecutionPlans',
+      `error processing query: ns=${ns} planner returned error :: caused by :: ${
+        isNatural
+          ? "hint $natural is not allowed, because 'notablescan' is enabled"
+          : "No indexed plans available, and running with 'notablescan'"
+      }`,
+    )
+  }
+}

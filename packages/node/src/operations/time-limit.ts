@@ -1,0 +1,49 @@
+/** maxTimeMS. Server: operation_context.cpp, clientcursor.h; manual: reference/method/cursor.maxTimeMS. */
+import type { CommandArguments } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+
+/** The argument `maxTimeMS` in milliseconds; 0: no limit. @throws CommandError 2 BadValue */
+export function maxTimeMsOf(args: CommandArguments): number {
+  const value = args.number('maxTimeMS')
+  if (value === undefined) return 0
+  if (!Number.isInteger(value)) throw new CommandError('BadValue', 'maxTimeMS has non-integral value')
+  if (value < 0 || value > 0x7fff_ffff) throw new CommandError('BadValue', `${value} value for maxTimeMS is out of range [0, 2147483647]`)
+  return value
+}
+
+/**
+ * How long a command, and after it the cursor that it opened, may work. It runs from the beginning; while nobody reads from the
+ * cursor it is paused.
+ */
+export class TimeLimit {
+  readonly #now: () => number
+  #leftMs: number
+  /** Null: paused. */
+  #deadlineMs: number | null
+
+  /** `now` is the member's clock. */
+  constructor(now: () => number, startedAtMs: number, maxTimeMs: number) {
+    this.#now = now
+    this.#leftMs = maxTimeMs
+    this.#deadlineMs = startedAtMs + maxTimeMs
+  }
+
+  pause(): void {
+    if (this.#deadlineMs === null) return
+    this.#leftMs = this.#deadlineMs - this.#now()
+    this.#deadlineMs = null
+  }
+
+  resume(): void {
+    this.#deadlineMs ??= this.#now() + this.#leftMs
+  }
+
+  /** @throws CommandError 50 MaxTimeMSExpired */
+  check(): void {
+    if (this.#deadlineMs !== null && this.#now() >= this.#deadlineMs) throw maxTimeExpired()
+  }
+}
+
+export function maxTimeExpired(): CommandError {
+  return new CommandError('MaxTimeMSExpired', 'operation exceeded time limit')
+}

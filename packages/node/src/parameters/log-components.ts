@@ -1,0 +1,33 @@
+/** The verbosity of each part of the log, for logComponentVerbosity. Server: logv2/log_component.cpp, parameters.cpp. */
+import type { DocumentWriter } from '@shardlab/bson'
+
+/** What a component writes that says nothing of its own: as much as the one above it. */
+const inherited = -1
+
+const components: readonly (readonly [name: string, ...inside: readonly string[]])[] = [
+  ['accessControl'],
+  ['command'],
+  ['control'],
+  ['executor'],
+  ['geo'],
+  ['index'],
+  ['network', 'asio', 'bridge', 'connectionPool'],
+  ['query'],
+  ['replication', 'election', 'heartbeats', 'initialSync', 'rollback'],
+  ['sharding', 'shardingCatalogRefresh'],
+  ['storage', 'recovery', 'journal'],
+  ['write'],
+  ['ftdc'],
+  ['transaction'],
+]
+
+/** `{ verbosity, component: { verbosity, … }, … }`; only the whole log has a verbosity of its own. */
+export function writeLogComponents(writer: DocumentWriter, name: string, logLevel: number): void {
+  writer.startDocument(name).int32('verbosity', logLevel)
+  for (const [component, ...inside] of components) {
+    writer.startDocument(component).int32('verbosity', inherited)
+    for (const each of inside) writer.startDocument(each).int32('verbosity', inherited).end()
+    writer.end()
+  }
+  writer.end()
+}

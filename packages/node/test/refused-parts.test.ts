@@ -1,0 +1,50 @@
+/** What the rows of commands call missing is refused with an error, and never passed over in silence. */
+import t from 'tap'
+import { NodeUnderTest } from './support/harness.js'
+
+const index = (key: object, more: object = {}) => ({ createIndexes: 'c', indexes: [{ name: 'i', key, ...more }] })
+
+const refused: readonly (readonly [name: string, commands: readonly object[], db?: string])[] = [
+  [
+    'create',
+    [
+      { create: 'a', timeseries: { timeField: 't' } },
+      { create: 'b', encryptedFields: { fields: [] } },
+    ],
+  ],
+  [
+    'createIndexes',
+    [
+      index({ a: 'text' }),
+      index({ a: '2d' }),
+      index({ a: '2dsphere' }),
+      index({ a: 'geoHaystack' }, { bucketSize: 1 }),
+      index({ '$**': 'text' }),
+    ],
+  ],
+  ['collMod', [{ collMod: 'c', timeseries: { granularity: 'hours' } }]],
+  ['fsync', [{ fsync: 1, lock: true }, { fsync: 1, lock: 1 }, { fsyncUnlock: 1 }], 'admin'],
+  ['profile', [{ profile: 1 }, { profile: 2 }, { profile: 0, filter: { op: 'query' } }]],
+  ['mapReduce', [{ mapReduce: 'c', map: 'f', reduce: 'g', out: { inline: 1 } }]],
+  ['setParameter', [{ setParameter: 1, internalQueryForceClassicEngine: true }], 'admin'],
+  ['configureFailPoint', [{ configureFailPoint: 'failCommand', mode: 'alwaysOn', data: {} }], 'admin'],
+]
+
+t.test('missing parts are refused', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  await node.ok({ insert: 'c', documents: [{ a: 1 }] })
+  for (const [name, commands, db = 'test'] of refused) {
+    for (const command of commands) {
+      const reply = await node.run(command, { db })
+      t.match(reply, { ok: 0, code: Number, errmsg: String }, JSON.stringify(command))
+    }
+    if (node.node.table.find(name)!.status === 'full') t.fail(`${name} is full: it refuses nothing any more`)
+  }
+  const known = new Set(refused.map(([name]) => name))
+  const missing = node.node.table.rows.filter((row) => row.missing !== undefined).map(({ name }) => name)
+  t.strictSame(
+    missing.filter((name) => !known.has(name)),
+    [],
+    'every row that calls something missing stands here',
+  )
+})

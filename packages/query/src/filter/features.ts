@@ -1,0 +1,15 @@
+/** Operators that filters may have in some places only. Server: `MatchExpressionParser::AllowedFeatures`. */
+
+export type FilterFeature = 'text' | 'near' | 'where' | 'expr' | 'jsonSchema'
+
+/** What a filter may use in the place where it stands. */
+export type FilterFeatures = ReadonlySet<FilterFeature>
+
+/** The filter of a command. */
+export const allFilterFeatures: FilterFeatures = new Set(['text', 'near', 'where', 'expr', 'jsonSchema'])
+/** $match, and the filters of other stages. */
+export const pipelineFilterFeatures: FilterFeatures = new Set(['text', 'expr', 'jsonSchema'])
+/** Validators of collections. */
+export const validatorFilterFeatures: FilterFeatures = new Set(['expr', 'jsonSchema'])
+/** Array filters, $pull, $elemMatch of projections, partial indexes. */
+export const noFilterFeatures: FilterFeatures = new Set()

@@ -1,0 +1,226 @@
+/**
+ * The server's regular expressions (PCRE in UTF mode, without UCP) as JavaScript's in Unicode mode, whose text means the
+ * same. What has no counterpart is refused here or by JavaScript's compiler. Manual: reference/operator/query/regex.
+ */
+import { CommandError } from '@shardlab/bson'
+import { escapedSet, literal, posixClass, textOf, vertical } from './pattern-sets.js'
+
+/** Escapes that mean the same in both, outside and inside of a class. */
+const sameEverywhere = 'dDwWfnrt'
+const anyCharacter = '[^]'
+const atEnd = `(?!${anyCharacter})`
+
+function invalid(reason: string): CommandError {
+  return new CommandError(51091, `Regular expression is invalid: ${reason}`)
+}
+
+/** What a piece of the pattern becomes, and where the next one begins. */
+type Piece = readonly [text: string, next: number]
+
+/**
+ * The text for `new RegExp(text, 'u')`; of the flags only `i` is left to JavaScript.
+ * @param flags of `x`, `m`, `s`
+ * @throws CommandError 51091 for what PCRE does not know and what has no counterpart
+ */
+export function translatePattern(source: string, flags: ReadonlySet<string>): string {
+  let out = ''
+  for (let i = 0; i < source.length;) {
+    const [text, next] = pieceAt(source, i, flags)
+    out += text
+    i = next
+  }
+  return out
+}
+
+function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
+  const char = source[i]!
+  switch (char) {
+    case '\\':
+      return escapeAt(source, i + 1)
+    case '[':
+      return classAt(source, i)
+    case '(':
+      return groupAt(source, i)
+    case '.':
+      return [flags.has('s') ? anyCharacter : '[^\\n]', i + 1]
+    case '^':
+      // After a line break, but not after one that ends the text.
+      return [flags.has('m') ? `(?:(?<!${anyCharacter})|(?<=\\n)(?=${anyCharacter}))` : '^', i + 1]
+    case '$':
+      return [flags.has('m') ? `(?=\\n|${atEnd})` : `(?=\\n?${atEnd})`, i + 1]
+    case '{': {
+      const quantifier = /^\{\d+(?:,\d*)?\}/.exec(source.slice(i, i + 24))
+      return quantifier === null ? ['\\{', i + 1] : [quantifier[0], i + quantifier[0].length]
+    }
+    case '}':
+    case ']':
+      return [`\\${char}`, i + 1]
+    default:
+  }
+  if (flags.has('x')) {
+    if (/\s/.test(char)) return ['', i + 1]
+    if (char === '#') {
+      const end = source.indexOf('\n', i)
+      return ['', end < 0 ? source.length : end + 1]
+    }
+  }
+  return [char, i + 1]
+}
+
+/** The opening of a group that is written differently, or a comment; other kinds are JavaScript's to judge. */
+function groupAt(source: string, i: number): Piece {
+  const named = /^\(\?(?:P<(\w+)>|'(\w+)')/.exec(source.slice(i))
+  if (named !== null) return [`(?<${named[1] ?? named[2]}>`, i + named[0].length]
+  const reference = /^\(\?P=(\w+)\)/.exec(source.slice(i))
+  if (reference !== null) return [`\\k<${reference[1]}>`, i + reference[0].length]
+  if (source.startsWith('(?#', i)) {
+    const end = source.indexOf(')', i)
+    if (end < 0) throw invalid('missing ) after (?# comment')
+    return ['', end + 1]
+  }
+  return ['(', i + 1]
+}
+
+/** `i` is behind the backslash. */
+function escapeAt(source: string, i: number): Piece {
+  const char = source[i]
+  if (char === undefined) throw invalid('\\ at end of pattern')
+  switch (char) {
+    case 'A':
+      return [`(?<!${anyCharacter})`, i + 1]
+    case 'z':
+      return [atEnd, i + 1]
+    case 'Z':
+      return [`(?=\\n?${atEnd})`, i + 1]
+    case 'N':
+      return ['[^\\n]', i + 1]
+    case 'R':
+      return [`(?:\\r\\n|[${textOf(vertical)}])`, i + 1]
+    case 'b':
+    case 'B':
+      return [`\\${char}`, i + 1]
+    case 'Q': {
+      const [text, next] = quotedAt(source, i + 1)
+      return [escaped(text), next]
+    }
+    case 'E':
+      return ['', i + 1]
+    case 'k':
+    case 'g':
+      return referenceAt(source, i)
+    default:
+  }
+  const number = /^[1-9]\d*/.exec(source.slice(i))?.[0]
+  // A number of several digits with fewer groups than that is a character code.
+  if (number !== undefined && (number.length === 1 || Number(number) <= groupCount(source))) return [`(?:\\${number})`, i + number.length]
+  const set = escapedSet(char)
+  return set === null ? characterOrProperty(source, i) : [`[${set}]`, i + 1]
+}
+
+function groupCount(source: string): number {
+  return [...source.matchAll(/\\.|\((?:(?![?*])|\?(?:P?<[A-Za-z_]|'))/gs)].filter(([text]) => text.startsWith('(')).length
+}
+
+/** By name or number of a group. */
+function referenceAt(source: string, i: number): Piece {
+  const [whole, name, number] = /^(?:k(?:<(\w+)>|'\w+'|\{\w+\})|g\{?(\d+)\}?|g\{[a-zA-Z_]\w*\})/.exec(source.slice(i)) ?? []
+  if (whole === undefined) throw invalid(`\\${source[i]} in this form is not supported`)
+  return [number === undefined ? `\\k<${name ?? whole.slice(2, -1)}>` : `(?:\\${number})`, i + whole.length]
+}
+
+/** The inside of `\Q…\E`. */
+function quotedAt(source: string, i: number): Piece {
+  const end = source.indexOf('\\E', i)
+  return end < 0 ? [source.slice(i), source.length] : [source.slice(i, end), end + 2]
+}
+
+const escaped = (text: string): string => text.replaceAll(/[-.*+?^${}()|[\]\\/]/g, (char) => literal(char.charCodeAt(0)))
+
+const controls: Readonly<Record<string, number>> = { a: 0x07, e: 0x1b }
+
+/** What means the same inside and outside of a class: `\d`, `\p{L}`, `\x{263a}`, `\012`, `\-`. */
+function characterOrProperty(source: string, i: number): Piece {
+  const char = source[i]!
+  if (sameEverywhere.includes(char)) return [`\\${char}`, i + 1]
+  if (Object.hasOwn(controls, char)) return [literal(controls[char]!), i + 1]
+  if (char === 'p' || char === 'P') return propertyAt(source, i)
+  const rest = source.slice(i, i + 16)
+  const [whole, braced, hex, octal, plainOctal] = /^(?:x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{0,2})|o\{([0-7]+)\}|([0-7]{1,3}))/.exec(rest) ?? []
+  if (whole !== undefined) {
+    const codePoint = braced !== undefined || hex !== undefined ? parseInt(braced ?? hex!, 16) || 0 : parseInt(octal ?? plainOctal!, 8)
+    if (codePoint > 0x10ffff) throw invalid('character code point value in \\x{} or \\o{} is too large')
+    return [literal(codePoint), i + whole.length]
+  }
+  if (char === 'c') {
+    const control = source.charCodeAt(i + 1)
+    if (!(control >= 0x20 && control < 0x7f)) throw invalid('\\c must be followed by a printable ASCII character')
+    return [literal(source[i + 1]!.toUpperCase().charCodeAt(0) ^ 0x40), i + 2]
+  }
+  if ('CGKX'.includes(char)) throw invalid(`\\${char} is not supported`)
+  if (/[A-Za-z0-9]/.test(char)) throw invalid('unrecognized character follows \\')
+  const codePoint = source.codePointAt(i)!
+  return [literal(codePoint), i + (codePoint > 0xffff ? 2 : 1)]
+}
+
+/** `\p{Lu}`, `\pL`, `\p{^L}`, `\p{Greek}`. */
+function propertyAt(source: string, i: number): Piece {
+  const found = /^([pP])(?:\{(\^?)([\w&]+)\}|([A-Z]))/.exec(source.slice(i))
+  if (found === null) throw invalid('malformed \\P or \\p sequence')
+  const [whole, letter, caret, braced, single] = found
+  const name = single ?? braced!
+  const property = name === 'L&' ? 'LC' : name
+  const negated = (letter === 'P') !== (caret === '^')
+  // Categories have at most two letters; longer names are those of scripts.
+  const text = property === 'Any' || property.length <= 2 ? property : `Script=${property}`
+  return [`\\${negated ? 'P' : 'p'}{${text}}`, i + whole.length]
+}
+
+/** A class in brackets; `from` is its opening one. */
+function classAt(source: string, from: number): Piece {
+  let i = from + 1
+  let out = '['
+  if (source[i] === '^') {
+    out += '^'
+    i++
+  }
+  // A bracket right at the start stands for itself.
+  if (source[i] === ']') {
+    out += '\\]'
+    i++
+  }
+  /** Behind a set, no range can begin: a hyphen is one. */
+  let afterSet = false
+  for (; source[i] !== ']';) {
+    const char = source[i]
+    if (char === undefined) throw invalid('missing terminating ] for character class')
+    const [text, next, isSet] = classItemAt(source, i, char)
+    out += char === '-' && afterSet ? '\\-' : text
+    afterSet = isSet
+    i = next
+  }
+  return [`${out}]`, i + 1]
+}
+
+function classItemAt(source: string, i: number, char: string): readonly [text: string, next: number, isSet: boolean] {
+  const posix = char === '[' ? /^\[:(\^?)(\w+):\]/.exec(source.slice(i, i + 16)) : null
+  if (posix !== null) {
+    const characters = posixClass(posix[2]!, posix[1] === '^')
+    if (characters === null) throw invalid('unknown POSIX class name')
+    return [characters, i + posix[0].length, true]
+  }
+  if (char === '[') return ['\\[', i + 1, false]
+  if (char !== '\\') return [char, i + 1, false]
+  const escape = source[i + 1]
+  if (escape === undefined) throw invalid('\\ at end of pattern')
+  if (escape === 'b') return ['\\b', i + 2, false]
+  if (escape === 'E') return ['', i + 2, false]
+  if (escape === 'Q') {
+    const [text, next] = quotedAt(source, i + 2)
+    return [escaped(text), next, false]
+  }
+  if ('BNRX'.includes(escape)) throw invalid('escape sequence is invalid in character class')
+  const set = escapedSet(escape)
+  if (set !== null) return [set, i + 2, true]
+  const [text, next] = characterOrProperty(source, i + 1)
+  return [text, next, 'dDwWpP'.includes(escape)]
+}

@@ -1,0 +1,48 @@
+/** Integers as arguments of operators. Server: BSONElement::parseIntegerElementToLong and its like. */
+import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
+import { exactInteger } from './arithmetic.js'
+import { formatField } from './format.js'
+
+/**
+ * A number that is an int64.
+ * @param name as messages show it before the value
+ * @throws CommandError FailedToParse (9)
+ */
+export function integerArgument(name: string, value: RawValue): bigint {
+  const fail = (what: string): never => {
+    throw new CommandError('FailedToParse', `${what}: ${formatField(name, value)}`)
+  }
+  if (!value.isNumber()) return fail('Expected a number in')
+  const integer = exactInteger(value)
+  if (integer !== null) return integer
+  if (value.type === BsonType.decimal128) return fail('Cannot represent as a 64-bit integer')
+  const double = value.asNumber()
+  if (Number.isNaN(double)) return fail('Expected an integer, but found NaN in')
+  return fail(Math.abs(double) >= 2 ** 63 ? 'Cannot represent as a 64-bit integer' : 'Expected an integer')
+}
+
+/** The same, at least 0. @throws CommandError FailedToParse (9) */
+export function nonNegativeArgument(name: string, value: RawValue): bigint {
+  const integer = integerArgument(name, value)
+  if (integer < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, value)}`)
+  return integer
+}
+
+/** The same, an int32 that is at least 0. @throws CommandError FailedToParse (9) */
+export function nonNegativeInt32Argument(name: string, value: RawValue): number {
+  const integer = integerArgument(name, value)
+  if (BigInt.asIntN(32, integer) !== integer)
+    throw new CommandError('FailedToParse', `Cannot represent ${formatField(name, value)} in an int`)
+  if (integer < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, value)}`)
+  return Number(integer)
+}
+
+/** What a parser above says of such an argument: another code, with some words before. @throws CommandError BadValue (2) */
+export function badValue<Result>(prefix: string, parse: () => Result): Result {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof CommandError) throw new CommandError('BadValue', prefix + error.message)
+    throw error
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Commands that no driver sends, and messages that are none. Each gets a proper reply or, when it is no message, a closed connection;
+ * no member dies, nothing hangs, and memory stays where it was. SHARDLAB_SEED=7 plays that seed, SHARDLAB_LONG=1 plays a million
+ * messages instead of 20,000.
+ */
+import t from 'tap'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createRandom } from '@shardlab/actor'
+import { encode, EJSON, type Document } from '@shardlab/bson'
+import { decodeReply, encodeCommand } from '@shardlab/wire'
+import { ShardedCluster } from 'shardlab'
+import { RawClient } from '../support/raw-client.js'
+import { fuzzedCommand } from './commands.js'
+import { damaged, readReply, repliesTo } from './damage.js'
+import { once } from './values.js'
+import { Watchdog } from './watchdog.js'
+
+const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
+const seed = SHARDLAB_SEED ?? String(Math.floor(Math.random() * 2 ** 31))
+const total = SHARDLAB_LONG === '1' ? 1_000_000 : 20_000
+
+/** Data are dropped this often, so that what the cluster holds says nothing about leaks. */
+const roundLength = 2_000
+
+/** What the heap may grow by between the end of the first quarter and the end. */
+const allowedGrowthBytes = 48 * 1024 * 1024
+
+/** Where many things are wrong, the first of them will do. */
+const mostFindings = 40
+
+/** Sentences of JavaScript itself: an error that nobody thought of. */
+const accident = /is not a function|not iterable|Cannot (read|set|mix|convert)|Invalid (array|typed|string) length|call stack/
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+function heapBytes(): number {
+  collectGarbage()
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return heapUsed + external + arrayBuffers
+}
+
+/** What is wrong with a reply; null: nothing. */
+function findingIn(reply: Document): string | null {
+  if (reply['ok'] === 1) return null
+  // What the server answers to OP_QUERY that is no command.
+  if (typeof reply['$err'] === 'string' && typeof reply['code'] === 'number') return null
+  if (reply['ok'] !== 0) return `ok is ${String(reply['ok'])}`
+  const { code, codeName, errmsg } = reply
+  if (typeof code !== 'number' || typeof codeName !== 'string' || typeof errmsg !== 'string')
+    return `an error without code, codeName or errmsg: ${Object.keys(reply).join(' ')}`
+  if (codeName === '' || errmsg === '') return 'an error without a name or a sentence'
+  if (code === 1 || code === 8) return `${codeName}: ${errmsg}`
+  return accident.test(errmsg) ? `an accident: ${errmsg}` : null
+}
+
+async function prepare(client: RawClient): Promise<void> {
+  for (const db of ['fuzz', 'other', 'types', 'test']) await client.command({ dropDatabase: 1, $db: db })
+  await client.command({ shardCollection: 'fuzz.sharded', key: { _id: 'hashed' }, $db: 'admin' })
+  const documents = Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i % 5, b: { c: i }, c: [i, i + 1], s: `x${i}` }))
+  for (const name of ['things', 'sharded', 'other']) await client.command({ insert: name, documents, $db: 'fuzz' })
+}
+
+const replyOf = (frame: Uint8Array): Document => readReply(decodeReply(frame).body)
+const asFinding = (error: Error): string => error.message
+
+/** A cluster whose members may die: the next one takes its place. */
+class Patient {
+  readonly crashes: string[] = []
+  #cluster: ShardedCluster | undefined
+  #client: RawClient | undefined
+
+  get endpoint(): string {
+    return this.#cluster!.mongos[0]!
+  }
+
+  async client(): Promise<RawClient> {
+    if (this.crashes.length > 0) await this.stop()
+    if (this.#cluster === undefined) {
+      this.#cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline' })
+      this.#cluster.on('member', ({ member, state, error }) => {
+        if (state === 'crashed') this.crashes.push(`${member.replace(/\d+/, '')} crashed: ${error}`)
+      })
+      await prepare((this.#client = await RawClient.connect(this.endpoint)))
+    }
+    return (this.#client ??= await RawClient.connect(this.endpoint))
+  }
+
+  /** The connection is gone, or a fresh one is wanted. */
+  hangUp(): void {
+    this.#client?.close()
+    this.#client = undefined
+  }
+
+  async stop(): Promise<void> {
+    this.hangUp()
+    await this.#cluster?.stop()
+    this.#cluster = undefined
+    this.crashes.length = 0
+  }
+}
+
+t.setTimeout(3_600_000)
+
+t.test(`${total} messages (again: SHARDLAB_SEED=${seed} npm test -- fuzz/)`, { timeout: 3_600_000 }, async (t) => {
+  const patient = new Patient()
+  const watchdog = new Watchdog(`the fuzz with SHARDLAB_SEED=${seed}`, 30_000)
+  t.teardown(() => watchdog.stop())
+  const findings = new Map<string, string>()
+  let heapAtQuarter = 0
+  let errors = 0
+  for (let i = 0; i < total && findings.size < mostFindings; i++) {
+    const client = await patient.client()
+    if (i % roundLength === 0) {
+      await prepare(client)
+      if (i >= total / 4 && heapAtQuarter === 0) heapAtQuarter = heapBytes()
+    }
+    watchdog.at(i)
+    // Each message from a seed of its own: one can be made again without those before it.
+    const random = createRandom(`${seed} ${i}`)
+    const { db, command } = fuzzedCommand(random)
+    const isDamaged = once(random, 10)
+    const bytes = encodeCommand(i + 1, encode({ ...command, $db: db }))
+    const replies = isDamaged
+      ? await repliesTo(patient.endpoint, damaged(random, bytes))
+      : [await client.exchange(bytes).then(replyOf, asFinding)]
+    errors += replies.filter((reply) => typeof reply !== 'string' && reply['ok'] === 0).length
+    for (const found of [...replies.map((reply) => (typeof reply === 'string' ? reply : findingIn(reply))), ...patient.crashes]) {
+      if (found === null || findings.has(found)) continue
+      findings.set(
+        found,
+        `message ${i}${isDamaged ? ', damaged' : ''}: ${EJSON.stringify({ db, command }, { relaxed: true }).slice(0, 3_000)}`,
+      )
+    }
+    if (replies.some((reply) => typeof reply === 'string')) patient.hangUp()
+  }
+  await prepare(await patient.client())
+  const grownBytes = heapBytes() - heapAtQuarter
+  for (const [finding, where] of findings) t.fail(finding, { where })
+  t.ok(errors > total / 10 && errors < total, `${errors} were refused`)
+  t.ok(grownBytes < allowedGrowthBytes, `the heap grew by ${Math.round(grownBytes / 1024)} KB`)
+  await patient.stop()
+})

@@ -1,0 +1,33 @@
+/** A capped collection: what it has lost is older than what it still has, also after its shard crashed. */
+import type { SimulatedClient } from '../simulated-client.js'
+import { contentsOf, type Activity, type Worker } from './activity.js'
+
+const most = 20
+
+export class CappedLog implements Activity {
+  /** By client: what was acknowledged, in order. */
+  readonly #written = new Map<number, number[]>()
+
+  prepare(client: SimulatedClient): Promise<void> {
+    return client.untilDone({ create: 'log', capped: true, size: 100_000, max: most, $db: 'app' }).then(() => {})
+  }
+
+  async step({ client, random, number, newKeys }: Worker): Promise<void> {
+    const keys = newKeys(1 + random.below(3))
+    const documents = keys.map((_id) => ({ _id, by: number }))
+    await client.writeRetryably({ command: { insert: 'log', $db: 'app' }, documents, field: 'documents' })
+    this.#written.set(number, [...(this.#written.get(number) ?? []), ...keys])
+  }
+
+  async violations(client: SimulatedClient): Promise<string[]> {
+    const wrong: string[] = []
+    const found = await contentsOf<{ _id: number; by: number }>(client, 'log')
+    const written = [...this.#written.values()].flat().length
+    if (found.length !== Math.min(written, most)) wrong.push(`the log holds ${found.length} of ${written} documents`)
+    for (const [number, keys] of this.#written) {
+      const kept = found.filter(({ by }) => by === number).map(({ _id }) => _id)
+      if (kept.join() !== keys.slice(keys.length - kept.length).join()) wrong.push(`of ${keys.join()} the log holds ${kept.join()}`)
+    }
+    return wrong
+  }
+}

@@ -1,0 +1,45 @@
+/** Unique indexes: of those who want a name one gets it, and who was told so has it. */
+import type { SimulatedClient } from '../simulated-client.js'
+import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
+
+const collections = ['users', 'plainUsers'] as const
+const names = 40
+const duplicateKey = 11_000
+
+export class UniqueNames implements Activity {
+  /** By collection and name: the document that has it. */
+  readonly #owners = new Map<string, number>()
+
+  async prepare(client: SimulatedClient): Promise<void> {
+    await client.untilDone({ shardCollection: 'app.users', key: { name: 1 }, unique: true, $db: 'admin' })
+    const indexes = [{ key: { name: 1 }, name: 'name_1', unique: true }]
+    await client.untilDone({ createIndexes: 'plainUsers', indexes, $db: 'app' })
+  }
+
+  async step({ client, random, newKeys }: Worker): Promise<void> {
+    const ns = collections[random.below(collections.length)]!
+    const name = `name ${random.below(names)}`
+    const [_id] = newKeys(1) as [number]
+    const ops = [{ insert: 0, document: { _id, name } }]
+    const command = { bulkWrite: 1, ops, nsInfo: [{ ns: `app.${ns}` }], $db: 'admin' }
+    const reply = await client.retryably(command, ({ nInserted }) => (nInserted === 0 ? null : nInserted), [duplicateKey])
+    if (reply['nInserted'] === 0) return
+    const owner = this.#owners.get(`${ns} ${name}`)
+    mustHold(owner === undefined, () => `${ns}: ${name} was given to ${owner} and to ${_id}`)
+    this.#owners.set(`${ns} ${name}`, _id)
+  }
+
+  async violations(client: SimulatedClient): Promise<string[]> {
+    const wrong: string[] = []
+    for (const ns of collections) {
+      const found = await contentsOf<{ _id: number; name: string }>(client, ns)
+      for (const { _id, name } of found) {
+        const owner = this.#owners.get(`${ns} ${name}`)
+        if (owner !== _id) wrong.push(`${ns}: ${name} is of ${_id}, ${owner} was told so`)
+      }
+      const owned = [...this.#owners.keys()].filter((key) => key.startsWith(`${ns} `)).length
+      if (found.length !== owned) wrong.push(`${ns} holds ${found.length} names, ${owned} were given`)
+    }
+    return wrong
+  }
+}

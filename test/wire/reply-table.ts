@@ -1,0 +1,518 @@
+/**
+ * The BSON types of what a mongos of 8.0 answers, by command: from the IDL files of the server's commands (`reply_type`), the replies
+ * that the manual prints, and, where neither says, the code that builds the reply. In that code `append` of an `int`, a `long long`
+ * or a `double` keeps the type, while `appendNumber` of a `long long` writes an int when the value fits into one.
+ */
+import type { Document } from '@shardlab/bson'
+
+/** A field's type; `?` behind its path: it may be missing. Below `.*` anything goes. */
+export type Types = Readonly<Record<string, string | readonly string[]>>
+
+export interface ReplyRow {
+  readonly command: Document
+  /** Default `types`. */
+  readonly db?: string
+  /** Every field at the top has to be here; below it those that matter. Without `ok`, `operationTime` and `$clusterTime`. */
+  readonly types: Types
+}
+
+/** How the running cursor of the row before is named. */
+export const lastCursor = Symbol('id of the last cursor')
+
+const admin = 'admin'
+
+const cursorOf = (batch: 'firstBatch' | 'nextBatch', ...fields: string[]): Types => ({
+  cursor: 'object',
+  'cursor.id': 'long',
+  'cursor.ns': 'string',
+  [`cursor.${batch}`]: 'array',
+  [`cursor.${batch}[]?`]: 'object',
+  ...Object.fromEntries(fields.map((field) => [`cursor.${batch}[].${field.split(':')[0]}`, field.split(':')[1]!])),
+})
+
+const hello: Types = {
+  msg: 'string',
+  topologyVersion: 'object',
+  'topologyVersion.processId': 'objectId',
+  'topologyVersion.counter': 'long',
+  maxBsonObjectSize: 'int',
+  maxMessageSizeBytes: 'int',
+  maxWriteBatchSize: 'int',
+  localTime: 'date',
+  logicalSessionTimeoutMinutes: 'int',
+  connectionId: 'int',
+  minWireVersion: 'int',
+  maxWireVersion: 'int',
+}
+
+const collStats: Types = {
+  sharded: 'bool',
+  'primary?': 'string',
+  capped: 'bool',
+  ns: 'string',
+  count: 'int',
+  size: 'int',
+  storageSize: 'int',
+  totalIndexSize: 'int',
+  totalSize: 'int',
+  indexSizes: 'object',
+  'indexSizes._id_': 'int',
+  avgObjSize: 'double',
+  maxSize: 'long',
+  nindexes: 'int',
+  nchunks: 'int',
+  scaleFactor: 'int',
+  indexDetails: 'object',
+  'indexDetails.*': 'anything',
+  shards: 'object',
+  'shards.shard01.count': 'int',
+  'shards.shard01.size': 'int',
+  'shards.shard01.capped': 'bool',
+  'shards.shard01.ok': 'double',
+}
+
+const duplicate: Types = {
+  'writeErrors[].index': 'int',
+  'writeErrors[].code': 'int',
+  'writeErrors[].errmsg': 'string',
+  'writeErrors[].keyPattern': 'object',
+  'writeErrors[].keyValue': 'object',
+  writeErrors: 'array',
+}
+
+const explained: Types = {
+  queryPlanner: 'object',
+  'queryPlanner.winningPlan.stage': 'string',
+  'queryPlanner.winningPlan.shards[].explainVersion': 'string',
+  'queryPlanner.winningPlan.shards[].shardName': 'string',
+  queryShapeHash: 'string',
+  serverInfo: 'object',
+  'serverInfo.port': 'int',
+  serverParameters: 'object',
+  command: 'object',
+}
+
+/** In this order: a row may use what the rows before it made. */
+export const replyRows: readonly ReplyRow[] = [
+  { command: { ping: 1 }, types: {} },
+  { command: { hello: 1, helloOk: true }, db: admin, types: { isWritablePrimary: 'bool', helloOk: 'bool', ...hello } },
+  { command: { isMaster: 1 }, db: admin, types: { ismaster: 'bool', ...hello } },
+  { command: { isdbgrid: 1 }, db: admin, types: { isdbgrid: 'int', hostname: 'string' } },
+
+  { command: { shardCollection: 'types.sharded', key: { _id: 'hashed' } }, db: admin, types: { collectionsharded: 'string' } },
+  {
+    command: {
+      insert: 'things',
+      documents: [
+        { _id: 1, a: 1 },
+        { _id: 2, a: 2 },
+        { _id: 3, a: 3 },
+      ],
+    },
+    types: { n: 'int' },
+  },
+  { command: { insert: 'things', documents: [{ _id: 1 }] }, types: { n: 'int', ...duplicate } },
+  { command: { insert: 'sharded', documents: Array.from({ length: 30 }, (_, i) => ({ _id: i, a: i })) }, types: { n: 'int' } },
+  { command: { insert: 'sharded', documents: [{ _id: 1 }, { _id: 2 }], ordered: false }, types: { n: 'int', ...duplicate } },
+  {
+    command: {
+      update: 'things',
+      updates: [
+        { q: { _id: 1 }, u: { $set: { b: 1 } } },
+        { q: { _id: 9 }, u: { $set: { b: 1 } }, upsert: true },
+      ],
+    },
+    types: { n: 'int', nModified: 'int', upserted: 'array', 'upserted[].index': 'int', 'upserted[]._id': 'int' },
+  },
+  { command: { update: 'sharded', updates: [{ q: {}, u: { $set: { b: 1 } }, multi: true }] }, types: { n: 'int', nModified: 'int' } },
+  { command: { delete: 'things', deletes: [{ q: { _id: 9 }, limit: 1 }] }, types: { n: 'int' } },
+  { command: { delete: 'sharded', deletes: [{ q: { a: 29 }, limit: 0 }] }, types: { n: 'int' } },
+  {
+    command: { findAndModify: 'things', query: { _id: 1 }, update: { $inc: { a: 1 } } },
+    types: { lastErrorObject: 'object', 'lastErrorObject.n': 'int', 'lastErrorObject.updatedExisting': 'bool', value: 'object' },
+  },
+  {
+    command: { findAndModify: 'things', query: { _id: 10 }, update: { $set: { a: 1 } }, upsert: true },
+    types: {
+      lastErrorObject: 'object',
+      'lastErrorObject.n': 'int',
+      'lastErrorObject.updatedExisting': 'bool',
+      'lastErrorObject.upserted': 'int',
+      value: 'null',
+    },
+  },
+  {
+    command: { findAndModify: 'things', query: { _id: 10 }, remove: true },
+    types: { lastErrorObject: 'object', 'lastErrorObject.n': 'int', value: 'object' },
+  },
+  {
+    command: {
+      bulkWrite: 1,
+      ops: [
+        { insert: 0, document: { _id: 50 } },
+        { update: 0, filter: { _id: 51 }, updateMods: { $set: { a: 1 } }, upsert: true },
+        { delete: 0, filter: { _id: 50 } },
+        { insert: 0, document: { _id: 51 } },
+      ],
+      nsInfo: [{ ns: 'types.things' }],
+    },
+    db: admin,
+    types: {
+      ...cursorOf('firstBatch', 'ok:double', 'idx:int', 'n:int', 'nModified:int', 'upserted:object', 'code:int', 'errmsg:string'),
+      nErrors: 'int',
+      nInserted: 'int',
+      nMatched: 'int',
+      nModified: 'int',
+      nUpserted: 'int',
+      nDeleted: 'int',
+    },
+  },
+
+  { command: { find: 'things', batchSize: 1 }, types: cursorOf('firstBatch', '_id:int') },
+  { command: { getMore: lastCursor, collection: 'things' } as unknown as Document, types: cursorOf('nextBatch', '_id:int') },
+  { command: { find: 'sharded', batchSize: 1 }, types: cursorOf('firstBatch', '_id:int') },
+  {
+    command: { killCursors: 'sharded', cursors: [lastCursor] } as unknown as Document,
+    types: { cursorsKilled: 'array', 'cursorsKilled[]': 'long', cursorsNotFound: 'array', cursorsAlive: 'array', cursorsUnknown: 'array' },
+  },
+  { command: { find: 'nothing' }, types: cursorOf('firstBatch') },
+  { command: { aggregate: 'things', pipeline: [], cursor: {} }, types: cursorOf('firstBatch', '_id:int') },
+  {
+    command: { aggregate: 'sharded', pipeline: [{ $group: { _id: null, count: { $sum: 1 }, average: { $avg: '$a' } } }], cursor: {} },
+    types: cursorOf('firstBatch', 'count:int', 'average:double'),
+  },
+  { command: { aggregate: 'sharded', pipeline: [{ $count: 'n' }], cursor: {} }, types: cursorOf('firstBatch', 'n:int') },
+  { command: { count: 'things' }, types: { n: 'int', 'shards?': 'object', 'shards.*': 'anything' } },
+  { command: { count: 'sharded' }, types: { n: 'int', shards: 'object', 'shards.shard01': 'int' } },
+  { command: { distinct: 'sharded', key: 'a' }, types: { values: 'array', 'values[]': 'int' } },
+  { command: { explain: { find: 'things' }, verbosity: 'queryPlanner' }, types: explained },
+  {
+    command: { explain: { find: 'sharded', filter: { a: 1 } }, verbosity: 'executionStats' },
+    types: {
+      executionStats: 'object',
+      'executionStats.nReturned': 'int',
+      'executionStats.executionTimeMillis': 'int',
+      'executionStats.totalKeysExamined': 'int',
+      'executionStats.totalDocsExamined': 'int',
+      'executionStats.executionStages': 'object',
+      ...explained,
+    },
+  },
+
+  { command: { create: 'made', capped: true, size: 4096 }, types: {} },
+  { command: { createIndexes: 'things', indexes: [{ key: { a: 1 }, name: 'a_1' }] }, types: { raw: 'object', 'raw.*': 'anything' } },
+  {
+    command: { listIndexes: 'things' },
+    types: { ...cursorOf('firstBatch', 'v:int', 'key:object', 'name:string'), 'cursor.firstBatch[].key.a': 'int' },
+  },
+  {
+    command: { collMod: 'things', index: { name: 'a_1', hidden: true } },
+    types: { hidden_old: 'bool', hidden_new: 'bool', 'raw?': 'object', 'raw.*': 'anything' },
+  },
+  { command: { dropIndexes: 'things', index: 'a_1' }, types: { raw: 'object', 'raw.*': 'anything' } },
+  {
+    command: { listCollections: 1 },
+    types: {
+      ...cursorOf('firstBatch', 'name:string', 'type:string', 'options:object', 'info:object', 'idIndex:object'),
+      'cursor.firstBatch[].info.readOnly': 'bool',
+      'cursor.firstBatch[].info.uuid': 'binData',
+      'cursor.firstBatch[].idIndex.v': 'int',
+      'cursor.firstBatch[].options.capped': 'bool',
+    },
+  },
+  {
+    command: { listDatabases: 1 },
+    db: admin,
+    types: {
+      databases: 'array',
+      'databases[].name': 'string',
+      'databases[].sizeOnDisk': 'long',
+      'databases[].empty': 'bool',
+      'databases[].shards': 'object',
+      'databases[].shards.shard01': 'long',
+      totalSize: 'long',
+      totalSizeMb: 'long',
+    },
+  },
+  { command: { listDatabases: 1, nameOnly: true }, db: admin, types: { databases: 'array', 'databases[].name': 'string' } },
+  { command: { renameCollection: 'types.made', to: 'types.renamed' }, db: admin, types: {} },
+  { command: { convertToCapped: 'renamed', size: 8192 }, types: {} },
+  { command: { cloneCollectionAsCapped: 'things', toCollection: 'cloned', size: 8192 }, types: {} },
+  { command: { drop: 'renamed' }, types: { nIndexesWas: 'int', ns: 'string' } },
+  { command: { collStats: 'things' }, types: collStats },
+  { command: { collStats: 'sharded' }, types: collStats },
+  {
+    command: { dbStats: 1 },
+    types: {
+      raw: 'object',
+      'raw.*': 'anything',
+      db: 'string',
+      collections: 'int',
+      views: 'int',
+      objects: 'int',
+      avgObjSize: 'double',
+      dataSize: 'double',
+      storageSize: 'double',
+      totalSize: 'double',
+      indexes: 'int',
+      indexSize: 'double',
+      scaleFactor: 'int',
+      fsUsedSize: 'double',
+      fsTotalSize: 'double',
+    },
+  },
+  { command: { dataSize: 'types.things' }, types: { size: 'long', numObjects: 'long', millis: 'long', 'estimate?': 'bool' } },
+  {
+    command: { validate: 'things' },
+    types: {
+      ns: 'string',
+      uuid: 'binData',
+      nInvalidDocuments: 'int',
+      nNonCompliantDocuments: 'int',
+      nrecords: 'int',
+      nIndexes: 'int',
+      keysPerIndex: 'object',
+      'keysPerIndex._id_': 'int',
+      indexDetails: 'object',
+      'indexDetails._id_.valid': 'bool',
+      valid: 'bool',
+      repaired: 'bool',
+      warnings: 'array',
+      errors: 'array',
+      extraIndexEntries: 'array',
+      missingIndexEntries: 'array',
+      corruptRecords: 'array',
+      raw: 'object',
+    },
+  },
+  { command: { checkMetadataConsistency: 1 }, types: cursorOf('firstBatch') },
+
+  {
+    command: { buildInfo: 1 },
+    db: admin,
+    types: {
+      version: 'string',
+      gitVersion: 'string',
+      modules: 'array',
+      allocator: 'string',
+      javascriptEngine: 'string',
+      sysInfo: 'string',
+      versionArray: 'array',
+      'versionArray[]': 'int',
+      openssl: 'object',
+      buildEnvironment: 'object',
+      bits: 'int',
+      debug: 'bool',
+      maxBsonObjectSize: 'int',
+    },
+  },
+  {
+    command: { connectionStatus: 1 },
+    db: admin,
+    types: { authInfo: 'object', 'authInfo.authenticatedUsers': 'array', 'authInfo.authenticatedUserRoles': 'array' },
+  },
+  {
+    command: { connPoolStats: 1 },
+    db: admin,
+    types: {
+      numClientConnections: 'int',
+      numAScopedConnections: 'int',
+      totalInUse: 'int',
+      totalAvailable: 'int',
+      totalLeased: 'int',
+      totalCreated: 'int',
+      totalRefreshing: 'int',
+      replicaSets: 'object',
+      'replicaSets.*': 'anything',
+      pools: 'object',
+      'pools.*': 'anything',
+      hosts: 'object',
+      'hosts.*': 'anything',
+    },
+  },
+  { command: { features: 1 }, db: admin, types: { oidMachine: 'int' } },
+  { command: { getCmdLineOpts: 1 }, db: admin, types: { argv: 'array', 'argv[]': 'string', parsed: 'object' } },
+  { command: { getLog: '*' }, db: admin, types: { names: 'array', 'names[]': 'string' } },
+  { command: { getLog: 'global' }, db: admin, types: { totalLinesWritten: 'int', log: 'array', 'log[]?': 'string' } },
+  { command: { getParameter: 1, logLevel: 1 }, db: admin, types: { logLevel: 'int' } },
+  { command: { setParameter: 1, logLevel: 1 }, db: admin, types: { was: 'int' } },
+  { command: { profile: -1 }, types: { was: 'int', slowms: 'int', sampleRate: 'double' } },
+  {
+    command: { hostInfo: 1 },
+    db: admin,
+    types: {
+      system: 'object',
+      'system.currentTime': 'date',
+      'system.hostname': 'string',
+      'system.cpuAddrSize': 'int',
+      'system.memSizeMB': 'long',
+      'system.memLimitMB': 'long',
+      'system.numCores': 'int',
+      'system.cpuArch': 'string',
+      'system.numaEnabled': 'bool',
+      os: 'object',
+      'os.type': 'string',
+      'os.name': 'string',
+      'os.version': 'string',
+      extra: 'object',
+    },
+  },
+  { command: { whatsmyuri: 1 }, types: { you: 'string' } },
+  { command: { startSession: 1 }, types: { id: 'object', 'id.id': 'binData', timeoutMinutes: 'int' } },
+  { command: { refreshSessions: [] }, types: {} },
+  { command: { killSessions: [] }, types: {} },
+  { command: { killAllSessions: [] }, types: {} },
+  { command: { killAllSessionsByPattern: [] }, types: {} },
+  { command: { endSessions: [] }, types: {} },
+  {
+    command: { currentOp: 1 },
+    db: admin,
+    types: {
+      inprog: 'array',
+      'inprog[].opid': 'string',
+      'inprog[].active': 'bool',
+      'inprog[].secs_running': 'long',
+      'inprog[].microsecs_running': 'long',
+      'inprog[].op': 'string',
+      'inprog[].ns': 'string',
+      'inprog[].command': 'object',
+      'inprog[].numYields': 'int',
+    },
+  },
+  { command: { killOp: 1, op: 'shard01:1' }, db: admin, types: { shard: 'string', shardid: 'int' } },
+  {
+    command: { serverStatus: 1 },
+    db: admin,
+    types: {
+      host: 'string',
+      version: 'string',
+      process: 'string',
+      'service?': 'array',
+      pid: 'long',
+      uptime: 'double',
+      uptimeMillis: 'long',
+      uptimeEstimate: 'long',
+      localTime: 'date',
+      asserts: 'object',
+      'asserts.regular': 'int',
+      connections: 'object',
+      'connections.current': 'int',
+      'connections.available': 'int',
+      'connections.totalCreated': 'int',
+      extra_info: 'object',
+      logicalSessionRecordCache: 'object',
+      'logicalSessionRecordCache.activeSessionsCount': 'int',
+      network: 'object',
+      'network.bytesIn': 'long',
+      'network.bytesOut': 'long',
+      'network.numRequests': 'long',
+      opLatencies: 'object',
+      'opLatencies.reads.latency': 'long',
+      'opLatencies.reads.ops': 'long',
+      opcounters: 'object',
+      'opcounters.insert': 'long',
+      'opcounters.command': 'long',
+      sharding: 'object',
+      'sharding.lastSeenConfigServerOpTime.ts': 'timestamp',
+      'sharding.lastSeenConfigServerOpTime.t': 'long',
+      'sharding.maxChunkSizeInBytes': 'long',
+      shardingStatistics: 'object',
+      'shardingStatistics.numHostsTargeted.find.oneShard': 'long',
+      'shardingStatistics.catalogCache.countRefreshes': 'long',
+      mem: 'object',
+      'mem.bits': 'int',
+      'mem.resident': 'int',
+      'mem.virtual': 'int',
+      'mem.supported': 'bool',
+      metrics: 'object',
+      'metrics.commands.find.total': 'long',
+      'metrics.commands.find.failed': 'long',
+      'metrics.cursor.open.total': 'long',
+    },
+  },
+  { command: { fsync: 1 }, db: admin, types: { numFiles: 'int', all: 'object', 'all.*': 'anything' } },
+  {
+    command: { getDefaultRWConcern: 1 },
+    db: admin,
+    types: {
+      defaultReadConcern: 'object',
+      'defaultReadConcern.level': 'string',
+      defaultWriteConcern: 'object',
+      'defaultWriteConcern.w': 'string',
+      'defaultWriteConcern.wtimeout': 'int',
+      defaultReadConcernSource: 'string',
+      defaultWriteConcernSource: 'string',
+      localUpdateWallClockTime: 'date',
+      'updateOpTime?': 'timestamp',
+      'updateWallClockTime?': 'date',
+    },
+  },
+  {
+    command: { listCommands: 1 },
+    db: admin,
+    types: { commands: 'object', 'commands.find.help': 'string', 'commands.find.adminOnly': 'bool' },
+  },
+
+  // They tell what they were sent of the Stable API.
+  ...['testDeprecation', 'testDeprecationInVersion2', 'testRemoval', 'testVersion2', 'testVersions1And2'].map((name) => ({
+    command: { [name]: 1, apiVersion: '1', apiStrict: false },
+    types: { apiVersion: 'string', apiStrict: 'bool' },
+  })),
+
+  { command: { enableSharding: 'types' }, db: admin, types: {} },
+  { command: { balancerStop: 1 }, db: admin, types: {} },
+  {
+    command: { balancerStatus: 1 },
+    db: admin,
+    types: { mode: 'string', inBalancerRound: 'bool', numBalancerRounds: 'long', 'term?': 'long' },
+  },
+  { command: { balancerStart: 1 }, db: admin, types: {} },
+  { command: { flushRouterConfig: 1 }, db: admin, types: { flushed: 'bool' } },
+  {
+    command: { getShardMap: 1 },
+    db: admin,
+    types: {
+      map: 'object',
+      'map.*': 'anything',
+      hosts: 'object',
+      'hosts.*': 'anything',
+      connStrings: 'object',
+      'connStrings.*': 'anything',
+    },
+  },
+  {
+    command: { getShardVersion: 'types.sharded' },
+    db: admin,
+    types: { version: 'timestamp', versionEpoch: 'objectId', versionTimestamp: 'timestamp' },
+  },
+  {
+    command: { listShards: 1 },
+    db: admin,
+    types: {
+      shards: 'array',
+      'shards[]._id': 'string',
+      'shards[].host': 'string',
+      'shards[].state': 'int',
+      'shards[].topologyTime': 'timestamp',
+    },
+  },
+
+  // Errors have the same four fields whatever the command.
+  ...[
+    [{ unheardOf: 1 }, 'types'],
+    [{ find: 'things', filter: { $unheardOf: 1 } }, 'types'],
+    [{ replSetGetStatus: 1 }, admin],
+    [{ mapReduce: 'things', map: '', reduce: '', out: { inline: 1 } }, 'types'],
+    [{ getnonce: 1 }, 'types'],
+    [{ configureFailPoint: 'unheardOf', mode: 'off' }, admin],
+    [{ createSearchIndexes: 'things', indexes: [{ definition: {} }] }, 'types'],
+    [{ dropSearchIndex: 'things', name: 'a' }, 'types'],
+    [{ updateSearchIndex: 'things', name: 'a', definition: {} }, 'types'],
+  ].map(([command, db]) => ({
+    command: command as Document,
+    db: db as string,
+    types: { errmsg: 'string', code: 'int', codeName: 'string', 'info?': 'string' },
+  })),
+
+  { command: { dropDatabase: 1 }, types: { dropped: 'string' } },
+]
