@@ -22,6 +22,7 @@ export function operatorFamilies(): OperatorFamily[] {
     { title: 'Update operators', rows: query.updateModifiers.values() },
     { title: 'Aggregation expressions', rows: query.expressionOperators.values() },
     { title: 'Accumulators', rows: query.accumulatorOperators.values() },
+    { title: 'Window functions', rows: query.windowFunctions.values() },
   ]
 }
 

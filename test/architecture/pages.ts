@@ -1,4 +1,5 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
+import { exceptions, type Exception } from '../conformance/exceptions.js'
 import { deviationSection, deviationsPath } from './deviations.js'
 import type { Finding, Repository } from './model/repository.js'
 import { operatorFamilies, operatorSection } from './operators.js'
@@ -33,8 +34,23 @@ export async function generatePages(repository: Repository, root: string): Promi
     ...commands,
     ...operatorFamilies().flatMap(operatorSection),
     ...deviationSection(repository.files.get(deviationsPath)?.text ?? ''),
+    ...specificationSection(exceptions),
   ]
   return [{ path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') }]
+}
+
+/** What of the drivers' unified specification tests does not pass, and why. */
+export function specificationSection(list: readonly Exception[]): string[] {
+  return [
+    "## Drivers' specification tests",
+    '',
+    'Of the tests that may run on a sharded cluster all pass (`npm run conformance`), except those that need authentication, client-side encryption, Atlas Search, transactions, change streams or fail points, and these:',
+    '',
+    '| file | tests | reason |',
+    '| --- | --- | --- |',
+    ...list.map(({ path, tests, reason }) => `| ${[path, tests?.join('; ') ?? 'all', reason].map(cell).join(' | ')} |`),
+    '',
+  ]
 }
 
 /** Every command, who serves it, and how much of it; null when there is none. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { Random } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
 import { BSON } from 'mongodb'
-import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'
+import { encodeCommand, FrameReader, OpCode } from '@shardlab/wire'
 import { pick } from './values.js'
 
 const opcodes = [1, 1000, 2001, 2002, 2004, 2005, 2006, 2007, 2010, 2012, 2013, 0, -1]
@@ -43,10 +43,18 @@ export function damaged(random: Random, message: Uint8Array): Uint8Array {
   }
 }
 
-/** A reply that may repeat what was sent: what is no UTF-8, and expressions that JavaScript cannot compile. */
-export function readReply(bytes: Uint8Array): Document {
-  return BSON.deserialize(bytes, { validation: { utf8: false }, bsonRegExp: true })
+/**
+ * A whole reply's document. It may repeat what was sent: what is no UTF-8, and expressions that JavaScript cannot compile. And it may
+ * be deeper than a request may be: a document with all the levels there are is a few levels down in it.
+ */
+export function readReply(frame: Uint8Array): Document {
+  const { opcode, documentAt } = Buffer.from(frame).readInt32LE(12) === OpCode.reply ? legacyReply : reply
+  if (Buffer.from(frame).readInt32LE(12) !== opcode) throw new Error('the answer is no reply')
+  return BSON.deserialize(frame.subarray(documentAt), { validation: { utf8: false }, bsonRegExp: true })
 }
+
+const reply = { opcode: OpCode.msg, documentAt: 21 }
+const legacyReply = { opcode: OpCode.reply, documentAt: 36 }
 
 const pingId = 2 ** 30
 
@@ -67,7 +75,7 @@ export function repliesTo(endpoint: string, message: Uint8Array): Promise<Docume
         reader.push(chunk)
         for (let frame = reader.next(); frame !== null; frame = reader.next()) {
           if (Buffer.from(frame).readInt32LE(8) === pingId) socket.destroy()
-          else replies.push(readReply(decodeReply(frame).body))
+          else replies.push(readReply(frame))
         }
       } catch (error) {
         socket.destroy()

@@ -1,6 +1,6 @@
 /** Commands that say something impossible change nothing, and get the server's error. */
 import t from 'tap'
-import { type Document } from '@shardlab/bson'
+import { Decimal128, type Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 
@@ -17,6 +17,7 @@ t.test('through a mongos', async (t) => {
   await run({ shardCollection: 'app.things', key: { _id: 'hashed' } }, 'admin')
   await run({ insert: 'things', documents: [{ _id: 1 }, { _id: 2 }] })
 
+  await run({ insert: 'plain', documents: [{ _id: 1 }] })
   const refused: [Document, number, string | RegExp][] = [
     [
       { delete: 'things', deletes: [{ q: 1, limit: 1 }] },
@@ -44,11 +45,29 @@ t.test('through a mongos', async (t) => {
       73,
       "{aggregate: 1} is not valid for '$group'; a collection is required.",
     ],
+    [{ create: 'c', capped: true, size: Decimal128.fromString('NaN') }, 51024, /^BSON field 'size' value must be >= 1, actual value '0'$/],
+    [{ create: 'c', capped: true, size: Decimal128.fromString('1E+6144') }, 51024, /^BSON field 'size' value must be <= /],
+    [{ convertToCapped: 'plain', size: Decimal128.fromString('-Infinity') }, 72, /greater than zero/],
     [{ create: 'a$b' }, 73, 'Invalid collection name: a$b'],
     [{ create: 'system.things' }, 73, 'Invalid system namespace: app.system.things'],
     [{ create: 'x'.repeat(252) }, 73, /^Fully qualified namespace is too long\. Namespace: app\.x+ Max: 255$/],
   ]
   for (const [command, code, errmsg] of refused) t.match(await run(command), { ok: 0, code, errmsg }, JSON.stringify(command).slice(0, 80))
+  const deep = (levels: number): Document => Array.from({ length: levels - 1 }).reduce<Document>((value) => ({ a: value }), { a: 1 })
+  const path = (names: number) => Array.from({ length: names }, () => 'a').join('.')
+  const tooDeep: [Document, string][] = [
+    [{ insert: 'deep', documents: [{ _id: 1, a: deep(180) }] }, 'cannot insert document because it exceeds 180 levels of nesting'],
+    [{ update: 'deep', updates: [{ q: { _id: 1 }, u: { $set: { [path(181)]: 1 } } }] }, 'Document exceeds maximum nesting depth of 180'],
+  ]
+  t.match(await run({ insert: 'deep', documents: [{ _id: 1 }, { _id: 2, a: deep(179) }] }), { ok: 1, n: 2 })
+  for (const [command, errmsg] of tooDeep) t.match(await run(command), { ok: 1, n: 0, writeErrors: [{ code: 15, errmsg }] })
+  t.match(await run({ find: 'deep', projection: { [path(201)]: 1 } }), { ok: 0, code: 15, errmsg: 'FieldPath is too long' })
+  t.match(await run({ aggregate: 'deep', pipeline: [{ $project: { [path(100)]: { $literal: deep(101) } } }], cursor: {} }), {
+    ok: 0,
+    code: 15,
+    errmsg: /cannot convert document to BSON because it exceeds the limit of 200 levels of nesting$/,
+  })
+  t.match(await run({ cloneCollectionAsCapped: 'plain', toCollection: 'capped', size: Decimal128.fromString('Infinity') }), { ok: 1 })
   t.match(await run({ insert: '$cmd', documents: [{}] }), { n: 0, writeErrors: [{ code: 73 }] })
   t.match(await run({ find: 'things', sort: { _id: 1 } }), { cursor: { firstBatch: [{ _id: 1 }, { _id: 2 }] } })
 

@@ -5,8 +5,6 @@ import type { SimulatedCluster } from '@shardlab/cluster'
 
 /** Codes with which a member says that another one does not answer. */
 const unavailable: ReadonlySet<number> = new Set([6, 133])
-/** Several shards failed, each in its way. */
-const multipleErrors = 65
 
 /** A reply, or null: the mongos itself went away. */
 export type Reply = Document | null
@@ -99,7 +97,7 @@ export class SimulatedClient {
    * now and then once more for nothing, which `did` compares: what was done, null for nothing. Who did nothing leaves nothing in the
    * history and may do something when repeated. `settled` are codes of errors that are answers.
    */
-  async retryably(command: Document, did: (reply: Document) => unknown, settled: readonly number[] = []): Promise<Document> {
+  async retryably(command: Document, did: (reply: Document) => number | string | null, settled: readonly number[] = []): Promise<Document> {
     const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
     const reply = await this.untilDone(numbered, settled)
     if (!this.#random.chance(1, 3)) return reply
@@ -152,7 +150,6 @@ function resultOf({ command, documents }: Write, reply: Reply): WriteResult {
 
 function mustBeUnavailable(error: Document, command: Document): void {
   const { code, errmsg } = error
-  if (code === multipleErrors && /: (?:Could not find host|[^:]*closed)/.test(errmsg)) return
   if (!unavailable.has(code)) throw new Error(`${firstName(command)} failed with ${code} ${errmsg}`)
 }
 

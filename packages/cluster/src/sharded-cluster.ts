@@ -160,7 +160,7 @@ function emit(emitter: Pick<EventEmitter, 'emit'>, event: ClusterEvent): void {
 async function createRuntime(options: ResolvedOptions): Promise<Runtime> {
   if (options.runtime === 'inline') return createInlineRuntime({ roles: await loadRoles(), seed: options.seed })
   return createThreadsRuntime({
-    workerEntry: new URL('../workers/member.worker.js', import.meta.url),
+    workerEntry: new URL('./workers/entry.js', import.meta.url),
     seed: options.seed,
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
   })

@@ -17,6 +17,7 @@ t.test('defaults', async (t) => {
     balancerRoundIntervalMs: 1000,
     findReplicaSetHostTimeoutMs: 15_000,
     nativeWire: false,
+    strict: false,
     diskSizeBytes: 2 * 1024 ** 3,
   })
 })
@@ -34,6 +35,7 @@ t.test('what is said is taken', async (t) => {
     balancerRoundIntervalMs: 5,
     findReplicaSetHostTimeoutMs: 0,
     nativeWire: true,
+    strict: true,
   }
   t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
     ...same,
@@ -61,7 +63,7 @@ t.test('the ends of the ranges', async (t) => {
 })
 
 const names =
-  'shards, mongos, port, host, emulate, chunkSize, runtime, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, diskSize'
+  'shards, mongos, port, host, emulate, chunkSize, runtime, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, strict, diskSize'
 
 /** Wrong options, also of kinds that TypeScript would refuse, and the sentence that answers them. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -101,7 +103,7 @@ t.test('a simulated cluster: the server’s timings, nothing that listens', asyn
   t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), { seed: 7, shards: 2, port: 0, balancerRoundIntervalMs: 10_000 })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, diskSize'
+    'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, strict, diskSize'
   for (const name of ['runtime', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

@@ -160,13 +160,20 @@ t.test('a filter that is none fails its statement', async (t) => {
   )
 })
 
-t.test('errors of several shards come together', async (t) => {
+t.test('equal errors of several shards are told once', async (t) => {
+  const cluster = threeShards()
+  cluster.script((shard) => errorReply(new CommandError('InvalidOptions', `no, says ${shard}`)))
+  const reply = await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] })
+  t.match(reply, { n: 0, writeErrors: [{ index: 0, code: 72, errmsg: 'no, says shard01' }] })
+})
+
+t.test('different errors of several shards come together', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) =>
     shard === 'shard01'
       ? errorReply(new CommandError('BadValue', 'one'))
       : shard === 'shard02'
-        ? errorReply(new CommandError('BadValue', 'two'))
+        ? errorReply(new CommandError('TypeMismatch', 'two'))
         : { ...updated(1), writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'late' } },
   )
   const reply = await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] })

@@ -41,6 +41,7 @@ t.test('without options: the defaults that --help shows', async (t) => {
     emulate: '7.0',
     runtime: 'threads',
     nativeWire: false,
+    strict: false,
     serverTimings: false,
   })
 })
@@ -58,6 +59,7 @@ t.test('every option arrives at the cluster under its own name', async (t) => {
     [['--runtime', 'inline'], 'runtime', 'inline'],
     [['--hosts', '2'], 'hosts', 2],
     [['--native-wire'], 'nativeWire', true],
+    [['--strict'], 'strict', true],
     [['--server-timings'], 'serverTimings', true],
   ]
   const defaults = clusterOptions((await parse('up')).options!)

@@ -8,7 +8,7 @@ export interface Worker {
   readonly client: SimulatedClient
   readonly random: Random
   /** Numbers that no other worker gets, ascending. */
-  newKeys(count: number): number[]
+  readonly newKeys: (count: number) => number[]
 }
 
 export interface Activity {

@@ -30,13 +30,13 @@ export class Queue implements Activity {
       await client.writeRetryably({ command: { insert: ns, $db: 'app' }, documents, field: 'documents' })
     } else if (choice < 4) {
       const command = { findAndModify: ns, query: { taker: null }, sort: { at: 1 }, update: { $set: { taker: number } }, $db: 'app' }
-      const { value } = await client.retryably(command, (reply) => reply['value']?._id ?? null)
+      const { value } = await client.retryably(command, (reply) => (reply['value']?._id as number | undefined) ?? null)
       if (value === null) return
       mustHold(takers.get(value._id) === 0, () => `${ns} ${value._id} was taken by ${takers.get(value._id)} and by ${number}`)
       takers.set(value._id, number)
     } else {
       const command = { findAndModify: ns, query: { taker: number }, sort: { at: -1 }, remove: true, $db: 'app' }
-      const { value } = await client.retryably(command, (reply) => reply['value']?._id ?? null)
+      const { value } = await client.retryably(command, (reply) => (reply['value']?._id as number | undefined) ?? null)
       if (value === null) return
       mustHold(takers.get(value._id) === number, () => `${ns} ${value._id} is of ${takers.get(value._id)}, ${number} removed it`)
       mustHold(!removed.has(value._id), () => `${ns} ${value._id} was removed twice`)

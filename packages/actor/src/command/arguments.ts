@@ -2,7 +2,7 @@
  * A command's arguments, checked as the server's generated parsers check them: unknown fields, wrong types and
  * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
  */
-import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, documentsOf, FieldIterator, findField, fromRawValue, typeName, type RawValue } from '@shardlab/bson'
 
 /**
  * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `any`: not checked;
@@ -164,8 +164,11 @@ export class CommandArguments {
     return this.#values.get(name)?.asString()
   }
 
+  /** A number of any type: a decimal as the nearest double, NaN as 0 (the server's safe integers). */
   number(name: string): number | undefined {
-    return this.#values.get(name)?.asNumber()
+    const value = this.#values.get(name)
+    if (value === undefined) return undefined
+    return (value.type === BsonType.decimal128 ? Number(String(fromRawValue(value))) : value.asNumber()) || 0
   }
 
   bool(name: string): boolean | undefined {

@@ -1,5 +1,9 @@
-/** Entry of every worker thread: hosts members, loading the code of their roles only. */
+/** What every worker thread runs, bundled by `scripts/bundle.mjs`: hosts members, evaluating the code of their roles only. */
 import { runWorkerHost } from '@shardlab/runtime'
 import { lazyRoles } from '../roles.js'
 
-runWorkerHost({ roles: lazyRoles })
+export { loadRoles } from '../roles.js'
+
+export function start(): void {
+  runWorkerHost({ roles: lazyRoles })
+}

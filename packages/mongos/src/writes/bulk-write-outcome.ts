@@ -13,7 +13,7 @@ import {
 import type { MongosInvocation } from '../command/invocation.js'
 import { BulkWriteCursor } from './bulk-write-cursor.js'
 import { indexIn, type ShardWriteReply } from './shard-write-reply.js'
-import { mergedError, SharedOutcome, type WriteOutcome } from './write-outcome.js'
+import { SharedOutcome, StatementErrors, type WriteOutcome } from './write-outcome.js'
 import type { WriteCommand } from './write-command.js'
 
 export class BulkWriteOutcome implements WriteOutcome {
@@ -22,13 +22,14 @@ export class BulkWriteOutcome implements WriteOutcome {
   readonly #errorsOnly: boolean
   readonly #summary = emptySummary()
   readonly #results = new Map<number, BulkWriteResult>()
-  readonly #errors = new Map<number, Uint8Array>()
+  readonly #errors: StatementErrors
   readonly #shared = new SharedOutcome()
 
   constructor(invocation: MongosInvocation, command: WriteCommand) {
     this.#invocation = invocation
     this.#command = command
     this.#errorsOnly = invocation.args.bool('errorsOnly') === true
+    this.#errors = new StatementErrors((index, error) => errorItem(index, error, command.kindOf(index) === 'update', 0))
   }
 
   get failed(): boolean {
@@ -54,9 +55,7 @@ export class BulkWriteOutcome implements WriteOutcome {
   }
 
   addError(index: number, entry: Uint8Array): void {
-    const earlier = this.#errors.get(index)
-    const isUpdate = this.#command.kindOf(index) === 'update'
-    this.#errors.set(index, earlier === undefined ? entry : errorItem(index, mergedError(earlier, entry), isUpdate, 0))
+    this.#errors.add(index, entry)
   }
 
   addNothing(index: number): void {
@@ -72,9 +71,10 @@ export class BulkWriteOutcome implements WriteOutcome {
 
   #items(): Uint8Array[] {
     const items: Uint8Array[] = []
-    const indexes = new Set([...this.#errors.keys(), ...(this.#errorsOnly ? [] : this.#results.keys())])
+    const errors = this.#errors.combined()
+    const indexes = new Set([...errors.keys(), ...(this.#errorsOnly ? [] : this.#results.keys())])
     for (const index of [...indexes].sort((a, b) => a - b)) {
-      const error = this.#errors.get(index)
+      const error = errors.get(index)
       const result = this.#results.get(index)
       items.push(error === undefined ? resultItem(index, result!) : result === undefined ? error : withCounts(error, result))
     }

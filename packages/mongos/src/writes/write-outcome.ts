@@ -13,7 +13,7 @@ export interface WriteOutcome {
    * `indexes`: where the statements of the shard's batch stand in the client's.
    */
   add(shard: string, reply: ShardWriteReply, indexes: readonly number[]): void
-  /** A statement failed; of several errors of one statement the reply tells all in one text. */
+  /** A statement failed; see {@link StatementErrors} for several errors of one statement. */
   addError(index: number, entry: Uint8Array): void
   /** A statement is done for which no shard was asked: no document matches. */
   addNothing(index: number): void
@@ -21,11 +21,38 @@ export interface WriteOutcome {
   write(): DocumentWriter
 }
 
-/** Of several errors of one statement: all texts under one code. */
-export function mergedError(earlier: Uint8Array, later: Uint8Array): CommandError {
-  const text = (entry: Uint8Array) => findField(entry, 'errmsg')!.asString()
-  const prefix = codeIn(earlier) === 65 ? text(earlier) : `multiple errors for op : ${text(earlier)}`
-  return new CommandError('MultipleErrorsOccurred', `${prefix} :: and :: ${text(later)}`)
+/** Errors of statements, of which each may have failed on several shards. Server: combineOpErrors, write_op.cpp. */
+export class StatementErrors {
+  readonly #entries = new Map<number, Uint8Array[]>()
+  readonly #combine: (index: number, error: CommandError) => Uint8Array
+
+  /** `combine` makes the entry of errors that differ. */
+  constructor(combine: (index: number, error: CommandError) => Uint8Array) {
+    this.#combine = combine
+  }
+
+  /** Statements that failed. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  add(index: number, entry: Uint8Array): void {
+    const entries = this.#entries.get(index)
+    if (entries === undefined) this.#entries.set(index, [entry])
+    else entries.push(entry)
+  }
+
+  /** One entry for each statement: the first error, or all texts under one code where the codes differ. */
+  combined(): Map<number, Uint8Array> {
+    return new Map([...this.#entries].map(([index, entries]) => [index, this.#combined(index, entries)]))
+  }
+
+  #combined(index: number, entries: readonly Uint8Array[]): Uint8Array {
+    const code = codeIn(entries[0]!)
+    if (entries.every((entry) => codeIn(entry) === code)) return entries[0]!
+    const texts = entries.map((entry) => findField(entry, 'errmsg')!.asString())
+    return this.#combine(index, new CommandError('MultipleErrorsOccurred', `multiple errors for op : ${texts.join(' :: and :: ')}`))
+  }
 }
 
 /** Concern errors and statement ids, which all write commands tell alike. */
@@ -56,7 +83,7 @@ export class BatchOutcome implements WriteOutcome {
   #n = 0
   #nModified = 0
   readonly #upserted: Uint8Array[] = []
-  readonly #errors = new Map<number, Uint8Array>()
+  readonly #errors = new StatementErrors(writeErrorEntry)
   readonly #shared = new SharedOutcome()
 
   /** `count`: statements of the batch. */
@@ -78,8 +105,7 @@ export class BatchOutcome implements WriteOutcome {
   }
 
   addError(index: number, entry: Uint8Array): void {
-    const earlier = this.#errors.get(index)
-    this.#errors.set(index, earlier === undefined ? entry : writeErrorEntry(index, mergedError(earlier, entry)))
+    this.#errors.add(index, entry)
   }
 
   addNothing(): void {}
@@ -90,7 +116,7 @@ export class BatchOutcome implements WriteOutcome {
     writer.int32('n', this.#n)
     const byIndex = (a: Uint8Array, b: Uint8Array) => indexIn(a) - indexIn(b)
     if (this.#upserted.length > 0) writer.documents('upserted', this.#upserted.sort(byIndex))
-    if (this.#errors.size > 0) writer.documents('writeErrors', [...this.#errors.values()].sort(byIndex).map(shortened))
+    if (this.#errors.size > 0) writer.documents('writeErrors', [...this.#errors.combined().values()].sort(byIndex).map(shortened))
     return this.#shared.write(writer, this.#errors.size === 0 || (!this.#ordered && this.#errors.size < this.#count))
   }
 }

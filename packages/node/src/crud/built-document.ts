@@ -1,5 +1,5 @@
 /** Documents that the server could not build. Server: bson_size_limits, BSONObj::_assertInvalid. */
-import { CommandError, FieldIterator } from '@shardlab/bson'
+import { builtLevelsMax, CommandError, FieldIterator, nestsDeeperThan } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 import { documentBytesMax } from './fix-document.js'
 
@@ -9,8 +9,13 @@ export const builtBytesMax = documentBytesMax + 16 * 1024
 /** The text of an error shows the first field unless it is as large as this. */
 const shownBytesMax = 64 * 1024
 
-/** @throws CommandError 10334 BSONObjectTooLarge */
+/** @throws CommandError 10334 BSONObjectTooLarge, 15 Overflow for one that is nested too deep */
 export function checkBuilt(document: Uint8Array): void {
+  if (nestsDeeperThan(document, builtLevelsMax))
+    throw new CommandError(
+      'Overflow',
+      `cannot convert document to BSON because it exceeds the limit of ${builtLevelsMax} levels of nesting`,
+    )
   const sizeBytes = document.length
   if (sizeBytes <= builtBytesMax) return
   const first = new FieldIterator(document)

@@ -34,7 +34,8 @@ export function sourceOfCopy({ host }: NodeInvocation, ns: string): Collection {
 
 /** The argument `size`, in bytes. @throws CommandError 72 InvalidOptions */
 export function cappedSizeOf({ args }: NodeInvocation): number {
-  const size = Math.trunc(args.number('size')!)
+  // What is larger than any collection, infinity among it, is as good as the largest.
+  const size = Math.min(Math.trunc(args.number('size')!), Number.MAX_SAFE_INTEGER)
   if (size <= 0) throw new CommandError('InvalidOptions', 'Capped collection size must be greater than zero')
   return size
 }

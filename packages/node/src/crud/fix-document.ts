@@ -1,5 +1,15 @@
 /** What the server does to a document before it is stored. Server: fixDocumentForInsert in insert.cpp. */
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, readUint32, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  nestsDeeperThan,
+  readUint32,
+  storedLevelsMax,
+  type RawValue,
+} from '@shardlab/bson'
 import type { StorageNode } from '../storage-node.js'
 
 /** Largest document a user may store. */
@@ -15,7 +25,7 @@ export interface FixOptions {
 /**
  * The document as it is stored: `_id` first, made when it is missing; empty timestamps of the top level filled in.
  * The bytes come back untouched when nothing is to be done.
- * @throws CommandError 2 BadValue, 52 DollarPrefixedFieldName
+ * @throws CommandError 2 BadValue, 15 Overflow for one that is nested too deep, 52 DollarPrefixedFieldName
  */
 export function fixDocumentForInsert(
   node: StorageNode,
@@ -25,6 +35,8 @@ export function fixDocumentForInsert(
   if (document.length > documentBytesMax) {
     throw new CommandError('BadValue', `object to insert too large. size in bytes: ${document.length}, max size: ${documentBytesMax}`)
   }
+  if (nestsDeeperThan(document, storedLevelsMax))
+    throw new CommandError('Overflow', `cannot insert document because it exceeds ${storedLevelsMax} levels of nesting`)
   let idAt = -1
   let position = 0
   let hasEmptyTimestamp = false

@@ -1,5 +1,14 @@
 /** One update statement. Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual: reference/command/update. */
-import { BsonType, CommandError, documentsOf, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  FieldIterator,
+  findField,
+  nestsDeeperThan,
+  storedLevelsMax,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileFilter, compileUpdate, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
 import type { Collection, LogSession, RetryImage } from '@shardlab/storage'
 import { checkDocument } from '../validation/check-document.js'
@@ -139,6 +148,8 @@ function withImage(session: LogSession | null, image: RetryImage | null): LogSes
 }
 
 function checkSize(document: Uint8Array, code: number, what: string): void {
+  if (nestsDeeperThan(document, storedLevelsMax))
+    throw new CommandError('Overflow', `Document exceeds maximum nesting depth of ${storedLevelsMax}`)
   if (document.length <= documentBytesMax) return
   checkBuilt(document)
   throw new CommandError(code, `${what} is larger than ${documentBytesMax}`)

@@ -17,13 +17,31 @@ export function parseFilter(document: Uint8Array, features = allFilterFeatures):
   return parseDocument(document, features, 0, true)
 }
 
-function parserAt(features: FilterFeatures, depth: number, isTopLevel: boolean): FilterParser {
-  return {
-    features,
-    parseDocument: (document) => parseDocument(document, features, depth + 1, isTopLevel),
-    parseElement: (document) => parseDocument(document, features, depth + 1, false),
-    parseOperators: (path, operators) => parseOperators(path, operators, features, depth + 1),
-    isOperatorDocument,
+class ParserAt implements FilterParser {
+  readonly features: FilterFeatures
+  readonly #depth: number
+  readonly #isTopLevel: boolean
+
+  constructor(features: FilterFeatures, depth: number, isTopLevel: boolean) {
+    this.features = features
+    this.#depth = depth
+    this.#isTopLevel = isTopLevel
+  }
+
+  parseDocument(document: Uint8Array): FilterNode {
+    return parseDocument(document, this.features, this.#depth + 1, this.#isTopLevel)
+  }
+
+  parseElement(document: Uint8Array): FilterNode {
+    return parseDocument(document, this.features, this.#depth + 1, false)
+  }
+
+  parseOperators(path: string, operators: Uint8Array): FilterNode[] {
+    return parseOperators(path, operators, this.features, this.#depth + 1)
+  }
+
+  isOperatorDocument(value: RawValue, incompleteDbRefs?: boolean): boolean {
+    return isOperatorDocument(value, incompleteDbRefs)
   }
 }
 
@@ -47,7 +65,7 @@ function parseDocument(document: Uint8Array, features: FilterFeatures, depth: nu
           `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`,
         )
       }
-      const node = operator.parse(value, parserAt(features, depth, isTopLevel), isTopLevel)
+      const node = operator.parse(value, new ParserAt(features, depth, isTopLevel), isTopLevel)
       if (node !== null) children.push(node)
     } else if (isOperatorDocument(value)) {
       children.push(...parseOperators(name, value.slice(), features, depth))
@@ -68,7 +86,7 @@ function parseOperators(path: string, operators: Uint8Array, features: FilterFea
     const operator = pathOperators.get(name)
     if (operator === undefined)
       throw new CommandError('BadValue', name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`)
-    const node = operator.parse(path, it.value(), parserAt(features, depth, false), operators)
+    const node = operator.parse(path, it.value(), new ParserAt(features, depth, false), operators)
     if (node !== null) nodes.push(node)
   }
   return nodes

@@ -1,5 +1,6 @@
 /** A projection as a tree of fields, and the rules by which its paths may not collide. */
 import { CommandError, type RawValue } from '@shardlab/bson'
+import { checkPathLength } from '../aggregation/expressions/field-path.js'
 
 /** Computes a field from the whole document. */
 export type Compute = (document: Uint8Array) => RawValue | undefined
@@ -18,9 +19,11 @@ export class ProjectionNode {
   /** Names with something computed at or below them, in the specification's order. */
   readonly computedNames: string[] = []
 
-  /** @throws CommandError 31249, 31250 when the path is there already or goes through a leaf */
+  /** @throws CommandError 31249, 31250 when the path is there already or goes through a leaf, 15 Overflow when it is too long */
   add(path: string, leaf: ProjectionLeaf): void {
-    this.#add(path, path.split('.'), 0, leaf)
+    const names = path.split('.')
+    checkPathLength(names)
+    this.#add(path, names, 0, leaf)
   }
 
   #add(path: string, names: readonly string[], at: number, leaf: ProjectionLeaf): void {

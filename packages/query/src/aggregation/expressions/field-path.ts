@@ -56,11 +56,20 @@ export function nestedField(value: RawValue, names: readonly string[]): RawValue
   return current
 }
 
-/** @throws CommandError as the server's FieldPath: empty parts, trailing dots, parts that start with $ */
+/** The most parts that a path may have: as deep as a document may be (BSONDepth::kDefaultMaxAllowableDepth). */
+const longestPath = 200
+
+/** @throws CommandError 15 Overflow for a path with more than 200 parts */
+export function checkPathLength(names: readonly string[]): void {
+  if (names.length > longestPath) throw new CommandError('Overflow', 'FieldPath is too long')
+}
+
+/** @throws CommandError as the server's FieldPath: too many parts, empty parts, trailing dots, parts that start with $ */
 export function checkFieldPath(path: string): string[] {
   if (path === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')
   if (path.endsWith('.')) throw new CommandError(40353, "FieldPath must not end with a '.'.")
   const names = path.split('.')
+  checkPathLength(names)
   for (const name of names) {
     if (name === '') throw new CommandError(15998, 'FieldPath field names may not be empty strings.')
     if (name.startsWith('$') && name !== '$id' && name !== '$ref' && name !== '$db')

@@ -1,0 +1,30 @@
+/** The bundle that workers run, with the code cache that the build made of it. */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { Script } from 'node:vm'
+
+/** A script whose value is a function of {@link Wrapper}'s form. */
+export const bundleUrl = new URL('../../workers/member.worker.cjs', import.meta.url)
+/** V8's code for it. Another version of Node.js, or other flags, make V8 refuse it and compile the source. */
+export const codeCacheUrl = new URL('../../workers/member.worker.cache', import.meta.url)
+
+type Member = typeof import('./member.worker.js')
+type Wrapper = (exports: object, require: NodeJS.Require, module: { exports: object }, bundleUrl: string) => void
+
+export interface EvaluatedBundle {
+  readonly member: Member
+  readonly script: Script
+}
+
+/** Compiles and evaluates the bundle in this thread. */
+export function evaluateBundle(): EvaluatedBundle {
+  const filename = fileURLToPath(bundleUrl)
+  const cachedData = existsSync(codeCacheUrl) ? { cachedData: readFileSync(codeCacheUrl) } : {}
+  // esbuild writes ASCII.
+  const script = new Script(readFileSync(bundleUrl, 'latin1'), { filename, ...cachedData })
+  const module = { exports: {} }
+  const wrapper = script.runInThisContext() as Wrapper
+  wrapper(module.exports, createRequire(bundleUrl), module, bundleUrl.href)
+  return { member: module.exports as Member, script }
+}

@@ -1,0 +1,4 @@
+/** Entry of every worker thread. */
+import { evaluateBundle } from './bundle.js'
+
+evaluateBundle().member.start()
