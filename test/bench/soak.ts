@@ -1,6 +1,6 @@
 /**
- * 300,000 mixed operations through the driver: what the members' heaps hold must not grow with them, and nothing of a finished operation
- * may stay in their tables. The collections are kept at one size. Run it with `node --expose-gc` for heaps after a collection.
+ * 300,000 mixed operations through the driver: only log entries may stay behind, until the next checkpoint, and nothing of a finished
+ * operation in the members' tables. The collections are kept at one size. Run it with `node --expose-gc` for heaps after a collection.
  */
 import { MongoClient, type ClientSession, type Db, type Document } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
@@ -42,10 +42,14 @@ export async function measure(): Promise<BenchResult> {
           value: `heap ${heapMb.toFixed(0)} MB, resident ${residentMb.toFixed(0)} MB`,
         })),
         { name: 'open cursors on the router', value: String(status['metrics'].cursor.open.total), goal: 'goal: 0' },
-        { name: 'operations in progress', value: String((own['inprog'] as unknown[]).length), goal: 'goal: 1, the question itself' },
+        {
+          name: 'operations in progress',
+          value: String((own['inprog'] as unknown[]).length),
+          goal: 'goal: 3, the question itself on each shard',
+        },
         { name: 'sessions known', value: String(status['logicalSessionRecordCache'].activeSessionsCount), goal: 'those of the pool' },
       ],
-      note: 'Figures of the emulator, not of MongoDB. The driver is in the same process; the log of an inline member is in memory.',
+      note: 'Figures of the emulator, not of MongoDB. The driver is in the same process. Writes stay in the log, which is in memory, until a checkpoint at 64 MB.',
     }
   } finally {
     await client.close()
