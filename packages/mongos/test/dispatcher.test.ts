@@ -24,7 +24,8 @@ t.test('what is checked for every command', async (t) => {
     [
       'transactions',
       { insert: 'c', documents: [{}], lsid, txnNumber: Long.ONE, autocommit: false, startTransaction: true },
-      { code: 20, codeName: 'IllegalOperation' },
+      // D504
+      { code: 20, codeName: 'IllegalOperation', errmsg: 'Multi-document transactions are not supported by this cluster' },
     ],
     ['txnNumber on a read', { find: 'c', lsid, txnNumber: Long.ONE }, { code: 50768 }],
     ['negative txnNumber', { insert: 'c', documents: [{}], lsid, txnNumber: Long.fromNumber(-1) }, { code: 72 }],

@@ -67,12 +67,18 @@ t.test('createIndexes', async (t) => {
   const node = new NodeUnderTest()
   const index = { key: { a: 1 }, name: 'a_1' }
   const made = await node.raw({ createIndexes: 'c', indexes: [index] })
-  t.equal(shape(made), 'numIndexesBefore:int numIndexesAfter:int createdCollectionAutomatically:bool ok:double')
-  t.same(decode(made), { numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: true, ok: 1 })
+  t.equal(shape(made), 'numIndexesBefore:int numIndexesAfter:int createdCollectionAutomatically:bool commitQuorum:string ok:double')
+  t.same(decode(made), {
+    numIndexesBefore: 1,
+    numIndexesAfter: 2,
+    createdCollectionAutomatically: true,
+    commitQuorum: 'votingMembers',
+    ok: 1,
+  })
   t.same(await node.ok({ createIndexes: 'c', indexes: [index] }), {
     numIndexesBefore: 2,
     numIndexesAfter: 2,
-    createdCollectionAutomatically: false,
+    commitQuorum: 'votingMembers',
     note: 'all indexes already exist',
     ok: 1,
   })

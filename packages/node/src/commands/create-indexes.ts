@@ -1,5 +1,5 @@
 import { uuidV4, type CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
 import { prepareIndex, type Collection } from '@shardlab/storage'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { withoutClusteredOption } from '../crud/clustered-index.js'
@@ -61,14 +61,17 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     buildAllOrNone(host, collection, specs)
     await host.flush()
     const countAfter = host.collection(ns)!.indexes().length
-    const writer = new DocumentWriter(256)
-      .int32('numIndexesBefore', countBefore)
-      .int32('numIndexesAfter', countAfter)
-      .bool('createdCollectionAutomatically', before === undefined)
-    if (countAfter === countBefore) writer.string('note', 'all indexes already exist')
+    const writer = new DocumentWriter(256).int32('numIndexesBefore', countBefore).int32('numIndexesAfter', countAfter)
+    const allExisted = countAfter === countBefore
+    if (!allExisted) writer.bool('createdCollectionAutomatically', before === undefined)
+    if (host.behaviours.indexCommitQuorum) writer.value('commitQuorum', args.value('commitQuorum') ?? votingMembers)
+    if (allExisted) writer.string('note', 'all indexes already exist')
     return writer
   },
 }
+
+/** The commit quorum of index builds that name none. */
+const votingMembers = stringValue('votingMembers')
 
 /** Builds the indexes; when one cannot be built, those of this command are dropped again. */
 function buildAllOrNone(host: StorageNode, collection: Collection, specs: readonly Uint8Array[]): void {

@@ -31,7 +31,8 @@ export function readSessionOptions(args: CommandArguments, row: Pick<CommandRow<
     if (args.bool('autocommit') === true) throw new CommandError('InvalidOptions', 'Specifying autocommit=true is not allowed.')
     if (args.bool('startTransaction') === false)
       throw new CommandError('InvalidOptions', 'Specifying startTransaction=false is not allowed.')
-    throw new CommandError('IllegalOperation', 'Transaction numbers are only allowed on a replica set member or mongos')
+    // The server's text for members without transactions begins with 'Transaction numbers'; drivers would put another, misleading one in its place.
+    throw new CommandError('IllegalOperation', 'Multi-document transactions are not supported by this cluster')
   }
   if (args.has('startTransaction'))
     throw new CommandError('InvalidOptions', "'startTransaction' field requires 'autocommit' field to also be specified")

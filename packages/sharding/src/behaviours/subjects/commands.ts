@@ -10,6 +10,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  indexCommitQuorum: row<boolean>(
+    'The answer to createIndexes tells which members had to be ready.',
+    'reference/command/createIndexes, commitQuorum; create_indexes.idl',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   letInCommands: row<boolean>(
     'Reading and writing commands take variables as let.',
     'reference/command/update and find, let',
