@@ -63,11 +63,10 @@ export function fromRawValue(value: RawValue, options: { promoteLongs?: boolean 
   return decode(wrapped, options).v
 }
 
-/** Relaxed or canonical Extended JSON text of a document. */
+/** Relaxed or canonical Extended JSON text of a document. What is no UTF-8 in a string becomes U+FFFD. */
 export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean } = {}): string {
-  return BSON.EJSON.stringify(BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true }), {
-    relaxed: !options.canonical,
-  })
+  const document = BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true, validation: { utf8: false } })
+  return BSON.EJSON.stringify(document, { relaxed: !options.canonical })
 }
 
 const noBytes = new Uint8Array(0)

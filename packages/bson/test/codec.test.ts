@@ -1,11 +1,12 @@
 /** Whole documents as JavaScript values. */
 import t from 'tap'
-import { decode, encode, Long } from '@shardlab/bson'
+import { decode, encode, Long, toExtendedJson } from '@shardlab/bson'
 
 t.test('a string that is no UTF-8 does not stop the reader', async (t) => {
   const bytes = Buffer.from(encode({ text: 'abc', after: 1 }))
   bytes[bytes.indexOf('abc')] = 0xff
   t.same(decode(bytes), { text: '\ufffdbc', after: 1 })
+  t.equal(toExtendedJson(bytes), '{"text":"\ufffdbc","after":1}')
 })
 
 t.test('names that mean something to JavaScript are fields like others', async (t) => {

@@ -195,6 +195,7 @@ t.test('collMod of indexes', async (t) => {
   t.match(await mod({ name: '_id_', hidden: true }), { code: 2, errmsg: "can't hide _id index" })
   t.match(await mod({ name: 'none', hidden: true }), { code: 27, errmsg: 'cannot find index none for ns test.c' })
   t.match(await mod({ hidden: true }), { code: 72, errmsg: 'Must specify either index name or key pattern.' })
+  t.match(await mod({ name: null, hidden: true }), { code: 72 }, 'null stands for absent')
   t.match(await mod({ name: 'a_1' }), { code: 72, errmsg: 'no expireAfterSeconds, hidden, unique, or prepareUnique field' })
   t.match(await mod({ name: 'a_1', nope: 1 }), { code: 40415 })
   t.match(await mod({ name: 'a_1', unique: true }), { code: 72, errmsg: /prepareUnique=false/ })

@@ -90,6 +90,7 @@ t.test('projections', (t) => {
   refuses(t, project({ 'a.$': 'x' }, { a: 1 }), 31308)
   refuses(t, project({ 'a.$': 0 }, { a: 1 }), 31395)
   refuses(t, project({ a: { $add: [1, 2], b: 1 } }), 16410)
+  refuses(t, () => compilePipeline([encode({ $unwind: { path: '$a', includeArrayIndex: 'i\0' } })], context), 16411)
   t.equal(codeOf(project({ a: { $slice: ['$b', 1] } })), 0)
   refuses(t, () => aggregate([{ $project: { 'a.$': 1 } }], [{}]), 31324)
   refuses(t, () => aggregate([{ $addFields: { a: 1, 'a.b': 2 } }], [{}]), 40176)

@@ -1,6 +1,6 @@
 /** What `index` of collMod asks for. Manual: reference/command/collMod. Server: coll_mod.cpp (parseCollModRequest). */
 import { checkFields } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, DocumentWriter, findField, isEmptyDocument } from '@shardlab/bson'
+import { BsonType, CommandError, compareDocuments, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
@@ -30,10 +30,7 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
   const request = args.document('index')!
   checkFields('collMod.index', request, indexFields)
   const { prepareUniqueIndexes } = host.behaviours
-  const given = (name: keyof typeof indexFields) => {
-    const value = findField(request, name)
-    return value === undefined || value.type === BsonType.null ? undefined : value
-  }
+  const given = (name: string): RawValue | undefined => givenField(request, name)
   const seconds = given('expireAfterSeconds')
   const hidden = given('hidden')
   const unique = given('unique')
@@ -90,10 +87,16 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
   return { index, specification: changes > 0 ? change.finish() : null, makesUnique, reply: reply.finish() }
 }
 
+/** A field of the request; null stands for absent. */
+function givenField(request: Uint8Array, name: string): RawValue | undefined {
+  const value = findField(request, name)
+  return value?.type === BsonType.null ? undefined : value
+}
+
 /** @throws CommandError 72 InvalidOptions, 27 IndexNotFound, 181 AmbiguousIndexKeyPattern */
 function requestedIndex(collection: Collection, request: Uint8Array): Index {
-  const name = findField(request, 'name')?.asString()
-  const key = findField(request, 'keyPattern')?.slice()
+  const name = givenField(request, 'name')?.asString()
+  const key = givenField(request, 'keyPattern')?.slice()
   if (name !== undefined && key !== undefined) throw new CommandError('InvalidOptions', 'Cannot specify both key pattern and name.')
   const notFound = (what: string): CommandError => new CommandError('IndexNotFound', `cannot find index ${what} for ns ${collection.ns}`)
   if (name !== undefined) {

@@ -64,7 +64,7 @@ export function checkPathLength(names: readonly string[]): void {
   if (names.length > longestPath) throw new CommandError('Overflow', 'FieldPath is too long')
 }
 
-/** @throws CommandError as the server's FieldPath: too many parts, empty parts, trailing dots, parts that start with $ */
+/** @throws CommandError as the server's FieldPath: too many parts, empty parts, trailing dots, parts that start with $ or hold a NUL */
 export function checkFieldPath(path: string): string[] {
   if (path === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')
   if (path.endsWith('.')) throw new CommandError(40353, "FieldPath must not end with a '.'.")
@@ -74,6 +74,7 @@ export function checkFieldPath(path: string): string[] {
     if (name === '') throw new CommandError(15998, 'FieldPath field names may not be empty strings.')
     if (name.startsWith('$') && name !== '$id' && name !== '$ref' && name !== '$db')
       throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+    if (name.includes('\0')) throw new CommandError(16411, "FieldPath field names may not contain '\\0'.")
   }
   return names
 }
