@@ -3,7 +3,7 @@
  * Server: planner_analysis.cpp (analyzeDataAccess).
  */
 import type { SortPattern } from '@shardlab/query'
-import { isFetched, stagesOf, type PlanStage } from '../plan.js'
+import { isFetched, type PlanStage } from '../plan.js'
 import { isIdentity, projectionShape, projectionStage, providesFields } from './projection-shape.js'
 import type { QueryRequest } from './query-request.js'
 
@@ -47,11 +47,6 @@ export function solutionOf(access: DataAccess, request: QueryRequest, options: S
 /** The wanted order; null for none and for the natural one, which the scan gives. */
 export function sortOf({ sort }: QueryRequest): SortPattern | null {
   return sort === undefined || sort.parts.length === 0 ? null : sort
-}
-
-export function hasBlockingSort(tree: PlanStage): boolean {
-  for (const { stage } of stagesOf(tree)) if (stage === 'SORT') return true
-  return false
 }
 
 function fetched(input: PlanStage): PlanStage {
