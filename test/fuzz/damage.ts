@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { Random } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
 import { BSON } from 'mongodb'
-import { encodeCommand, FrameReader, OpCode } from '@shardlab/wire'
+import { encodeCommand, FrameReader, MsgFlag, OpCode } from '@shardlab/wire'
 import { pick } from './values.js'
 
 const opcodes = [1, 1000, 2001, 2002, 2004, 2005, 2006, 2007, 2010, 2012, 2013, 0, -1]
@@ -48,9 +48,12 @@ export function damaged(random: Random, message: Uint8Array): Uint8Array {
  * be deeper than a request may be: a document with all the levels there are is a few levels down in it.
  */
 export function readReply(frame: Uint8Array): Document {
-  const { opcode, documentAt } = Buffer.from(frame).readInt32LE(12) === OpCode.reply ? legacyReply : reply
-  if (Buffer.from(frame).readInt32LE(12) !== opcode) throw new Error('the answer is no reply')
-  return BSON.deserialize(frame.subarray(documentAt), { validation: { utf8: false }, bsonRegExp: true })
+  const buffer = Buffer.from(frame)
+  const { opcode, documentAt } = buffer.readInt32LE(12) === OpCode.reply ? legacyReply : reply
+  if (buffer.readInt32LE(12) !== opcode) throw new Error('the answer is no reply')
+  // A message whose damage gave it a checksum that fits is answered with one.
+  const hasChecksum = opcode === OpCode.msg && (buffer.readUInt32LE(16) & MsgFlag.checksumPresent) !== 0
+  return BSON.deserialize(frame.subarray(documentAt, hasChecksum ? -4 : undefined), { validation: { utf8: false }, bsonRegExp: true })
 }
 
 const reply = { opcode: OpCode.msg, documentAt: 21 }

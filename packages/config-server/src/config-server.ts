@@ -1,5 +1,6 @@
 /** The config server role: a storage node that keeps the sharding catalog in its config.* collections. */
 import {
+  answering,
   createDeferred,
   UnservedMessageError,
   type Actor,
@@ -10,6 +11,7 @@ import {
 } from '@shardlab/actor'
 import { StorageNode, type Access } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import { configHandlers } from './catalog/handlers.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
 
 export interface ConfigServerOptions {
@@ -64,47 +66,19 @@ class ConfigServer implements Actor {
 
   async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     if (kind === 'config.initialise') {
-      const reply = await this.#catalog.initialise(request as RequestOf<'config.initialise'>)
+      const reply = await this.#answer(kind, request)
       this.#initialised.resolve()
-      return reply as ReplyOf<K>
+      return reply
     }
     if (!this.#catalog.isInitialised) await this.#initialised.promise
-    return (await this.#serve(kind, request)) as ReplyOf<K>
+    const served = this.#node.serve(kind, request)
+    return served === undefined ? this.#answer(kind, request) : ((await served) as ReplyOf<K>)
   }
 
-  #serve(kind: MessageKind, request: unknown): unknown {
-    const served = this.#node.serve(kind, request)
-    if (served !== undefined) return served
-    switch (kind) {
-      case 'config.get-shards':
-        return this.#catalog.getShards()
-      case 'config.get-database':
-        return { database: this.#catalog.getDatabase((request as RequestOf<'config.get-database'>).db) }
-      case 'config.create-database':
-        return this.#catalog.createDatabase(request as RequestOf<'config.create-database'>)
-      case 'config.get-collection':
-        return this.#catalog.getCollection(request as RequestOf<'config.get-collection'>)
-      case 'config.commit-create-collection':
-        return this.#catalog.commitCreateCollection(request as RequestOf<'config.commit-create-collection'>)
-      case 'config.commit-drop-collection':
-        return this.#catalog.commitDropCollection((request as RequestOf<'config.commit-drop-collection'>).ns)
-      case 'config.commit-rename-collection':
-        return this.#catalog.commitRenameCollection(request as RequestOf<'config.commit-rename-collection'>)
-      case 'config.commit-drop-collections':
-        return this.#catalog.commitDropCollections((request as RequestOf<'config.commit-drop-collections'>).db)
-      case 'config.commit-drop-database':
-        return this.#catalog.commitDropDatabase((request as RequestOf<'config.commit-drop-database'>).db)
-      case 'config.log-change':
-        return this.#catalog.logChange(request as RequestOf<'config.log-change'>)
-      case 'config.mongos-ping':
-        return this.#catalog.mongosPing(request as RequestOf<'config.mongos-ping'>)
-      case 'config.set-balancer-mode':
-        return this.#catalog.setBalancerMode((request as RequestOf<'config.set-balancer-mode'>).mode)
-      case 'config.get-balancer-settings':
-        return { settings: this.#catalog.balancerSettings() }
-      default:
-        throw new UnservedMessageError(this.#context.address, kind)
-    }
+  async #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    const handler = (configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>)[kind]
+    if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
+    return answering(kind, () => handler(this.#catalog, request) as ReplyOf<K>)
   }
 
   describe(): Record<string, unknown> {

@@ -1,7 +1,6 @@
 /** The shard role: a storage node that knows which part of each collection is its own. */
 import {
-  RequestFailedError,
-  StepFailedError,
+  answering,
   UnservedMessageError,
   type Actor,
   type ActorContext,
@@ -9,17 +8,17 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError, DocumentWriter, errorDocument, findField } from '@shardlab/bson'
-import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase, StorageNode } from '@shardlab/node'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { StorageNode } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
-import { createShardedCollection, type CreateCollectionParts } from './coordinators/create-collection.js'
-import { dropCollection, dropDatabase } from './coordinators/drop-collection.js'
-import { adoptRename, renameCollection, renameParticipant } from './coordinators/rename-collection.js'
+import { adoptRename } from './coordinators/rename-collection.js'
 import { protectedIndexes } from './coordinators/shard-key-index.js'
 import { CriticalSections } from './metadata/critical-sections.js'
 import { PlacementState } from './metadata/placement-state.js'
 import { checkShardKeyUnchanged } from './metadata/shard-key-updates.js'
 import { VersionCheck } from './metadata/version-check.js'
+import { shardHandlers } from './shard-handlers.js'
+import type { ShardParts } from './shard-parts.js'
 import { shardRows } from './shard-rows.js'
 
 export interface ShardOptions {
@@ -36,7 +35,7 @@ export function createShard(context: ActorContext, options: ShardOptions): Actor
 class Shard implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
-  readonly #parts: CreateCollectionParts
+  readonly #parts: ShardParts
 
   constructor(context: ActorContext, options: ShardOptions) {
     this.#context = context
@@ -81,45 +80,11 @@ class Shard implements Actor {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    return this.#serve(kind, request) as Promise<ReplyOf<K>> | ReplyOf<K>
-  }
-
-  #serve(kind: MessageKind, request: unknown): unknown {
     const served = this.#node.serve(kind, request)
-    if (served !== undefined) return served
-    switch (kind) {
-      case 'shard.initialise':
-        return this.#initialise(request as RequestOf<'shard.initialise'>)
-      case 'shard.create-sharded-collection':
-        return answering({ uuid: noUuid }, () =>
-          createShardedCollection(this.#parts, request as RequestOf<'shard.create-sharded-collection'>),
-        )
-      case 'shard.create-local-collection':
-        return answering({}, () => this.#createLocalCollection(request as RequestOf<'shard.create-local-collection'>))
-      case 'shard.drop-collection':
-        return answering({ existed: false, indexCount: null }, () =>
-          dropCollection(this.#parts, request as RequestOf<'shard.drop-collection'>),
-        )
-      case 'shard.drop-local-collection':
-        return this.#dropLocalCollection((request as RequestOf<'shard.drop-local-collection'>).ns)
-      case 'shard.rename-collection':
-        return answering({}, () => renameCollection(this.#parts, request as RequestOf<'shard.rename-collection'>))
-      case 'shard.rename-local-collection':
-        return this.#renameLocalCollection(request as RequestOf<'shard.rename-local-collection'>)
-      case 'shard.drop-database':
-        return answering({}, () => dropDatabase(this.#parts, request as RequestOf<'shard.drop-database'>))
-      case 'shard.drop-local-database':
-        return this.#dropLocalDatabase((request as RequestOf<'shard.drop-local-database'>).db)
-      case 'shard.data-size':
-        return {
-          sizeBytes: this.#node.engine
-            .collections()
-            .filter(({ ns }) => !isInternal(ns))
-            .reduce((sum, collection) => sum + collection.dataSizeBytes, 0),
-        }
-      default:
-        throw new UnservedMessageError(this.#context.address, kind)
-    }
+    if (served !== undefined) return served as Promise<ReplyOf<K>> | ReplyOf<K>
+    const handler = (shardHandlers as Partial<Record<MessageKind, (shard: ShardParts, request: unknown) => unknown>>)[kind]
+    if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
+    return answering(kind, () => handler(this.#parts, request) as ReplyOf<K>)
   }
 
   describe(): Record<string, unknown> {
@@ -128,92 +93,5 @@ class Shard implements Actor {
       cursors: this.#node.cursors.size,
       sessions: this.#node.sessions.size,
     }
-  }
-
-  /** Stores who this shard is, where the server keeps it: admin.system.version, `shardIdentity`. */
-  async #initialise({ clusterId, configHost }: RequestOf<'shard.initialise'>): Promise<ReplyOf<'shard.initialise'>> {
-    const ns = 'admin.system.version'
-    const collection = this.#node.collection(ns) ?? createCollection(this.#node, ns, new DocumentWriter().finish())
-    const identity = new DocumentWriter()
-      .string('_id', 'shardIdentity')
-      .string('shardName', this.#context.address)
-      .objectId('clusterId', clusterId)
-      .string('configsvrConnectionString', configHost)
-      .finish()
-    const id = findField(identity, '_id')!
-    if (collection.findById(id) === undefined) this.#node.apply({ op: 'i', ns, uuid: collection.uuid, object: identity, id, session: null })
-    await this.#node.flush()
-    return {}
-  }
-
-  async #createLocalCollection({
-    ns,
-    uuid,
-    options,
-    indexes,
-  }: RequestOf<'shard.create-local-collection'>): Promise<ReplyOf<'shard.create-local-collection'>> {
-    const stale = this.#node.collection(ns)
-    // What an earlier life of the namespace left behind has another UUID and no owner.
-    if (stale !== undefined && Buffer.compare(stale.uuid, uuid) !== 0) dropLocalCollection(this.#node, ns)
-    const collection = this.#node.collection(ns) ?? createCollection(this.#node, ns, options, uuid)
-    for (const spec of indexes) {
-      if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(this.#node, collection, spec)
-    }
-    this.#parts.state.forgetCollection(ns)
-    await this.#node.flush()
-    return { error: null }
-  }
-
-  async #dropLocalCollection(ns: string): Promise<ReplyOf<'shard.drop-local-collection'>> {
-    const indexCount = dropLocalCollection(this.#node, ns)
-    this.#parts.state.forgetCollection(ns)
-    await this.#node.flush()
-    return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
-  }
-
-  async #renameLocalCollection(request: RequestOf<'shard.rename-local-collection'>): Promise<ReplyOf<'shard.rename-local-collection'>> {
-    renameParticipant(this.#node, request)
-    this.#parts.state.forgetCollection(request.ns)
-    this.#parts.state.forgetCollection(request.to)
-    await this.#node.flush()
-    return {}
-  }
-
-  async #dropLocalDatabase(db: string): Promise<ReplyOf<'shard.drop-local-database'>> {
-    dropLocalDatabase(this.#node, db)
-    this.#parts.state.forgetDatabase(db)
-    await this.#node.flush()
-    return {}
-  }
-}
-
-const noUuid = new Uint8Array(16)
-
-function isInternal(ns: string): boolean {
-  return ns.startsWith('admin.') || ns.startsWith('config.') || ns.startsWith('local.')
-}
-
-/** Turns what a client did wrong, and peers that cannot be reached, into the error field of the reply. */
-async function answering<T extends object>(
-  otherwise: Omit<T, 'error'>,
-  work: () => Promise<T & { error: Uint8Array | null }>,
-): Promise<object> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof CommandError) return { ...otherwise, error: errorDocument(error) }
-    if (error instanceof StepFailedError) return { ...otherwise, error: errorDocument(new CommandError('OperationFailed', error.message)) }
-    if (error instanceof RequestFailedError) {
-      return {
-        ...otherwise,
-        error: errorDocument(
-          new CommandError(
-            'FailedToSatisfyReadPreference',
-            `Could not find host matching read preference { mode: "primary" } for set ${error.to}`,
-          ),
-        ),
-      }
-    }
-    throw error
   }
 }

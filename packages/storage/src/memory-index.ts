@@ -282,7 +282,7 @@ export class MemoryIndex implements Index {
 }
 
 /** How the key of a string shows in messages and explain. */
-export function collationKeyText(value: RawValue, labels: StringLabels): string {
+function collationKeyText(value: RawValue, labels: StringLabels): string {
   const label = labelled(value, labels)
   return `CollationKey(0x${Buffer.from(label.bytes.subarray(label.start + 4, label.end - 1)).toString('hex')})`
 }

@@ -1,4 +1,4 @@
-import { exchange, type TimestampPair } from './exchange.js'
+import { emptyDocument, exchange, type TimestampPair } from './exchange.js'
 
 /** `[epoch as hex, timestamp seconds, timestamp increment, major, minor]` of a chunk or collection placement. */
 export type PlacementVersionTuple = readonly [epoch: string, seconds: number, increment: number, major: number, minor: number]
@@ -51,8 +51,6 @@ export interface NodeReply {
   readonly operationTime: TimestampPair
   readonly clusterTime: TimestampPair
 }
-
-const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
 
 export const commandExchanges = {
   /** Served by every member that clients can reach. */

@@ -25,3 +25,12 @@ export type Empty = Record<never, never>
 
 /** `[seconds, increment]`: a BSON timestamp, cluster time among them. */
 export type TimestampPair = readonly [seconds: number, increment: number]
+
+/**
+ * An error as data: the document `{ ok: 0, errmsg, code, codeName, … }` that a client would get, or null.
+ * The receiver raises it where a client is to see it.
+ */
+export type ErrorField = Uint8Array | null
+
+/** The empty BSON document, for examples. */
+export const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])

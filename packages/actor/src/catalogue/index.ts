@@ -1,9 +1,14 @@
-import { balancerExchanges, configExchanges, shardExchanges } from './catalog.js'
+import { balancerExchanges } from './balancer.js'
 import { commandExchanges } from './commands.js'
+import { configExchanges } from './config.js'
 import type { Exchange } from './exchange.js'
+import { shardExchanges } from './shard.js'
 
-export * from './catalog.js'
-export * from './exchange.js'
+export * from './balancer.js'
+export * from './config.js'
+export type { Empty, ErrorField, Exchange, TimestampPair } from './exchange.js'
+export { exchange } from './exchange.js'
+export * from './shard.js'
 export * from './commands.js'
 
 /** Every message kind between members. Faults filter by these names. */

@@ -1,3 +1,4 @@
+export * from './answering.js'
 export * from './arguments.js'
 export * from './cluster-time.js'
 export * from './row.js'

@@ -81,7 +81,7 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
 }
 
 /** The documents of an aggregate that is part of another one. @throws CommandError as {@link runAggregate} */
-export function openAggregate(invocation: MongosInvocation): Promise<DocumentStream> {
+function openAggregate(invocation: MongosInvocation): Promise<DocumentStream> {
   return withPlan(invocation, (planned) => openStream(planned, null))
 }
 

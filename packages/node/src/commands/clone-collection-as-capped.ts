@@ -17,8 +17,7 @@ export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const target = `${db}.${args.string('toCollection')!}`
-    const entered = host.role.enter(ns, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(ns, invocation)
     const source = sourceOfCopy(invocation, ns)
     const size = cappedSizeOf(invocation)
     if (host.collection(target) !== undefined)

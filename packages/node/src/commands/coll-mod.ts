@@ -52,8 +52,7 @@ export const collMod: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const entered = host.role.enter(ns, invocation)
-    const access = entered instanceof Promise ? await entered : entered
+    const access = await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
     const collection = host.collection(ns)
     const writer = new DocumentWriter(128)

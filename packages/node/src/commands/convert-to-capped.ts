@@ -18,8 +18,7 @@ export const convertToCapped: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const name = args.collectionName(db)
     const ns = `${db}.${name}`
-    const entered = host.role.enter(ns, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(ns, invocation)
     const source = sourceOfCopy(invocation, ns)
     const size = cappedSizeOf(invocation)
     const suffix = host.context.random.fork('convert-to-capped').fraction().toString(36).slice(2, 7).padEnd(5, '0')

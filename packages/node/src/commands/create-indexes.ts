@@ -33,8 +33,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const asked = args.documents('indexes')!
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
-    const entered = host.role.enter(ns, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
     const before = host.collection(ns)
     if (before === undefined && viewOf(host, ns) !== null)

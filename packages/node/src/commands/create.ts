@@ -22,8 +22,7 @@ export const create: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const entered = host.role.enter(ns, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(ns, invocation)
     const options = collectionOptions(host, ns, args)
     if (args.bool('autoIndexId') === false && db !== 'local')
       throw new CommandError(50001, `autoIndexId:false is not allowed for collection ${ns} because it can be replicated`)

@@ -7,7 +7,7 @@ import { currentOperations } from '../operations/current-operations.js'
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
 
 /** The condition on operations that the command's further fields are. */
-export function currentOpFilter(body: Uint8Array): Uint8Array {
+function currentOpFilter(body: Uint8Array): Uint8Array {
   const filter = new DocumentWriter(256)
   const it = new FieldIterator(body)
   for (it.next(); it.next();) {
@@ -18,7 +18,7 @@ export function currentOpFilter(body: Uint8Array): Uint8Array {
 }
 
 /** What the command asks for, as options of the stage. */
-export function currentOpCommandOptions(args: CommandArguments): { idleConnections: boolean; idleCursors: boolean; truncateOps: boolean } {
+function currentOpCommandOptions(args: CommandArguments): { idleConnections: boolean; idleCursors: boolean; truncateOps: boolean } {
   return { idleConnections: args.bool('$all') ?? false, idleCursors: false, truncateOps: args.bool('$truncateOps') ?? true }
 }
 

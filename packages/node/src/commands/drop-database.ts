@@ -14,8 +14,7 @@ export const dropDatabase: CommandRow<NodeInvocation> = {
   fields: {},
   async run(invocation) {
     const { host, db } = invocation
-    const entered = host.role.enter(db, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(db, invocation)
     const existed = host.engine.databases().includes(db)
     dropLocalDatabase(host, db)
     await host.flush()

@@ -16,8 +16,7 @@ export const drop: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const entered = host.role.enter(ns, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
     const dropped = dropLocalNamespace(host, ns)
     await host.flush()

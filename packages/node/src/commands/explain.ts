@@ -34,7 +34,7 @@ export const explain: CommandRow<NodeInvocation> = {
  * @param body the command that is explained
  * @throws CommandError 20 IllegalOperation, 59 CommandNotFound, and whatever the command itself would be refused with
  */
-export async function explainCommand(invocation: NodeInvocation, body: Uint8Array, verbosity: Verbosity): Promise<DocumentWriter> {
+async function explainCommand(invocation: NodeInvocation, body: Uint8Array, verbosity: Verbosity): Promise<DocumentWriter> {
   const { host, db } = invocation
   const name = firstFieldName(body) ?? ''
   const explainer = explainerOf(name)
@@ -42,8 +42,7 @@ export async function explainCommand(invocation: NodeInvocation, body: Uint8Arra
   const args = CommandArguments.parse(body, explainer.fields)
   const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
   const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
-  const entered = host.role.enter(ns, invocation)
-  const access = entered instanceof Promise ? await entered : entered
+  const access = await host.role.enter(ns, invocation)
   const writer = new DocumentWriter(2048)
   const { explainIsVersioned } = host.behaviours
   if (explainIsVersioned) writer.string('explainVersion', '1')

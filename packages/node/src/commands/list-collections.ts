@@ -22,8 +22,7 @@ export const listCollections: CommandRow<NodeInvocation> = {
   fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
   async run(invocation) {
     const { host, args, db } = invocation
-    const entered = host.role.enter(db, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(db, invocation)
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false
     const entries = [

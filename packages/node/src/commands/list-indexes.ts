@@ -19,8 +19,7 @@ export const listIndexes: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const entered = host.role.enter(ns, invocation)
-    if (entered instanceof Promise) await entered
+    await host.role.enter(ns, invocation)
     const collection = host.collection(ns)
     if (collection === undefined) {
       refuseView(host, ns)

@@ -4,7 +4,7 @@ import { formatField } from '@shardlab/query'
 import { documentBytesMax } from './fix-document.js'
 
 /** Largest document that the server can build at all: what is larger does not get as far as the limit for users. */
-export const builtBytesMax = documentBytesMax + 16 * 1024
+const builtBytesMax = documentBytesMax + 16 * 1024
 
 /** The text of an error shows the first field unless it is as large as this. */
 const shownBytesMax = 64 * 1024

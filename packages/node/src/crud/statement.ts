@@ -65,7 +65,7 @@ const hintedDeleteFields = { ...deleteFields, hint: 'any' } as const satisfies F
 const sortedUpdateFields = { ...hintedUpdateFields, sort: 'object' } as const satisfies FieldSpecs
 
 /** The fields that a statement may have in the emulated version; those with a sort are younger than those with a hint. */
-export function statementFields(kind: ModifyKind, { writeStatementHints, updateSort }: Behaviours): FieldSpecs {
+function statementFields(kind: ModifyKind, { writeStatementHints, updateSort }: Behaviours): FieldSpecs {
   if (kind === 'delete') return writeStatementHints ? hintedDeleteFields : deleteFields
   if (updateSort) return sortedUpdateFields
   return writeStatementHints ? hintedUpdateFields : updateFields

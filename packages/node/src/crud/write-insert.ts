@@ -25,7 +25,7 @@ export function insertDocument(scope: WriteScope, document: Uint8Array, session:
 }
 
 /** Removes the oldest documents of a capped collection that is beyond its limits. */
-export function removeOverflow(host: StorageNode, collection: Collection): void {
+function removeOverflow(host: StorageNode, collection: Collection): void {
   for (const { document } of collection.cappedOverflow()) removeDocument(host, collection, document, null)
 }
 

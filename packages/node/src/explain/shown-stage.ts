@@ -30,7 +30,7 @@ function unwoundBy(stage: Uint8Array, next: Uint8Array | undefined): RawValue | 
 }
 
 /** A sort by its key, counts as long integers, projections by truth values. */
-export function shownStage(stage: Uint8Array): Uint8Array {
+function shownStage(stage: Uint8Array): Uint8Array {
   const name = firstFieldName(stage)!
   const argument = findField(stage, name)!
   switch (name) {

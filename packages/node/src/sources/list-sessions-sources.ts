@@ -4,7 +4,7 @@ import { sessionDocuments } from './list-local-sessions.js'
 import type { NodeStageSource } from './source.js'
 
 /** Where the server keeps the sessions of a cluster. */
-export const sessionsCollection = 'config.system.sessions'
+const sessionsCollection = 'config.system.sessions'
 
 export function checkSessionsCollection(ns: string): void {
   if (ns !== sessionsCollection)

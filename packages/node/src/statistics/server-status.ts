@@ -17,7 +17,7 @@ const connectionsMax = 1_000_000
 const bytesPerMegabyte = 1024 * 1024
 
 /** Sections that every member has. */
-export const commonSections: readonly StatusSection<CommonHost>[] = [
+const commonSections: readonly StatusSection<CommonHost>[] = [
   {
     name: 'asserts',
     write(writer, { statistics }) {

@@ -5,7 +5,7 @@ import { sameCollation, type ViewDefinition } from './view-definition.js'
 /** Most views that one view can stand on, itself counted. */
 export const viewDepthMax = 20
 /** Largest pipeline that a chain of views may add up to. */
-export const viewPipelineBytesMax = 16 * 1000 * 1000
+const viewPipelineBytesMax = 16 * 1000 * 1000
 
 interface Node {
   readonly view: ViewDefinition

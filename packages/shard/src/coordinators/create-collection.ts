@@ -15,13 +15,13 @@ import { compareDocuments, CommandError, decode, DocumentWriter, emptyDocument, 
 import { buildIndex, checkCollectionUuid, createCollection, raiseError, viewOf, type StorageNode } from '@shardlab/node'
 import { sameDatabaseVersion, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import type { CriticalSections } from '../metadata/critical-sections.js'
 import type { DatabasePlacement, PlacementState } from '../metadata/placement-state.js'
 import { staleDatabase } from '../metadata/version-check.js'
 import { initialChunks } from './initial-split-policy.js'
 import { forEachShard } from './participants.js'
 import { checkShardedNamespace } from './sharded-namespace.js'
 import { isForeignCollation, requiredIndex } from './shard-key-index.js'
+import type { ShardParts } from '../shard-parts.js'
 
 const fields = {
   key: 'object!',
@@ -35,14 +35,8 @@ const fields = {
   collectionUUID: 'binary',
 } as const
 
-export interface CreateCollectionParts {
-  readonly node: StorageNode
-  readonly state: PlacementState
-  readonly critical: CriticalSections
-}
-
 export async function createShardedCollection(
-  { node, state, critical }: CreateCollectionParts,
+  { node, state, critical }: ShardParts,
   { ns, body, databaseVersion }: RequestOf<'shard.create-sharded-collection'>,
 ): Promise<ReplyOf<'shard.create-sharded-collection'>> {
   const { context, behaviours } = node

@@ -5,12 +5,13 @@
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
 import { dropLocalDatabase, dropLocalNamespace, expectUuid, raiseError } from '@shardlab/node'
-import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
+import { logChange, raiseStaleDatabase } from './create-collection.js'
 import { DdlRecords } from './ddl-records.js'
 import { forEachShard } from './participants.js'
+import type { ShardParts } from '../shard-parts.js'
 
 export async function dropCollection(
-  parts: CreateCollectionParts,
+  parts: ShardParts,
   { ns, collectionUuid, databaseVersion }: RequestOf<'shard.drop-collection'>,
 ): Promise<ReplyOf<'shard.drop-collection'>> {
   const { node, state, critical } = parts
@@ -47,7 +48,7 @@ export async function dropCollection(
 
 /** The database's own entry goes last: until then a repeated command finds its way here again. */
 export async function dropDatabase(
-  parts: CreateCollectionParts,
+  parts: ShardParts,
   { db, databaseVersion }: RequestOf<'shard.drop-database'>,
 ): Promise<ReplyOf<'shard.drop-database'>> {
   const { node, state, critical } = parts
@@ -69,7 +70,7 @@ export async function dropDatabase(
   })
 }
 
-export async function otherShards({ node: { context } }: CreateCollectionParts): Promise<string[]> {
+export async function otherShards({ node: { context } }: ShardParts): Promise<string[]> {
   const { shards } = await context.request(configAddress, 'config.get-shards', {})
   return shards.map((shard) => decode(shard)['_id'] as string).filter((id) => id !== context.address)
 }

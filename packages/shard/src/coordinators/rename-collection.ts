@@ -15,13 +15,14 @@ import {
   type StorageNode,
 } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import { logChange, raiseStaleDatabase, type CreateCollectionParts } from './create-collection.js'
+import { logChange, raiseStaleDatabase } from './create-collection.js'
 import { otherShards } from './drop-collection.js'
 import { forEachShard } from './participants.js'
 import { checkShardedNamespace } from './sharded-namespace.js'
+import type { ShardParts } from '../shard-parts.js'
 
 export async function renameCollection(
-  parts: CreateCollectionParts,
+  parts: ShardParts,
   { ns, to, dropTarget, collectionUuid, databaseVersion }: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
   const { node, state, critical } = parts
@@ -72,7 +73,7 @@ async function informed(request: Promise<unknown>): Promise<void> {
 }
 
 async function checkPreconditions(
-  { node }: CreateCollectionParts,
+  { node }: ShardParts,
   { ns, to, dropTarget }: { readonly ns: string; readonly to: string; readonly dropTarget: boolean },
   source: CollectionPlacement | null,
   target: CollectionPlacement | null,

@@ -20,7 +20,7 @@ import { sortMemoryError } from './order.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
 
 /** The document with the value at a path of embedded documents. @throws CommandError 5733307, 5733308 when something else is on the way */
-export function withNested(document: Uint8Array, names: readonly string[], value: RawValue, checked = true): Uint8Array {
+function withNested(document: Uint8Array, names: readonly string[], value: RawValue, checked = true): Uint8Array {
   const [name, ...rest] = names as [string, ...string[]]
   const writer = new DocumentWriter(document.length + 64)
   let found = false

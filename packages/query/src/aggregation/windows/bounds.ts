@@ -38,7 +38,7 @@ export function boundsOf(specification: WindowSpecification, context: WindowCont
 const everything: WindowBounds = { kind: 'documents', lower: 'unbounded', upper: 'unbounded' }
 
 /** @throws CommandError FailedToParse (9), 5339900 to 5339902, 8947400, 8947401 */
-export function parseWindow(window: RawValue, context: WindowContext): WindowBounds {
+function parseWindow(window: RawValue, context: WindowContext): WindowBounds {
   if (window.type !== BsonType.object) throw failedToParse("'window' field must be an object")
   const given = new Map<string, RawValue>()
   let count = 0

@@ -1,13 +1,5 @@
-import { exchange, type Empty, type TimestampPair } from './exchange.js'
-import type { DatabaseVersionTuple, PlacementVersionTuple } from './commands.js'
-
-const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
-
-/**
- * An error as data: the document `{ ok: 0, errmsg, code, codeName, … }` that a client would get, or null.
- * The receiver raises it where a client is to see it.
- */
-export type ErrorField = Uint8Array | null
+import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
+import type { PlacementVersionTuple } from './commands.js'
 
 /** One initial chunk: where it begins and ends (BSON documents) and on which shard. */
 export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard: string]
@@ -92,65 +84,4 @@ export const configExchanges = {
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
   /** The config.settings document of the balancer; null when there is none. */
   'config.get-balancer-settings': exchange<Empty, { settings: Uint8Array | null }>({}, { settings: emptyDocument }),
-}
-
-/** Requests to shards that are no commands of clients. */
-export const shardExchanges = {
-  /**
-   * The database's primary shard runs shardCollection: it validates, makes the supporting index, creates the collection
-   * on the shards that get chunks and commits on the config server. `body` is the command of the client.
-   */
-  'shard.create-sharded-collection': exchange<
-    { ns: string; body: Uint8Array; databaseVersion: DatabaseVersionTuple },
-    { uuid: Uint8Array; error: ErrorField }
-  >({ ns: 'test.c', body: emptyDocument, databaseVersion: ['00', 1, 1, 1] }, { uuid: new Uint8Array(16), error: null }),
-  /** Creates the collection with this UUID, these options and indexes, unless it is there. */
-  'shard.create-local-collection': exchange<
-    { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },
-    { error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] }, { error: null }),
-  /** The database's primary shard drops a collection everywhere, catalog first, then data; or a view, whose `indexCount` is null. */
-  'shard.drop-collection': exchange<
-    { ns: string; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
-    { existed: boolean; indexCount: number | null; error: ErrorField }
-  >({ ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] }, { existed: true, indexCount: 1, error: null }),
-  /** Drops the local copy of a collection and what the shard knows of its placement. */
-  'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
-    { ns: 'test.c' },
-    { existed: true, indexCount: 1 },
-  ),
-  /** The source's primary shard gives a collection another name everywhere. */
-  'shard.rename-collection': exchange<
-    { ns: string; to: string; dropTarget: boolean; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
-    { error: ErrorField }
-  >(
-    { ns: 'test.c', to: 'test.d', dropTarget: false, collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
-    { error: null },
-  ),
-  /** Gives the local copy with this UUID another name, in the place of what has it; drops what else has that name. */
-  'shard.rename-local-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, Empty>(
-    { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
-    {},
-  ),
-  /** The database's primary shard drops the whole database everywhere. */
-  'shard.drop-database': exchange<{ db: string; databaseVersion: DatabaseVersionTuple }, { error: ErrorField }>(
-    { db: 'test', databaseVersion: ['00', 1, 1, 1] },
-    { error: null },
-  ),
-  'shard.drop-local-database': exchange<{ db: string }, Empty>({ db: 'test' }, {}),
-  /** Total bytes of documents, by which a new database finds its primary shard. */
-  'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),
-  /** The shard learns who it is in which cluster. */
-  'shard.initialise': exchange<{ clusterId: Uint8Array; configHost: string }, Empty>(
-    { clusterId: new Uint8Array(12), configHost: 'config/127.0.0.1:5000' },
-    {},
-  ),
-}
-
-/** Requests to the balancer. */
-export const balancerExchanges = {
-  'balancer.status': exchange<Empty, { mode: string; inBalancerRound: boolean; numBalancerRounds: number }>(
-    {},
-    { mode: 'full', inBalancerRound: false, numBalancerRounds: 1 },
-  ),
 }

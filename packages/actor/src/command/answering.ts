@@ -1,0 +1,31 @@
+/** Errors of requests between members that stand for commands of clients. */
+import { CommandError, errorDocument } from '@shardlab/bson'
+import { catalogue, type MessageKind, type ReplyOf } from '../catalogue/index.js'
+import { RequestFailedError, StepFailedError } from '../errors.js'
+
+/**
+ * Turns what a client did wrong, peers that cannot be reached, and steps that a fault made fail into the `error` field of the reply; its
+ * other fields are then those of the example. Errors of requests whose reply has no such field are thrown on.
+ */
+export async function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> {
+  try {
+    return await work()
+  } catch (thrown) {
+    const { reply } = catalogue[kind].example
+    const error = commandErrorOf(thrown)
+    if (error === null || !('error' in reply)) throw thrown
+    return { ...reply, error: errorDocument(error) } as ReplyOf<K>
+  }
+}
+
+function commandErrorOf(thrown: unknown): CommandError | null {
+  if (thrown instanceof CommandError) return thrown
+  if (thrown instanceof StepFailedError) return new CommandError('OperationFailed', thrown.message)
+  if (thrown instanceof RequestFailedError) {
+    return new CommandError(
+      'FailedToSatisfyReadPreference',
+      `Could not find host matching read preference { mode: "primary" } for set ${thrown.to}`,
+    )
+  }
+  return null
+}

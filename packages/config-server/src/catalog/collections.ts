@@ -1,0 +1,111 @@
+/** The entries of sharded collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError, decode, DocumentWriter, encode, findField, ObjectId, Timestamp } from '@shardlab/bson'
+import { generationOf } from '@shardlab/sharding'
+import { chunkDocument, collectionDocument, type NewCollection } from './catalog-documents.js'
+import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+
+export const collectionHandlers: ConfigHandlers<
+  | 'config.get-collection'
+  | 'config.commit-create-collection'
+  | 'config.commit-drop-collection'
+  | 'config.commit-drop-collections'
+  | 'config.commit-rename-collection'
+> = {
+  'config.get-collection': getCollection,
+  'config.commit-create-collection': commitCreateCollection,
+  'config.commit-drop-collection': (catalog, { ns }) => dropCollection(catalog, ns),
+  'config.commit-drop-collections': (catalog, { db }) => dropCollections(catalog, db),
+  'config.commit-rename-collection': commitRenameCollection,
+}
+
+function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'config.get-collection'>): ReplyOf<'config.get-collection'> {
+  const collection = catalog.collection(ns)
+  if (collection === null) return { collection: null, chunks: [], full: true }
+  const [epoch, seconds, increment] = generationOf(decode(collection))
+  const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
+  const filter = new DocumentWriter(128)
+  catalog.writeCollectionKey(filter, collection, ns)
+  if (!full) filter.startDocument('lastmod').timestamp('$gt', since[3], since[4]).end()
+  return { collection, chunks: catalog.store.findRaw('config.chunks', filter.finish(), { lastmod: 1 }), full }
+}
+
+async function commitCreateCollection(
+  catalog: ShardingCatalog,
+  request: RequestOf<'config.commit-create-collection'>,
+): Promise<ReplyOf<'config.commit-create-collection'>> {
+  const { ns, uuid, key, unique, defaultCollation, chunks } = request
+  if (catalog.collection(ns) !== null) throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
+  const timestamp = catalog.node.clock.tick()
+  const collection: NewCollection = {
+    ns,
+    uuid,
+    key,
+    unique,
+    defaultCollation,
+    epoch: catalog.node.newObjectId(),
+    timestamp,
+    nowMs: catalog.node.context.now(),
+  }
+  // Chunks first: without its collection entry nobody looks at them.
+  chunks.forEach((chunk, minor) =>
+    catalog.store.put('config.chunks', chunkDocument(catalog.behaviours, catalog.node.newObjectId(), collection, chunk, minor, timestamp)),
+  )
+  catalog.store.put('config.collections', collectionDocument(catalog.behaviours, collection))
+  const database = catalog.database(ns.split('.', 1)[0]!)
+  if (database !== null) catalog.markPartitioned(database)
+  await catalog.node.flush()
+  catalog.emitChange('collection-sharded', ns)
+  return { error: null }
+}
+
+async function dropCollection(catalog: ShardingCatalog, ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
+  const collection = catalog.store.get('config.collections', ns)
+  if (collection === null) return { error: null }
+  if (catalog.behaviours.droppedCollectionsLeaveEntries)
+    catalog.store.put('config.collections', encode({ ...decode(collection), dropped: true }))
+  else catalog.store.remove('config.collections', collection)
+  const filter = new DocumentWriter(64)
+  catalog.writeCollectionKey(filter, collection, ns)
+  for (const chunk of catalog.store.findRaw('config.chunks', filter.finish())) catalog.store.remove('config.chunks', chunk)
+  for (const tag of catalog.store.find('config.tags', { ns })) catalog.store.remove('config.tags', tag)
+  await catalog.node.flush()
+  catalog.emitChange('collection-dropped', ns)
+  return { error: null }
+}
+
+async function commitRenameCollection(
+  catalog: ShardingCatalog,
+  { ns, to, uuid }: RequestOf<'config.commit-rename-collection'>,
+): Promise<ReplyOf<'config.commit-rename-collection'>> {
+  const isIt = (collection: Uint8Array | null) => collection !== null && Buffer.compare(uuidOf(collection), uuid) === 0
+  const target = catalog.store.get('config.collections', to)
+  if (isIt(target)) return { error: null }
+  const collection = catalog.store.get('config.collections', ns)
+  if (collection === null || !isIt(collection)) throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
+  if (target !== null) await dropCollection(catalog, to)
+  const epoch = new ObjectId(catalog.node.newObjectId())
+  const [t, i] = catalog.node.clock.tick()
+  catalog.store.remove('config.collections', collection)
+  catalog.store.put(
+    'config.collections',
+    encode({ ...decode(collection), _id: to, lastmodEpoch: epoch, timestamp: new Timestamp({ t, i }) }),
+  )
+  for (const tag of catalog.store.find('config.tags', { ns })) catalog.store.put('config.tags', encode({ ...decode(tag), ns: to }))
+  await catalog.node.flush()
+  catalog.emitChange('collection-renamed', to)
+  return { error: null }
+}
+
+export async function dropCollections(catalog: ShardingCatalog, db: string): Promise<ReplyOf<'config.commit-drop-collections'>> {
+  for (const collection of catalog.store.find('config.collections', {})) {
+    const ns = findField(collection, '_id')!.asString()
+    if (ns.startsWith(`${db}.`)) await dropCollection(catalog, ns)
+  }
+  return { error: null }
+}
+
+function uuidOf(collection: Uint8Array): Uint8Array {
+  const value = findField(collection, 'uuid')!
+  return value.bytes.subarray(value.start + 5, value.end)
+}
