@@ -186,3 +186,22 @@ t.test('infinities, zeros and what is undefined', (t) => {
     )
   t.end()
 })
+
+t.test('results beyond the range of decimal128 become infinite, those below it lose digits, both rounded once', (t) => {
+  const limits: readonly (readonly [string, readonly string[], string])[] = [
+    ['$add', ['9.999999999999999999999999999999999E+6144', '9E+6144'], 'Infinity'],
+    ['$add', ['9.999999999999999999999999999999999E+6144', '1E+6111'], 'Infinity'],
+    ['$add', ['9.999999999999999999999999999999998E+6144', '1E+6111'], '9.999999999999999999999999999999999E+6144'],
+    ['$multiply', ['-1E+6000', '1E+200'], '-Infinity'],
+    ['$multiply', ['1E+6000', '1E+144'], '1.000000000000000000000000000000000E+6144'],
+    ['$multiply', ['0E+6000', '1E+6000'], '0E+6111'],
+    ['$multiply', ['1E-6000', '1E-200'], '0E-6176'],
+    ['$multiply', ['15E-6176', '1E-1'], '2E-6176'],
+    ['$multiply', ['25E-6176', '1E-1'], '2E-6176'],
+    ['$multiply', ['5E-6176', '1E-1'], '0E-6176'],
+    ['$divide', ['1E+6144', '1E-3'], 'Infinity'],
+  ]
+  for (const [operator, operands, expected] of limits)
+    t.equal(String(compute(operator, decimals(operands))), expected, `${operator} ${operands.join(', ')}`)
+  t.end()
+})

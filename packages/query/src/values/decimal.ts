@@ -10,6 +10,10 @@ export interface Decimal {
 }
 
 const precision = 34
+/** Of the last digit. */
+const exponentMin = -6176
+/** Of the first digit. */
+const adjustedExponentMax = 6144
 
 /** The parts of any number; doubles with 15 significant digits. The sign of a zero is lost. */
 function parse(value: RawValue): Decimal {
@@ -28,18 +32,31 @@ function numberText(value: RawValue): string {
   return Number.isFinite(number) ? number.toExponential(14) : String(number)
 }
 
+/** Rounded to what decimal128 holds: beyond its largest value infinity, below its smallest fewer digits, down to zero. */
 function build(coefficient: bigint, exponent: number): RawValue {
   let digits = coefficient < 0n ? -coefficient : coefficient
-  const excess = digits.toString().length - precision
+  // At once, since rounding twice may round a half that was none.
+  const excess = Math.max(digits.toString().length - precision, exponentMin - exponent)
   if (excess > 0) {
-    const unit = 10n ** BigInt(excess)
-    const rest = digits % unit
-    digits /= unit
-    const twice = rest * 2n
-    if (twice > unit || (twice === unit && digits % 2n === 1n)) digits += 1n
+    digits = dividedHalfEven(digits, excess)
     exponent += excess
+    if (digits === 10n ** BigInt(precision)) {
+      digits /= 10n
+      exponent++
+    }
   }
-  return toRawValue(Decimal128.fromStringWithRounding(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
+  if (digits !== 0n && digits.toString().length - 1 + exponent > adjustedExponentMax) return special(coefficient < 0n ? -Infinity : Infinity)
+  return toRawValue(Decimal128.fromString(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
+}
+
+/** `digits` without the last `places` of them, rounded half to even. */
+function dividedHalfEven(digits: bigint, places: number): bigint {
+  const length = digits.toString().length
+  if (places > length) return 0n
+  const unit = 10n ** BigInt(places)
+  const quotient = digits / unit
+  const twice = (digits % unit) * 2n
+  return twice > unit || (twice === unit && quotient % 2n === 1n) ? quotient + 1n : quotient
 }
 
 /** NaN or an infinity. */
