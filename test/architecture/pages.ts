@@ -1,5 +1,6 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
 import { exceptions, type Exception } from '../conformance/exceptions.js'
+import { behavioursPage, behaviourSubjects } from './behaviours.js'
 import { deviationSection, deviationsPath } from './deviations.js'
 import type { Finding, Repository } from './model/repository.js'
 import { operatorFamilies, operatorSection } from './operators.js'
@@ -36,7 +37,10 @@ export async function generatePages(repository: Repository, root: string): Promi
     ...deviationSection(repository.files.get(deviationsPath)?.text ?? ''),
     ...specificationSection(exceptions),
   ]
-  return [{ path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') }]
+  return [
+    { path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') },
+    { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourSubjects(repository)) },
+  ]
 }
 
 /** What of the drivers' unified specification tests does not pass, and why. */

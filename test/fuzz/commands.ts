@@ -155,8 +155,8 @@ export function fuzzedCommand(random: Random): FuzzedCommand {
   return { db, command }
 }
 
-/** The command with one thing in it changed, somewhere. */
-function changed(random: Random, command: Document): Document {
+/** The command with one thing in it changed, somewhere. `others`: what parts may come from. */
+export function changed(random: Random, command: Document, others: readonly FuzzedCommand[] = seeds): Document {
   const places: (readonly [container: Document | unknown[], key: string])[] = []
   collect(command, places)
   if (places.length === 0) return randomDocument(random)
@@ -181,14 +181,14 @@ function changed(random: Random, command: Document): Document {
       setField(parent, key, once(random, 2) ? [parent[key]] : { [randomName(random)]: parent[key] })
       break
     case 5:
-      setField(parent, key, copy(pick(random, seeds).command))
+      setField(parent, key, copy(pick(random, others).command))
       break
     case 6:
       if (key.startsWith('$') && !Array.isArray(container)) renameField(parent, key, pick(random, operatorNames))
       else setField(parent, key, { [pick(random, operatorNames)]: once(random, 2) ? parent[key] : randomValue(random) })
       break
     case 7:
-      setField(parent, key, partOf(random, pick(random, seeds).command))
+      setField(parent, key, partOf(random, pick(random, others).command))
       break
     default:
       setField(parent, key, once(random, 4) ? deeplyNested(random) : randomValue(random))

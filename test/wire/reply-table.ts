@@ -5,8 +5,10 @@
  */
 import type { Document } from '@shardlab/bson'
 import { administrationReplies } from './replies/administration.js'
+import { chunkReplies } from './replies/chunks.js'
 import { collectionReplies } from './replies/collections.js'
 import { documentReplies } from './replies/documents.js'
+import { memberReplies } from './replies/members.js'
 import { admin, type ReplyRow } from './replies/reply-row.js'
 
 export { lastCursor, type Types } from './replies/reply-row.js'
@@ -16,6 +18,8 @@ export const replyRows: readonly ReplyRow[] = [
   ...documentReplies,
   ...collectionReplies,
   ...administrationReplies,
+  ...chunkReplies,
+  ...memberReplies,
 
   // Errors have the same four fields whatever the command.
   ...[

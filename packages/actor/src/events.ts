@@ -1,3 +1,7 @@
+/**
+ * What whoever watches a cluster hears of. `atMs`: milliseconds since the epoch by the clock of the member that tells; `durationMs`:
+ * milliseconds; `bytes`: of BSON.
+ */
 import type { Address } from './address.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -10,7 +14,9 @@ export interface RoutedEvent {
   readonly opId: number
   readonly ns: string
   readonly command: string
-  /** One shard, some shards, or every shard that owns chunks of the collection. */
+  /** The shard key pattern as relaxed Extended JSON; null for an unsharded collection. */
+  readonly shardKey: string | null
+  /** By the shard key to one shard, or to several; or to every shard that owns chunks, as nothing says where in the key space to look. */
   readonly kind: 'targeted' | 'multi' | 'broadcast'
   readonly shards: readonly string[]
   /** How many chunks the bounds hit; 0 for an unsharded collection. */
@@ -42,8 +48,112 @@ export interface LimitEvent {
 export interface CatalogEvent {
   readonly type: 'catalog'
   readonly atMs: number
-  readonly change: 'database-created' | 'database-dropped' | 'collection-sharded' | 'collection-dropped' | 'collection-renamed'
+  readonly change: 'database-created' | 'database-dropped' | 'collection-sharded' | 'collection-dropped' | 'collection-renamed' | 'shard-key-refined' | 'collection-resharded' | 'primary-moved'
   readonly ns: string
+}
+
+/** A chunk became several. Bounds and points are relaxed Extended JSON texts in shard key space. */
+export interface SplitEvent {
+  readonly type: 'split'
+  readonly atMs: number
+  readonly ns: string
+  readonly shard: string
+  readonly min: string
+  readonly max: string
+  readonly points: readonly string[]
+}
+
+/** Several chunks became one. Bounds are relaxed Extended JSON texts in shard key space. */
+export interface MergeEvent {
+  readonly type: 'merge'
+  readonly atMs: number
+  readonly ns: string
+  readonly shard: string
+  readonly min: string
+  readonly max: string
+  /** How many chunks there were. */
+  readonly chunks: number
+}
+
+/** A stage of a migration was reached. Bounds are relaxed Extended JSON texts in shard key space. */
+export interface MigrationEvent {
+  readonly type: 'migration'
+  readonly atMs: number
+  /** UUID of the migration, as text without dashes. */
+  readonly id: string
+  readonly ns: string
+  readonly from: string
+  readonly to: string
+  readonly min: string
+  readonly max: string
+  readonly stage: 'started' | 'cloned' | 'critical-section' | 'committed' | 'aborted'
+  /** What the recipient had taken over by then; 0 before it has cloned. */
+  readonly documents: number
+  readonly bytes: number
+  /** Since the migration began. */
+  readonly durationMs: number
+}
+
+/** A shard has deleted the documents of a range that it does not own. */
+export interface RangeDeletedEvent {
+  readonly type: 'range-deleted'
+  readonly atMs: number
+  readonly shard: string
+  readonly ns: string
+  readonly documents: number
+  readonly bytes: number
+  readonly durationMs: number
+}
+
+/** A chunk that a round of the balancer wanted to split at the bounds of zones. Bounds and points are relaxed Extended JSON texts. */
+export interface PlannedSplit {
+  readonly ns: string
+  readonly shard: string
+  readonly min: string
+  readonly max: string
+  readonly points: readonly string[]
+  /** Null: it has been done. */
+  readonly error: string | null
+}
+
+/** A migration that a round of the balancer decided on. Bounds are relaxed Extended JSON texts in shard key space. */
+export interface PlannedMigration {
+  readonly ns: string
+  readonly from: string
+  readonly to: string
+  readonly min: string
+  /** Null: the donor chooses where the range ends. */
+  readonly max: string | null
+  readonly reason: 'draining' | 'zoneViolation' | 'chunksImbalance'
+  /** A sentence: what the decision rests on. */
+  readonly because: string
+  /** `split` and `jumbo`: the chunk was too large, and was split, or could not be. */
+  readonly outcome: 'moved' | 'split' | 'jumbo' | 'failed' | 'not-begun'
+  /** Null: it has moved. */
+  readonly error: string | null
+}
+
+/** A round of the balancer has ended. */
+export interface BalancerRoundEvent {
+  readonly type: 'balancer-round'
+  readonly atMs: number
+  /** Counted from the start of the balancer. */
+  readonly round: number
+  /** A sentence: why this round looked at nothing. Null: it did. */
+  readonly skipped: string | null
+  readonly splits: readonly PlannedSplit[]
+  readonly migrations: readonly PlannedMigration[]
+  readonly durationMs: number
+}
+
+/** A chunk that is too large to move and cannot be split has been marked as jumbo. Bounds are relaxed Extended JSON texts. */
+export interface JumboEvent {
+  readonly type: 'jumbo'
+  readonly atMs: number
+  readonly ns: string
+  readonly shard: string
+  readonly min: string
+  readonly max: string
 }
 
 /** One line of an actor's log. */
@@ -56,4 +166,4 @@ export interface LogEvent {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-export type ClusterEvent = RoutedEvent | MemberEvent | LimitEvent | CatalogEvent | LogEvent
+export type ClusterEvent = RoutedEvent | MemberEvent | LimitEvent | CatalogEvent | SplitEvent | MergeEvent | MigrationEvent | RangeDeletedEvent | BalancerRoundEvent | JumboEvent | LogEvent

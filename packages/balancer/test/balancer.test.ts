@@ -10,7 +10,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { encode, type Document } from '@shardlab/bson'
+import { decode, encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { createBalancer } from '../src/index.js'
 
@@ -20,6 +20,7 @@ class Round {
   readonly timers = new Map<string, number>()
   readonly reached: string[] = []
   readonly warnings: string[] = []
+  readonly actions: Document[] = []
   settings: Document | null = null
   away = false
   failing = false
@@ -32,10 +33,21 @@ class Round {
       random: createRandom(1),
       disk: undefined as never,
       now: () => 0,
-      request: async <K extends MessageKind>(to: Address, kind: K, _request: RequestOf<K>): Promise<ReplyOf<K>> => {
-        if (to !== 'config' || kind !== 'config.get-balancer-settings') throw new Error(`nobody expected ${kind} to ${to}`)
+      request: async <K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> => {
         if (this.away) throw new RequestFailedError('timed-out', to, 'no answer')
-        return { settings: this.settings === null ? null : encode(this.settings) } as ReplyOf<K>
+        switch (kind) {
+          case 'config.get-balancer-settings':
+            return { settings: this.settings === null ? null : encode(this.settings) } as unknown as ReplyOf<K>
+          case 'config.get-shards':
+            return { shards: [], clusterTime: [1, 1] } as unknown as ReplyOf<K>
+          case 'config.get-collections':
+            return { collections: [] } as unknown as ReplyOf<K>
+          case 'config.log-action':
+            this.actions.push(decode((request as RequestOf<'config.log-action'>).details))
+            return {} as ReplyOf<K>
+          default:
+            throw new Error(`nobody expected ${kind} to ${to}`)
+        }
       },
       send: () => {},
       sleep: async () => {},
@@ -44,6 +56,7 @@ class Round {
       clearTimer: (name) => void this.timers.delete(name),
       reach: async (step) => {
         this.reached.push(step)
+        if (step !== 'balancer.round.started') return
         await this.pause
         if (this.failing) throw new StepFailedError(step)
       },
@@ -51,7 +64,7 @@ class Round {
       wants: () => false,
       log: (_level, message) => void this.warnings.push(message),
     }
-    this.actor = createBalancer(context, { roundIntervalMs })
+    this.actor = createBalancer(context, { roundIntervalMs, emulate: '6.0' })
     void this.actor.start?.()
   }
 
@@ -89,7 +102,7 @@ t.test('status within a round', async (t) => {
   t.match(await balancer.status(), { inBalancerRound: false, numBalancerRounds: 1 })
 })
 
-t.test('off: no rounds, but it keeps looking', async (t) => {
+t.test('off: rounds that look at nothing, and count all the same', async (t) => {
   for (const settings of [
     { _id: 'balancer', mode: 'off', stopped: true },
     { _id: 'balancer', stopped: true },
@@ -98,11 +111,12 @@ t.test('off: no rounds, but it keeps looking', async (t) => {
     const balancer = new Round()
     balancer.settings = settings
     await balancer.next()
-    t.same(await balancer.status(), { mode: 'off', inBalancerRound: false, numBalancerRounds: 0 }, JSON.stringify(settings))
+    t.same(await balancer.status(), { mode: 'off', inBalancerRound: false, numBalancerRounds: 1 }, JSON.stringify(settings))
     t.same(balancer.reached, [])
     balancer.settings = { _id: 'balancer', mode: 'full', stopped: false }
     await balancer.next()
-    t.same(await balancer.status(), { mode: 'full', inBalancerRound: false, numBalancerRounds: 1 })
+    t.same(await balancer.status(), { mode: 'full', inBalancerRound: false, numBalancerRounds: 2 })
+    t.same(balancer.reached, ['balancer.round.started', 'balancer.round.selected'])
   }
 })
 
@@ -113,11 +127,11 @@ t.test('without its config server it waits, and answers what it knew last', asyn
   balancer.away = true
   await balancer.next()
   t.equal(balancer.warnings.length, 1)
-  t.same(await balancer.status(), { mode: 'off', inBalancerRound: false, numBalancerRounds: 0 })
+  t.same(await balancer.status(), { mode: 'off', inBalancerRound: false, numBalancerRounds: 2 })
   balancer.away = false
   balancer.settings = null
   await balancer.next()
-  t.same(await balancer.status(), { mode: 'full', inBalancerRound: false, numBalancerRounds: 1 })
+  t.same(await balancer.status(), { mode: 'full', inBalancerRound: false, numBalancerRounds: 3 })
 })
 
 t.test('a round that is made to fail is no end of rounds', async (t) => {
@@ -125,12 +139,28 @@ t.test('a round that is made to fail is no end of rounds', async (t) => {
   balancer.failing = true
   await balancer.next()
   t.equal(balancer.warnings.length, 1)
-  t.match(await balancer.status(), { inBalancerRound: false, numBalancerRounds: 0 })
+  t.match(balancer.actions, [{ errorOccurred: true, errmsg: 'step balancer.round.started was made to fail' }])
+  t.match(await balancer.status(), { inBalancerRound: false, numBalancerRounds: 1 })
   balancer.failing = false
   await balancer.next()
-  t.match(await balancer.status(), { numBalancerRounds: 1 })
+  t.match(await balancer.status(), { numBalancerRounds: 2 })
 })
 
 t.test('what it does not serve', async (t) => {
   t.throws(() => new Round().actor.receive('config.get-shards', {}, 'mongos01'), /does not serve config\.get-shards/)
+})
+
+t.test('a round on demand waits for the one that runs, and tells what it found', async (t) => {
+  const balancer = new Round()
+  const gate = createDeferred<void>()
+  balancer.pause = gate.promise
+  const timed = balancer.next()
+  const asked = balancer.actor.receive('balancer.run-round', {}, 'cluster')
+  gate.resolve()
+  await timed
+  const { report } = await asked
+  t.same(JSON.parse(report), { type: 'balancer-round', atMs: 0, round: 2, skipped: null, splits: [], migrations: [], durationMs: 0 })
+  balancer.settings = { _id: 'balancer', stopped: true }
+  const skipped = await balancer.actor.receive('balancer.run-round', {}, 'cluster')
+  t.match(JSON.parse(skipped.report), { round: 3, skipped: 'the balancer is stopped' })
 })

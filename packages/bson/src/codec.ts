@@ -106,6 +106,20 @@ export function stringValue(value: string): RawValue {
   return new RawValue(BsonType.string, bytes, 0, bytes.length)
 }
 
+/** Sixteen bytes as a UUID value. */
+export function uuidValue(uuid: Uint8Array): RawValue {
+  const bytes = new Uint8Array(21)
+  bytes[0] = 16
+  bytes[4] = 4
+  bytes.set(uuid, 5)
+  return new RawValue(BsonType.binary, bytes, 0, 21)
+}
+
+/** Twelve bytes as an ObjectId value. */
+export function objectIdValue(id: Uint8Array): RawValue {
+  return new RawValue(BsonType.objectId, id, 0, 12)
+}
+
 const trueBytes = new Uint8Array([1])
 const falseBytes = new Uint8Array([0])
 

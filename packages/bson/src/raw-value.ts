@@ -2,6 +2,7 @@
  * A BSON value where it lies: a type and a range of bytes in somebody's array. Nothing is copied and nothing
  * decoded until asked. A RawValue is immutable; it keeps its whole array alive.
  */
+import { sameBytes } from './bytes.js'
 import { readDecimal128 } from './decimal128.js'
 import { BsonType } from './types.js'
 import { readDouble, readInt32, readInt64, readInt64Number } from './read.js'
@@ -76,6 +77,25 @@ export class RawValue {
       throw new TypeError(`not a string: type ${this.type}`)
     }
     return readUtf8(this.bytes, this.start + 4, this.end - 1)
+  }
+
+  /** The data of a binary value behind length and subtype, a view: of a UUID its sixteen bytes. Throws on other types. */
+  asBinary(): Uint8Array {
+    if (this.type !== BsonType.binary) throw new TypeError(`not a binary: type ${this.type}`)
+    return this.bytes.subarray(this.start + 5, this.end)
+  }
+
+  /** Is it a binary value with this data? */
+  isBinary(data: Uint8Array): boolean {
+    return this.type === BsonType.binary && sameBytes(this.asBinary(), data)
+  }
+
+  /** Same type and same bytes. Values that compare equal need not be: `1` and `1.0` are not. */
+  isIdentical(other: RawValue): boolean {
+    const length = this.end - this.start
+    if (this.type !== other.type || other.end - other.start !== length) return false
+    for (let i = 0; i < length; i++) if (this.bytes[this.start + i] !== other.bytes[other.start + i]) return false
+    return true
   }
 
   asBool(): boolean {

@@ -1,9 +1,10 @@
 /** What clusters in every world have in common: how their members start and get to know each other. */
-import { configAddress, createObjectIdFactory, createRandom, type Address } from '@shardlab/actor'
+import { configAddress, createObjectIdFactory, createRandom, RequestFailedError, shardAddress, type Address } from '@shardlab/actor'
+import { decode } from '@shardlab/bson'
 import type { MemberInfo, Runtime } from '@shardlab/runtime'
 import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './options.js'
-import type { Topology } from './topology.js'
+import { shardSpec, type Topology } from './topology.js'
 
 /**
  * Starts every member and introduces shards and config server to each other; resolves when the cluster answers clients.
@@ -32,6 +33,38 @@ async function initialise(runtime: Runtime, options: ResolvedOptions, storage: r
     }),
     ...shards.map((shard) => runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) })),
   ])
+}
+
+/**
+ * Starts one more shard and has the config server take it in; mongoses that run know of it when this resolves.
+ * @throws Error one sentence: config is down, or the config server's reason when it refuses; the shard does not run then
+ */
+export async function addShardMember(runtime: Runtime, options: ResolvedOptions): Promise<MemberInfo> {
+  const members = runtime.members()
+  if (members.find(({ address }) => address === configAddress)?.state !== 'running')
+    throw new Error(`no shard can be added while ${configAddress} is down: restart it first.`)
+  const shards = members.filter(({ role }) => role === 'shard')
+  const [member] = await runtime.start([shardSpec(options, shardAddress(shards.length))])
+  const { address, endpoint } = member!
+  const refusal = await introduce(runtime, `${address}/${endpoint}`)
+  if (refusal !== null) {
+    await runtime.crash(address)
+    throw new Error(`${address} cannot be added: ${refusal}`)
+  }
+  const routers = runtime.members().filter(({ role, state }) => role === 'mongos' && state === 'running')
+  await Promise.all(routers.map((router) => runtime.request(router.address, 'mongos.refresh-shards', {})))
+  return member!
+}
+
+/** @returns why the config server does not take the shard in; null: it has */
+async function introduce(runtime: Runtime, connectionString: string): Promise<string | null> {
+  try {
+    const { error } = await runtime.request(configAddress, 'config.add-shard', { connectionString, name: null, maxSizeMb: 0 })
+    return error === null ? null : String(decode(error)['errmsg'])
+  } catch (error) {
+    if (!(error instanceof RequestFailedError)) throw error
+    return `${configAddress} does not answer (${error.message}).`
+  }
 }
 
 /** @throws OptionError when the cluster has no such member */

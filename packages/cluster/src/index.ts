@@ -1,3 +1,5 @@
+export { BalancerControls, NotSettledError, type SettleOptions } from './balancer-controls.js'
+export { expectTargeted, TargetingError, type TargetedOperation } from './expect-targeted.js'
 export { OptionError } from './option-error.js'
 export { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 export { ShardedCluster, type ClusterEvents, type ShardInfo } from './sharded-cluster.js'
@@ -9,5 +11,6 @@ export {
 } from './simulated-cluster.js'
 export { parseSize } from './size.js'
 export { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
-export type { CatalogEvent, ClusterEvent, LimitEvent, LogEvent, MemberEvent, RoutedEvent } from '@shardlab/actor'
+export type { BalancerExplanation, ExplainedShard } from '@shardlab/balancer'
+export type { BalancerRoundEvent, CatalogEvent, ClusterEvent, JumboEvent, LimitEvent, LogEvent, MemberEvent, MergeEvent, MigrationEvent, RangeDeletedEvent, PlannedMigration, PlannedSplit, RoutedEvent, SplitEvent } from '@shardlab/actor'
 export type { LatencyOption, LatencyRange, MemberInfo, StepControls } from '@shardlab/runtime'

@@ -1,19 +1,41 @@
 /** The API: a sharded cluster that starts, listens, breaks on demand and stops. */
-import type { Address, CatalogEvent, ClusterEvent, LimitEvent, LogEvent, MemberEvent, RoutedEvent } from '@shardlab/actor'
+import type {
+  Address,
+  BalancerRoundEvent,
+  CatalogEvent,
+  ClusterEvent,
+  JumboEvent,
+  LimitEvent,
+  LogEvent,
+  MemberEvent,
+  MergeEvent,
+  MigrationEvent,
+  RangeDeletedEvent,
+  RoutedEvent,
+  SplitEvent,
+} from '@shardlab/actor'
 import { createInlineRuntime, createThreadsRuntime, type MemberInfo, type Runtime } from '@shardlab/runtime'
 import { EventEmitter } from 'eventemitter3'
-import { knownMember, startMembers } from './composition.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BalancerControls } from './balancer-controls.js'
+import { addShardMember, knownMember, startMembers } from './composition.js'
 import { OptionError } from './option-error.js'
 import { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
 import { describeTopology, type Topology } from './topology.js'
 
-/** Events of a cluster and what their listeners get. */
+/** Events of a cluster and what their listeners get. All fields: docs/reference/events.md. */
 export interface ClusterEvents {
   routed: [event: RoutedEvent]
   member: [event: MemberEvent]
   limit: [event: LimitEvent]
   catalog: [event: CatalogEvent]
+  split: [event: SplitEvent]
+  merge: [event: MergeEvent]
+  migration: [event: MigrationEvent]
+  'range-deleted': [event: RangeDeletedEvent]
+  'balancer-round': [event: BalancerRoundEvent]
+  jumbo: [event: JumboEvent]
   log: [event: LogEvent]
 }
 
@@ -26,27 +48,33 @@ export interface ShardInfo {
 /**
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of the block.
  *
- * Events: `routed` (which shards an operation went to, and why), `member` (started, stopped, crashed), `catalog`, `limit`, `log`.
+ * Events: `routed` (which shards an operation went to, and why), `member` (started, stopped, crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`, `balancer-round`
+ * (what a round has decided on, and why), `jumbo`, `limit`, `log`.
  */
 export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** `mongodb://host:port,…/`, every mongos in it. */
   readonly uri: string
-  readonly shards: readonly ShardInfo[]
   /** `host:port` of every mongos. */
   readonly mongos: readonly string[]
   /** Root of every random decision of this cluster. */
   readonly seed: number
+  /** Rounds on demand, waiting until nothing has to move, and why. */
+  readonly balancer: BalancerControls
   readonly #runtime: Runtime
+  readonly #options: ResolvedOptions
+  readonly #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
 
   private constructor(runtime: Runtime, options: ResolvedOptions, topology: Topology, members: readonly MemberInfo[]) {
     super()
     this.#runtime = runtime
+    this.#options = options
     this.seed = options.seed
+    this.balancer = new BalancerControls(runtime, { now: () => Date.now(), sleep: (ms) => sleep(ms) })
     const endpoint = (address: Address) => members.find((member) => member.address === address)!.endpoint
     this.mongos = topology.mongos.map(endpoint)
     this.uri = `mongodb://${this.mongos.join(',')}/`
-    this.shards = topology.shards.map((id) => ({ id, uri: `mongodb://${endpoint(id)}/?directConnection=true` }))
+    this.#shards = topology.shards.map((id) => shardInfo(id, endpoint(id)))
     runtime.onEvent((event) => this.#relay(event))
     this.#watch()
   }
@@ -66,6 +94,24 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       await runtime.stop()
       throw readable(error, resolved)
     }
+  }
+
+  /** All shards that were started, those that were removed from the cluster among them. */
+  get shards(): readonly ShardInfo[] {
+    return this.#shards
+  }
+
+  /**
+   * Starts one more shard on the same runtime and adds it to the cluster, as the command `addShard` does. It is empty; every mongos that
+   * runs knows of it when this resolves.
+   * @throws OptionError when the cluster has been stopped; Error with a sentence when the config server is down or refuses
+   */
+  async addShard(): Promise<ShardInfo> {
+    if (this.#stopping !== null) throw new OptionError('the cluster has been stopped: no shard can be added to it.')
+    const { address, endpoint } = await addShardMember(this.#runtime, this.#options)
+    const shard = shardInfo(address, endpoint)
+    this.#shards.push(shard)
+    return shard
   }
 
   /** Every member with its state, endpoint and thread. */
@@ -147,9 +193,13 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /** Members build an event only when somebody listens. */
   #watch(): void {
-    const types: ClusterEvent['type'][] = ['member', 'limit', 'catalog', 'log']
+    const types: ClusterEvent['type'][] = ['member', 'limit', 'catalog', 'split', 'merge', 'migration', 'range-deleted', 'balancer-round', 'jumbo', 'log']
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...types, 'routed'] : types)
   }
+}
+
+function shardInfo(id: Address, endpoint: string): ShardInfo {
+  return { id, uri: `mongodb://${endpoint}/?directConnection=true` }
 }
 
 /** Each event goes to the listeners of its type. */

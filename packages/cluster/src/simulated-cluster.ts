@@ -1,8 +1,9 @@
 /** The same cluster under a virtual clock: nothing listens, commands go in as messages, a seed replays everything. */
 import type { Address, ClientCommand, ClusterEvent } from '@shardlab/actor'
 import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
-import { knownMember, startMembers } from './composition.js'
-import { resolveSimulatedOptions, type ClusterOptions, type LiveOnly } from './options.js'
+import { BalancerControls } from './balancer-controls.js'
+import { addShardMember, knownMember, startMembers } from './composition.js'
+import { resolveSimulatedOptions, type ClusterOptions, type LiveOnly, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
 import { describeTopology, type Topology } from './topology.js'
 
@@ -30,18 +31,34 @@ export interface SimulatedCommandOptions {
 export class SimulatedCluster {
   /** Root of every random decision of this cluster. */
   readonly seed: number
-  readonly shards: readonly Address[]
   readonly mongos: readonly Address[]
   /** Faults at the named steps that members pass. */
   readonly steps: StepControls
+  /** Rounds on demand, waiting until nothing has to move, and why. */
+  readonly balancer: BalancerControls
   readonly #runtime: SimulatedRuntime
+  readonly #options: ResolvedOptions
+  readonly #shards: Address[]
 
-  constructor(runtime: SimulatedRuntime, topology: Topology, seed: number) {
+  constructor(runtime: SimulatedRuntime, topology: Topology, options: ResolvedOptions) {
     this.#runtime = runtime
-    this.seed = seed
-    this.shards = topology.shards
+    this.#options = options
+    this.seed = options.seed
+    this.#shards = [...topology.shards]
     this.mongos = topology.mongos
     this.steps = runtime.steps
+    this.balancer = new BalancerControls(runtime, { now: () => runtime.now(), sleep: (ms) => runtime.advance(ms) })
+  }
+
+  get shards(): readonly Address[] {
+    return this.#shards
+  }
+
+  /** Starts one more shard and adds it to the cluster. @returns its address */
+  async addShard(): Promise<Address> {
+    const { address } = await addShardMember(this.#runtime, this.#options)
+    this.#shards.push(address)
+    return address
   }
 
   /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
@@ -95,6 +112,11 @@ export class SimulatedCluster {
     await this.#runtime.restart(knownMember(this.#runtime, member))
   }
 
+  /** Breaks the connection between two members: what is on its way is lost, requests without an answer fail. */
+  sever(one: string, other: string): void {
+    this.#runtime.sever(knownMember(this.#runtime, one), knownMember(this.#runtime, other))
+  }
+
   /** Ends all members in order. */
   stop(): Promise<void> {
     return this.#runtime.stop()
@@ -119,5 +141,5 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
     ...(latency === undefined ? {} : { latency }),
   })
   await startMembers(runtime, resolved, topology, runtime.now())
-  return new SimulatedCluster(runtime, topology, resolved.seed)
+  return new SimulatedCluster(runtime, topology, resolved)
 }

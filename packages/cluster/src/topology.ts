@@ -20,32 +20,36 @@ export interface Topology {
   readonly mongos: readonly Address[]
 }
 
+function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
+  const native = behavioursOf(emulate).nativeWireVersion
+  return nativeWire ? native : Math.max(native, oldestWireVersionOfDrivers)
+}
+
+/** How a shard is started, at the beginning or later. */
+export function shardSpec(options: ResolvedOptions, address: Address): MemberSpec {
+  const shard: ShardOptions = { emulate: options.emulate, maxWireVersion: maxWireVersionOf(options), strict: options.strict }
+  return { address, role: 'shard', options: shard, listen: { host: options.host, port: 0 }, diskLimitBytes: options.diskSizeBytes }
+}
+
 export function describeTopology(options: ResolvedOptions): Topology {
   const shards = Array.from({ length: options.shards }, (_, i) => shardAddress(i))
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))
-  const native = behavioursOf(options.emulate).nativeWireVersion
-  const maxWireVersion = options.nativeWire ? native : Math.max(native, oldestWireVersionOfDrivers)
+  const maxWireVersion = maxWireVersionOf(options)
   const anyPort = { host: options.host, port: 0 }
-  const storageNode: ShardOptions & ConfigServerOptions = { emulate: options.emulate, maxWireVersion, strict: options.strict }
+  const storageNode: ConfigServerOptions = { emulate: options.emulate, maxWireVersion, strict: options.strict }
   const router: MongosOptions = {
     emulate: options.emulate,
     nativeWire: options.nativeWire,
     strict: options.strict,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
   }
-  const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs }
+  const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs, emulate: options.emulate }
   return {
     shards,
     mongos,
     storage: [
       { address: configAddress, role: 'config-server', options: storageNode, listen: anyPort, diskLimitBytes: options.diskSizeBytes },
-      ...shards.map((address) => ({
-        address,
-        role: 'shard',
-        options: storageNode,
-        listen: anyPort,
-        diskLimitBytes: options.diskSizeBytes,
-      })),
+      ...shards.map((address) => shardSpec(options, address)),
     ],
     others: [
       ...mongos.map((address, i) => ({

@@ -37,3 +37,15 @@ t.test('inline: listeners say what members report, and stopping twice is stoppin
   await cluster.stop()
   t.same([...new Set(cluster.members().map(({ state }) => state))], ['stopped'])
 })
+
+t.test('inline: another shard, and when there can be none', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
+  const { id, uri } = await cluster.addShard()
+  t.equal(id, 'shard02')
+  t.same(cluster.shards.at(-1), { id, uri })
+  await cluster.crash('config')
+  await t.rejects(cluster.addShard(), new Error('no shard can be added while config is down: restart it first.'))
+  t.equal(cluster.members().filter(({ role }) => role === 'shard').length, 2, 'none has been started')
+  await cluster.stop()
+  await t.rejects(cluster.addShard(), new OptionError('the cluster has been stopped: no shard can be added to it.'))
+})

@@ -61,6 +61,6 @@ t.test('roles get their options', async (t) => {
   })
   for (const { options } of storage) t.match(options, { emulate: '6.0' })
   t.match(others[0]!.options, { emulate: '6.0', findReplicaSetHostTimeoutMs: 77, nativeWire: true })
-  t.same(others[1]!.options, { roundIntervalMs: 88 })
+  t.same(others[1]!.options, { roundIntervalMs: 88, emulate: '6.0' })
   for (const spec of [...storage, ...others]) t.same(structuredClone(spec), spec, `${spec.address} can cross to a worker`)
 })

@@ -13,6 +13,7 @@ import { StorageNode, type Access } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { configHandlers } from './catalog/handlers.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
+import { checkClientCommand, checkCreate } from './client-rules.js'
 
 export interface ConfigServerOptions {
   readonly emulate: EmulatedVersion
@@ -43,9 +44,12 @@ class ConfigServer implements Actor {
         name: 'config-server',
         setName: context.address,
         rows: [],
-        enter: () => everything,
+        enter: (ns, invocation) => {
+          checkClientCommand(ns, invocation)
+          return everything
+        },
         checkReplacement: () => {},
-        checkImplicitCreate: () => {},
+        checkImplicitCreate: checkCreate,
       }),
     )
     this.#catalog = new ShardingCatalog(this.#node)
@@ -53,7 +57,9 @@ class ConfigServer implements Actor {
 
   start(): void {
     this.#node.start()
-    if (this.#catalog.isInitialised) this.#initialised.resolve()
+    if (!this.#catalog.isInitialised) return
+    this.#catalog.reshardings.recover()
+    this.#initialised.resolve()
   }
 
   async wake(timer: string): Promise<void> {

@@ -72,6 +72,7 @@ t.test('indexes of the chunks', async (t) => {
         [{ [field]: 1, min: 1 }, true],
         [{ [field]: 1, shard: 1, min: 1 }, true],
         [{ [field]: 1, lastmod: 1 }, true],
+        ...(version === '7.0' ? [[{ uuid: 1, shard: 1, onCurrentShardSince: 1 }, false]] : []),
       ],
     )
   }
@@ -256,7 +257,7 @@ t.test('changelog and pings', async (t) => {
     details: { x: 1 },
     time: new Date(config.context.nowMs),
   })
-  t.match(entry!['_id'], /^10\.0\.0\.1:27018-2023-11-14T22:13:20\.000Z-[0-9a-f]{24}$/)
+  t.match(entry!['_id'], /^10\.0\.0\.1:27018-2023-11-14T22:13:20\.000\+00:00-[0-9a-f]{24}$/)
   for (const upSeconds of [1, 31]) await config.send('config.mongos-ping', { host: 'h:27017', version: '7.0.25', createdMs: 5, upSeconds })
   t.match(
     (await config.all('mongos')).map((each) => ({ ...each, up: Number(each['up']) })),
@@ -361,4 +362,23 @@ t.test('commit-drop-collections leaves the database and its neighbours', async (
   t.equal((await config.all('chunks')).length, 2)
   t.equal((await config.all('databases')).length, 2)
   t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null }, 'again')
+})
+
+t.test('what clients of the config server itself may not do', async (t) => {
+  for (const version of ['4.4', '5.0', '8.0'] as const) {
+    const config = await new ConfigUnderTest(version).initialised()
+    const run = async (db: string, command: Document) => {
+      const request = { connectionId: 1, body: encode({ ...command, $db: db }), sequences: [], legacy: false, remote: '' }
+      return decode((await config.send('client.command', request)).body)
+    }
+    const before = await config.collections()
+    const code = version === '4.4' ? 14037 : 73
+    t.match(await run('db', { create: 'c' }), { ok: 0, code }, version)
+    t.match(await run('db', { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] }), { ok: 0, code })
+    t.match(await run('db', { insert: 'c', documents: [{}] }), { writeErrors: [{ code }] })
+    t.match(await run('config', { dropDatabase: 1 }), { ok: 0, code: 20 })
+    t.same(await config.collections(), before)
+    t.match(await run('config', { insert: 'mine', documents: [{}] }), { ok: 1, n: 1 })
+    t.match(await run('config', { drop: 'mine' }), { ok: 1 }, 'its own collections are theirs to spoil')
+  }
 })

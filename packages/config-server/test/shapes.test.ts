@@ -28,18 +28,47 @@ async function shapes(version: EmulatedVersion): Promise<Record<string, string>>
 }
 
 const common = {
-  shards: '_id:string host:string state:int topologyTime:timestamp replSetConfigVersion:long',
+  shards: '_id:string host:string state:int topologyTime:timestamp',
   settings: '_id:string value:int',
   mongos: '_id:string advisoryHostFQDNs:[] created:date mongoVersion:string ping:date up:long waiting:bool',
   changelog: '_id:string server:string shard:string clientAddr:string time:date what:string ns:string details:{}',
 }
+const changelog4 = '_id:string server:string clientAddr:string time:date what:string ns:string details:{}'
 const version6 = '_id:int minCompatibleVersion:int currentVersion:int clusterId:objectId'
 const collections5 = '_id:string lastmodEpoch:objectId lastmod:date timestamp:timestamp uuid:binData key:{a:int} unique:bool noBalance:bool'
 const history = 'history:[0:{validAfter:timestamp shard:string}]'
 
+t.test('2.6 (D821)', async (t) => {
+  t.same(await shapes('2.6'), {
+    ...common,
+    shards: '_id:string host:string',
+    databases: '_id:string primary:string partitioned:bool version:{uuid:binData lastMod:int}',
+    collections: '_id:string lastmodEpoch:objectId lastmod:date dropped:bool key:{a:int} unique:bool uuid:binData',
+    chunks: `_id:string lastmod:timestamp lastmodEpoch:objectId ns:string ${bounds} shard:string`,
+    version: '_id:int version:int minCompatibleVersion:int currentVersion:int clusterId:objectId',
+    mongos: '_id:string mongoVersion:string ping:date up:int waiting:bool',
+    changelog: changelog4,
+  })
+})
+
+t.test('4.0', async (t) => {
+  t.same(await shapes('4.0'), {
+    ...common,
+    shards: '_id:string host:string state:int',
+    databases: '_id:string primary:string partitioned:bool version:{uuid:binData lastMod:int}',
+    collections: '_id:string lastmodEpoch:objectId lastmod:date dropped:bool key:{a:int} unique:bool uuid:binData',
+    chunks: `_id:string ns:string ${bounds} shard:string lastmod:timestamp lastmodEpoch:objectId ${history}`,
+    version: version6,
+    mongos: '_id:string advisoryHostFQDNs:[] mongoVersion:string ping:date up:long waiting:bool',
+    changelog: changelog4,
+  })
+})
+
 t.test('4.4', async (t) => {
   t.same(await shapes('4.4'), {
     ...common,
+    shards: '_id:string host:string state:int',
+    mongos: '_id:string advisoryHostFQDNs:[] mongoVersion:string ping:date up:long waiting:bool',
     databases: '_id:string primary:string partitioned:bool version:{uuid:binData lastMod:int}',
     collections: '_id:string lastmodEpoch:objectId lastmod:date dropped:bool key:{a:int} unique:bool uuid:binData distributionMode:string',
     chunks: `_id:objectId ns:string ${bounds} shard:string lastmod:timestamp lastmodEpoch:objectId ${history}`,
@@ -50,6 +79,7 @@ t.test('4.4', async (t) => {
 t.test('5.0', async (t) => {
   t.same(await shapes('5.0'), {
     ...common,
+    mongos: '_id:string advisoryHostFQDNs:[] mongoVersion:string ping:date up:long waiting:bool',
     databases: '_id:string primary:string partitioned:bool version:{uuid:binData timestamp:timestamp lastMod:int}',
     collections: collections5,
     chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp ${history}`,
@@ -58,6 +88,7 @@ t.test('5.0', async (t) => {
 })
 
 t.test('6.0', async (t) => {
+  t.match(await shapes('6.0.2'), { mongos: common.mongos })
   t.same(await shapes('6.0'), {
     ...common,
     databases: '_id:string primary:string version:{uuid:binData timestamp:timestamp lastMod:int}',
@@ -75,4 +106,43 @@ t.test('7.0', async (t) => {
     chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp onCurrentShardSince:timestamp ${history}`,
     version: '_id:int clusterId:objectId',
   })
+})
+
+t.test('8.0', async (t) => {
+  t.match(await shapes('8.0'), { shards: `${common.shards} replSetConfigVersion:long` })
+})
+
+t.test('ids of chunks tell their range before 4.4', async (t) => {
+  for (const version of ['2.6', '4.0'] as const) {
+    const config = await new ConfigUnderTest(version).initialised()
+    await config.createDatabase('db')
+    await config.createCollection('db.c', [0, 5])
+    t.same(
+      (await config.all('chunks')).map((chunk) => chunk['_id']),
+      ['db.c-a_0', 'db.c-a_5', 'db.c-a_MinKey'],
+      version,
+    )
+  }
+})
+
+t.test('the collections of the catalog, no placement history among them (D822), and the size of its logs', async (t) => {
+  const expected: [EmulatedVersion, names: string[], megabytes: [changelog: number, actionlog: number]][] = [
+    ['2.6', ['lockpings', 'locks'], [10, 2]],
+    ['4.0', ['lockpings', 'locks', 'migrations'], [10, 2]],
+    ['5.0', ['lockpings', 'locks', 'migrations'], [200, 20]],
+    ['6.0', ['lockpings', 'locks'], [200, 20]],
+    ['7.0', [], [200, 20]],
+  ]
+  const always = ['actionlog', 'changelog', 'chunks', 'collections', 'databases', 'mongos', 'settings', 'shards', 'tags', 'version']
+  for (const [version, names, megabytes] of expected) {
+    const config = await new ConfigUnderTest(version).initialised()
+    const collections = await config.collections()
+    t.same(
+      collections.map(({ name }) => name),
+      [...always, ...names].sort(),
+      version,
+    )
+    const size = (name: string) => (collections.find((each) => each.name === name)!.options['size'] as number) / 1024 / 1024
+    t.same([size('changelog'), size('actionlog')], megabytes, version)
+  }
 })

@@ -1,10 +1,27 @@
 import { CommandTable, type CommandRow } from '@shardlab/actor'
 import { commonRows } from '@shardlab/node'
 import type { MongosInvocation } from './command/invocation.js'
+import { addShard } from './commands/add-shard.js'
+import { addShardToZone } from './commands/add-shard-to-zone.js'
+import { removeShard } from './commands/remove-shard.js'
+import { removeShardFromZone } from './commands/remove-shard-from-zone.js'
+import { updateZoneKeyRange } from './commands/update-zone-key-range.js'
+import { movePrimary } from './commands/move-primary.js'
+import { balancerCollectionStatus } from './commands/balancer-collection-status.js'
+import { configureCollectionBalancing } from './commands/configure-collection-balancing.js'
+import { setAllowMigrations } from './commands/set-allow-migrations.js'
+import { setFeatureCompatibilityVersion } from './commands/set-feature-compatibility-version.js'
 import { aggregate } from './commands/aggregate.js'
+import { analyzeShardKey } from './commands/analyze-shard-key.js'
+import { configureQueryAnalyzer } from './commands/configure-query-analyzer.js'
 import { balancerStart } from './commands/balancer-start.js'
 import { balancerStatus } from './commands/balancer-status.js'
 import { balancerStop } from './commands/balancer-stop.js'
+import { clearJumboFlag } from './commands/clear-jumbo-flag.js'
+import { mergeAllChunksOnShard } from './commands/merge-all-chunks-on-shard.js'
+import { mergeChunks } from './commands/merge-chunks.js'
+import { split } from './commands/split.js'
+import { splitVector } from './commands/split-vector.js'
 import { collMod } from './commands/coll-mod.js'
 import { cloneCollectionAsCapped } from './commands/clone-collection-as-capped.js'
 import { convertToCapped } from './commands/convert-to-capped.js'
@@ -35,6 +52,13 @@ import { listCollections } from './commands/list-collections.js'
 import { listDatabases } from './commands/list-databases.js'
 import { listIndexes } from './commands/list-indexes.js'
 import { listShards } from './commands/list-shards.js'
+import { abortReshardCollection } from './commands/abort-reshard-collection.js'
+import { cleanupReshardCollection } from './commands/cleanup-reshard-collection.js'
+import { commitReshardCollection } from './commands/commit-reshard-collection.js'
+import { refineCollectionShardKey } from './commands/refine-collection-shard-key.js'
+import { reshardCollection } from './commands/reshard-collection.js'
+import { moveChunk } from './commands/move-chunk.js'
+import { moveRange } from './commands/move-range.js'
 import { renameCollection } from './commands/rename-collection.js'
 import { serverStatus } from './commands/server-status.js'
 import { shardCollection } from './commands/shard-collection.js'
@@ -46,6 +70,7 @@ import { killOp } from './commands/kill-op.js'
 import { validate } from './commands/validate.js'
 import { replSetGetStatus } from './commands/repl-set-get-status.js'
 import { getDefaultRWConcern } from './commands/get-default-rw-concern.js'
+import { setDefaultRWConcern } from './commands/set-default-rw-concern.js'
 import { fsync } from './commands/fsync.js'
 import { killSessions } from './commands/kill-sessions.js'
 import { killAllSessions } from './commands/kill-all-sessions.js'
@@ -55,9 +80,26 @@ import { update } from './commands/update.js'
 /** The commands of a router alone. */
 export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   aggregate,
+  analyzeShardKey,
+  configureQueryAnalyzer,
+  addShard,
+  addShardToZone,
+  removeShard,
+  removeShardFromZone,
+  updateZoneKeyRange,
+  movePrimary,
+  balancerCollectionStatus,
+  configureCollectionBalancing,
+  setAllowMigrations,
+  setFeatureCompatibilityVersion,
   balancerStart,
   balancerStatus,
   balancerStop,
+  clearJumboFlag,
+  mergeAllChunksOnShard,
+  mergeChunks,
+  split,
+  splitVector,
   cloneCollectionAsCapped,
   collMod,
   convertToCapped,
@@ -88,6 +130,13 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   listDatabases,
   listIndexes,
   listShards,
+  refineCollectionShardKey,
+  reshardCollection,
+  abortReshardCollection,
+  commitReshardCollection,
+  cleanupReshardCollection,
+  moveChunk,
+  moveRange,
   renameCollection,
   serverStatus,
   shardCollection,
@@ -100,6 +149,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   validate,
   replSetGetStatus,
   getDefaultRWConcern,
+  setDefaultRWConcern,
   update,
   killSessions,
   killAllSessions,

@@ -21,6 +21,7 @@ import {
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import {
+  concernDefaultsId,
   ConnectionTable,
   LogBuffer,
   noteDisconnected,
@@ -37,14 +38,23 @@ import { CatalogCache } from './catalog/catalog-cache.js'
 import { ShardRegistry } from './catalog/shard-registry.js'
 import { commandTable } from './command-table.js'
 import { dispatch } from './command/dispatcher.js'
+import type { Operation } from './command/operation.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
 import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
+import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
 import { Statistics } from './statistics/statistics.js'
 
 const pingTimer = 'ping'
 const housekeepingTimer = 'housekeeping'
 const housekeepingIntervalMs = 60_000
+
+/** What setDefaultRWConcern has set, as a router knows it. */
+export interface ConcernDefaults {
+  /** Of config.settings; null: nothing was set. */
+  readonly document: Uint8Array | null
+  readonly updatedAtMs: number
+}
 
 export class Mongos implements Actor, CommonHost {
   readonly context: ActorContext
@@ -64,6 +74,8 @@ export class Mongos implements Actor, CommonHost {
   readonly logBuffer: LogBuffer
   readonly parameters: ParameterSet
   readonly statistics = new Statistics()
+  /** Null where the emulated version samples no queries. */
+  readonly sampling: QuerySampler | null
   readonly newObjectId: () => Uint8Array
   /** Process id part of hello's topologyVersion. */
   readonly processId: Uint8Array
@@ -72,6 +84,7 @@ export class Mongos implements Actor, CommonHost {
   /** What `$rand` draws. */
   readonly #fraction: () => number
   #clusterId: Uint8Array | null = null
+  #concernDefaults: ConcernDefaults
   #inFlight = 0
   #idle: Deferred<void> | null = null
 
@@ -94,6 +107,7 @@ export class Mongos implements Actor, CommonHost {
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.shards = new ShardRegistry(this.remote, this.clock)
+    this.catalog.learned = ({ table }) => this.shards.expect(table.owners())
     const cursorIds = context.random.fork('cursor-ids')
     this.cursors = new ClusterCursorManager(this, () => cursorId(cursorIds))
     const expressions = context.random.fork('expressions')
@@ -101,6 +115,8 @@ export class Mongos implements Actor, CommonHost {
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
+    this.#concernDefaults = { document: null, updatedAtMs: this.startedAtMs }
+    this.sampling = this.behaviours.queryAnalyzer ? new QuerySampler(this) : null
   }
 
   /** The cluster's id; null until the config server has answered for the first time. */
@@ -108,10 +124,22 @@ export class Mongos implements Actor, CommonHost {
     return this.#clusterId
   }
 
+  /** The read and write concern of commands that name none, as far as this router has heard. */
+  get concernDefaults(): ConcernDefaults {
+    return this.#concernDefaults
+  }
+
+  /** Asks the config server for them. @throws CommandError of the way to it */
+  async refreshConcernDefaults(operation: Operation | null): Promise<void> {
+    const { setting } = await this.remote.request(configAddress, 'config.get-setting', { id: concernDefaultsId }, operation)
+    this.#learnConcernDefaults(setting)
+  }
+
   /** Never waits for the config server: a router without it still answers what it can. */
   start(): void {
     this.context.setTimer(pingTimer, 0)
     this.context.setTimer(housekeepingTimer, housekeepingIntervalMs)
+    this.sampling?.start()
   }
 
   async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
@@ -121,6 +149,9 @@ export class Mongos implements Actor, CommonHost {
       case 'client.disconnected':
         noteDisconnected(this, (request as RequestOf<'client.disconnected'>).connectionId)
         return {} as ReplyOf<K>
+      case 'mongos.refresh-shards':
+        await this.shards.refresh(null)
+        return {} as ReplyOf<K>
       default:
         throw new UnservedMessageError(this.context.address, kind)
     }
@@ -128,6 +159,7 @@ export class Mongos implements Actor, CommonHost {
 
   async wake(timer: string): Promise<void> {
     if (timer === pingTimer) await this.#ping()
+    else if (timer === samplerTimer) await this.sampling?.wake()
     else if (timer === housekeepingTimer) {
       const now = this.context.now()
       this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
@@ -139,6 +171,7 @@ export class Mongos implements Actor, CommonHost {
   async stop(): Promise<void> {
     this.context.clearTimer(pingTimer)
     this.context.clearTimer(housekeepingTimer)
+    this.context.clearTimer(samplerTimer)
     this.stopping.abort()
     this.operations.stop()
     if (this.#inFlight === 0) return
@@ -166,7 +199,7 @@ export class Mongos implements Actor, CommonHost {
 
   /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
-    const { queryLanguage: languageVersion, undefinedMatchesNull } = this.behaviours
+    const { queryLanguage: languageVersion, undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse } = this.behaviours
     return {
       nowMs: this.context.now(),
       random: this.#fraction,
@@ -174,6 +207,8 @@ export class Mongos implements Actor, CommonHost {
       languageVersion,
       strict: this.options.strict ?? false,
       undefinedMatchesNull,
+      exprComparisonsGiveBounds,
+      emptyInIsFalse,
     }
   }
 
@@ -205,10 +240,16 @@ export class Mongos implements Actor, CommonHost {
     }
   }
 
+  #learnConcernDefaults(document: Uint8Array | null): void {
+    const known = this.#concernDefaults.document
+    if (known === null ? document === null : document !== null && Buffer.compare(known, document) === 0) return
+    this.#concernDefaults = { document: document?.slice() ?? null, updatedAtMs: this.context.now() }
+  }
+
   async #ping(): Promise<void> {
     const now = this.context.now()
     try {
-      const { clusterId } = await this.remote.request(
+      const { clusterId, concernDefaults } = await this.remote.request(
         configAddress,
         'config.mongos-ping',
         {
@@ -220,6 +261,7 @@ export class Mongos implements Actor, CommonHost {
         null,
       )
       this.#clusterId = clusterId.slice()
+      this.#learnConcernDefaults(concernDefaults)
       await this.shards.refresh(null)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error

@@ -1,4 +1,4 @@
-import { BsonType, decode, findField, Long, UUID, type Document } from '@shardlab/bson'
+import { BsonType, decode, encode, findField, Long, MaxKey, MinKey, UUID, type Document } from '@shardlab/bson'
 import { createDeferred } from '@shardlab/actor'
 import t from 'tap'
 import { cursorReply, FakeCluster } from './support/fake-cluster.js'
@@ -220,9 +220,10 @@ t.test('what a router alone answers', async (t) => {
   })
   t.match(await cluster.run({ profile: 1 }), { code: 2, errmsg: /^Profiling is not permitted on mongoS/ })
   t.match(await cluster.run({ profile: 0, slowms: 5 }), { was: 0, slowms: 100 })
-  t.match(await cluster.run({ getDefaultRWConcern: 1, ...admin }), {
+  t.match(await cluster.run({ getDefaultRWConcern: 1, inMemory: true, ...admin }), {
     defaultReadConcern: { level: 'local' },
     defaultWriteConcern: { w: 'majority', wtimeout: 0 },
+    inMemory: true,
     localUpdateWallClockTime: Date,
   })
   t.notOk('ttlMonitorEnabled' in (await cluster.run({ getParameter: '*', ...admin })), 'routers have no storage')
@@ -236,18 +237,33 @@ t.test('fsync asks every shard', async (t) => {
   t.match(await cluster.run({ fsync: 1, lock: true, ...admin }), { code: 72 })
 })
 
-t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
+/** A config server with the database `test` and the sharded collection `test.c`. */
+function consistent(): FakeCluster {
   const cluster = sharded()
+  const uuid = new UUID('00112233-4455-6677-8899-aabbccddeeff')
+  const documents: Readonly<Record<string, readonly Document[]>> = {
+    databases: [{ _id: 'test', primary: 'shard01' }],
+    collections: [{ _id: 'test.c', uuid, key: { x: 1 } }],
+    chunks: ['shard01', 'shard02'].map((shard, i) => ({
+      min: { x: i === 0 ? new MinKey() : 0 },
+      max: { x: i === 0 ? 0 : new MaxKey() },
+      shard,
+    })),
+    tags: [],
+  }
   cluster.scripts.set('config', (command) => {
     const name = findField(command.body, 'find')!.asString()
-    return cursorReply(name === 'databases' ? [{ _id: 'test', primary: 'shard01' }] : [{ _id: 'test.c' }], { ns: `config.${name}` })
+    return cursorReply(documents[name]!, { ns: `config.${name}` })
   })
+  cluster.onShardExchange = () => ({ inconsistencies: [], options: [] })
+  return cluster
+}
+
+t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
+  const cluster = consistent()
   const id = { v: 2, key: { _id: 1 }, name: '_id_' }
   const ttl = (expireAfterSeconds: number) => ({ v: 2, key: { t: 1 }, name: 't_1', expireAfterSeconds })
-  cluster.script((shard, command) => {
-    if (findField(command.body, 'listCollections') !== undefined) return cursorReply([])
-    return cursorReply(shard === 'shard01' ? [id, { v: 2, key: { a: 1 }, name: 'a_1' }, ttl(60)] : [id, ttl(90)])
-  })
+  cluster.script((shard) => cursorReply(shard === 'shard01' ? [id, { v: 2, key: { a: 1 }, name: 'a_1' }, ttl(60)] : [id, ttl(90)]))
   const { cursor } = await cluster.run({ checkMetadataConsistency: 1, checkIndexes: true })
   const inconsistent = (info: Document) => ({
     type: 'InconsistentIndex',
@@ -265,29 +281,35 @@ t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
   t.same((await cluster.run({ checkMetadataConsistency: 1 }))['cursor'].firstBatch, [], 'only where it is asked for')
 })
 
-t.test('checkMetadataConsistency finds collections on the wrong shard', async (t) => {
-  const cluster = sharded()
-  cluster.scripts.set('config', (command) => {
-    const name = findField(command.body, 'find')!.asString()
-    return name === 'databases'
-      ? cursorReply([{ _id: 'test', primary: 'shard01' }], { ns: 'config.databases' })
-      : cursorReply([{ _id: 'test.c' }], { ns: 'config.collections' })
-  })
-  const uuid = new UUID('00112233-4455-6677-8899-aabbccddeeff')
-  cluster.script((shard) =>
-    cursorReply(shard === 'shard02' ? ['c', 'stray'].map((name) => ({ name, info: { uuid } })) : [{ name: 'c', info: { uuid } }]),
+t.test('checkMetadataConsistency asks every shard, and compares options of owners and the primary shard', async (t) => {
+  const cluster = consistent()
+  const found = { type: 'MisplacedCollection', description: 'd', details: { namespace: 'test.stray' } }
+  const asked: unknown[] = []
+  cluster.onShardExchange = (shard, kind, request: { db: string; primary: string; only: string | null }) => {
+    asked.push([shard, kind, request.db, request.primary, request.only])
+    const options: [string, Uint8Array][] = [['test.c', encode({ validator: { v: shard === 'shard01' ? 1 : 2 } })]]
+    return { inconsistencies: shard === 'shard03' ? [encode(found)] : [], options }
+  }
+  const { cursor } = await cluster.run({ checkMetadataConsistency: 'c' })
+  t.match(cursor, { id: Long.ZERO, ns: 'test.c' })
+  t.same(
+    asked,
+    ['shard01', 'shard02', 'shard03'].map((shard) => [shard, 'shard.check-metadata', 'test', 'shard01', 'test.c']),
   )
-  const { cursor } = await cluster.run({ checkMetadataConsistency: 1 })
-  t.match(cursor, { id: Long.ZERO, ns: 'test.$cmd.aggregate' })
   t.same(cursor.firstBatch, [
+    found,
     {
-      type: 'MisplacedCollection',
-      description: 'Unsharded collection found on shard different from database primary shard',
-      details: { namespace: 'test.stray', shard: 'shard02', localUUID: uuid },
+      type: 'CollectionOptionsMismatch',
+      description: 'Found collection with mismatching options across shards and/or config server',
+      details: {
+        namespace: 'test.c',
+        options: [
+          { shards: ['shard01'], options: { validator: { v: 1 } } },
+          { shards: ['shard02'], options: { validator: { v: 2 } } },
+        ],
+      },
     },
   ])
-  t.same((await cluster.run({ checkMetadataConsistency: 'c' }))['cursor'].firstBatch, [])
-  t.equal((await cluster.run({ checkMetadataConsistency: 1, ...admin }))['cursor'].firstBatch.length, 1)
   t.match(await cluster.run({ checkMetadataConsistency: 'c', ...admin }), { code: 73 })
   t.match(await new FakeCluster({ emulate: '6.0' }).run({ checkMetadataConsistency: 1 }), { code: 59 })
 })

@@ -29,13 +29,26 @@ t.test('with the shard key one shard is asked', async (t) => {
   }
 })
 
-t.test('without it: refused before 7.0', async (t) => {
-  const cluster = await filled({ emulate: '6.0' })
-  t.match(await cluster.run({ findAndModify: 'c', query: { _id: 2 }, update: { $inc: { v: 1 } } }), {
-    ok: 0,
-    code: 61,
-    errmsg: 'Query for sharded findAndModify must contain the shard key',
-  })
+t.test('without it: refused before 7.0, unless the filter leads to one shard, in versions that look', async (t) => {
+  for (const [emulate, looks] of [
+    ['4.4', false],
+    ['5.0', true],
+    ['6.0.2', false],
+    ['6.0', true],
+  ] as const) {
+    const cluster = await filled({ emulate })
+    t.match(await cluster.run({ findAndModify: 'c', query: { _id: 2 }, update: { $inc: { v: 1 } } }), {
+      ok: 0,
+      code: 61,
+      errmsg: looks
+        ? 'Query with sharded findAndModify expected to only target one shard, but the query targeted 3 shard(s)'
+        : 'Query for sharded findAndModify must contain the shard key',
+    })
+    const byRange = await cluster.run({ findAndModify: 'c', query: { x: { $gt: 120 } }, remove: true })
+    t.equal(byRange['code'], looks ? undefined : 61, emulate)
+    const deletion = await cluster.run({ delete: 'c', deletes: [{ q: { x: { $lt: -100 } }, limit: 1 }] })
+    t.equal(deletion['writeErrors']?.[0].code, looks ? undefined : 61, emulate)
+  }
 })
 
 t.test('from 7.0 on one document of the cluster, the first in the order that is asked for', async (t) => {

@@ -1,7 +1,8 @@
 /** Commands on indexes, options and names of collections through the router, over real storage nodes. */
 import t from 'tap'
 import { realCluster, type ShardedCollection } from './support/real-cluster.js'
-import { FakeCluster } from './support/fake-cluster.js'
+import { FakeCluster, staleReply } from './support/fake-cluster.js'
+import { threeShards } from './support/three-shards.js'
 
 const sharded: ShardedCollection = { ns: 'test.c', field: 'x', splits: [0, 100] }
 const documents = [-50, 10, 150].map((x, _id) => ({ _id, x, at: new Date(0) }))
@@ -22,6 +23,33 @@ t.test('indexes of a sharded collection: a reply of each shard', async (t) => {
   t.match(missing, { ok: 0, code: 27, errmsg: 'index not found with name [at_1]' })
   t.same(Object.keys(missing['raw']), hosts)
   t.match(missing['raw'][hosts[2]!], { ok: 0, code: 27, codeName: 'IndexNotFound' })
+})
+
+t.test('routing that was stale on one shard: dropIndexes does not ask the others again, what can be repeated does', async (t) => {
+  for (const [command, asked] of [
+    [{ dropIndexes: 'c', index: 'a_1' }, [1, 2, 1]],
+    [{ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] }, [2, 2, 2]],
+    [{ collMod: 'c', index: { name: 'a_1', hidden: true } }, [2, 2, 2]],
+  ] as const) {
+    const cluster = threeShards()
+    const stale = new Set(['shard02'])
+    const dropped = new Set<string>()
+    cluster.script((shard, _command, name) => {
+      if (stale.delete(shard)) return staleReply()
+      if (name === 'dropIndexes' && dropped.has(shard))
+        return { ok: 0, code: 27, codeName: 'IndexNotFound', errmsg: 'index not found with name [a_1]' }
+      dropped.add(shard)
+      return { nIndexesWas: 2, ok: 1 }
+    })
+    const reply = await cluster.run(command)
+    t.match(reply, { ok: 1 }, JSON.stringify(command))
+    t.same(Object.keys(reply['raw']).toSorted(), hosts)
+    for (const host of hosts) t.match(reply['raw'][host], { nIndexesWas: 2, ok: 1 })
+    t.same(
+      ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
+      asked,
+    )
+  }
 })
 
 t.test('an unsharded collection', async (t) => {

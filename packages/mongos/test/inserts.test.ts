@@ -113,6 +113,8 @@ t.test('missing shard key fields are null from 4.4 on, an error before', async (
     writeErrors: [{ code: 61, errmsg: 'document { _id: 1 } does not contain shard key for pattern { x: 1 }' }],
   })
   t.match(await old.run({ insert: 'c', documents: [{ _id: 1, x: 'y'.repeat(600) }] }), { n: 0, writeErrors: [{ code: 13334 }] })
+  const upsert = { q: { x: 'y'.repeat(600) }, u: { $set: { y: 1 } }, upsert: true }
+  t.match(await old.run({ update: 'c', updates: [upsert] }), { n: 0, writeErrors: [{ code: 13334 }] })
 })
 
 t.test('the database is made when there is none', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { BsonType, CommandError, findField, fieldsOf, type Document } from '@shardlab/bson'
+import { BsonType, CommandError, encode, findField, fieldsOf, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import { cursorReply, errorReply, FakeCluster, statementsOf } from './support/fake-cluster.js'
 import { threeShards } from './support/three-shards.js'
 
@@ -74,7 +75,15 @@ t.test('one document without the key, by version', async (t) => {
     t.match(await cluster.run(deletion), { n: 0, writeErrors: [{ code: 61 }] })
     t.match(await cluster.run(upsert), {
       n: 0,
-      writeErrors: [{ code: 61, errmsg: 'Failed to target upsert by query :: could not extract exact shard key' }],
+      writeErrors: [
+        {
+          code: 61,
+          errmsg:
+            emulate === '4.0'
+              ? /^An upsert on a sharded collection must contain the shard key and have the simple collation\. Update request: \{/
+              : 'Failed to target upsert by query :: could not extract exact shard key',
+        },
+      ],
     })
     t.match(await cluster.run(byId), { n: 1, nModified: 1 })
     t.same(
@@ -91,6 +100,16 @@ t.test('a replacement finds its shard by its own key below 7.0', async (t) => {
   cluster.script(() => updated(1))
   t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { x: 500, y: 2 } }] }), { n: 1 })
   t.equal(cluster.commandsTo('shard03').length, 1)
+})
+
+t.test('up to 4.0 a replacement goes by its own key alone', async (t) => {
+  const cluster = threeShards({ emulate: '4.0' })
+  cluster.script(() => updated(1))
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { x: 5 }, u: { x: 500, y: 2 } }] }), { n: 1 })
+  t.equal(cluster.commandsTo('shard03').length, 1)
+  const nowhere = { code: 61, errmsg: /^A single update on a sharded collection must contain an exact match on _id/ }
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { x: 5 }, u: { y: 2 } }] }), { n: 0, writeErrors: [nowhere] })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 5 }, u: { y: 2 } }] }), { n: 3 })
 })
 
 t.test('7.0, exact _id: shards are asked in turn until one has it', async (t) => {
@@ -178,7 +197,40 @@ t.test('different errors of several shards come together', async (t) => {
   )
   const reply = await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] })
   t.match(reply, { n: 1, writeErrors: [{ index: 0, code: 65, errmsg: 'multiple errors for op : one :: and :: two' }] })
+  t.same(reply['writeErrors'][0].errInfo, {
+    causedBy: [
+      { index: 0, code: 2, errmsg: 'one' },
+      { index: 0, code: 14, errmsg: 'two' },
+    ],
+  })
   t.notOk('writeConcernError' in reply, 'of a batch that failed nothing is said about its concern')
+})
+
+t.test('how errors of statements are told, by version', async (t) => {
+  const extra = encode({ keyPattern: { _id: 1 }, errInfo: { why: 1 } })
+  const told = async (emulate: EmulatedVersion, shards: number) => {
+    const cluster = threeShards({ emulate })
+    cluster.script((shard) =>
+      shard === 'shard01'
+        ? errorReply(new CommandError('DuplicateKey', 'E11000', { extra }))
+        : shard === 'shard02' && shards > 1
+          ? errorReply(new CommandError('BadValue', 'two'))
+          : updated(1),
+    )
+    return (await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }))['writeErrors'][0] as Document
+  }
+  const fields = async (emulate: EmulatedVersion) => Object.keys(await told(emulate, 1)).join(' ')
+  t.equal(await fields('2.6'), 'index code keyPattern errInfo errmsg')
+  for (const emulate of ['4.0', '5.0'] as const) {
+    t.equal(await fields(emulate), 'index code codeName errmsg errInfo')
+    t.same((await told(emulate, 2))['errInfo'], {
+      causedBy: [
+        { index: 0, code: 11000, codeName: 'DuplicateKey', errmsg: 'E11000', keyPattern: { _id: 1 }, errInfo: { why: 1 } },
+        { index: 0, code: 2, codeName: 'BadValue', errmsg: 'two' },
+      ],
+    })
+  }
+  for (const emulate of ['6.0.2', '8.0'] as const) t.equal(await fields(emulate), 'index code errmsg keyPattern errInfo')
 })
 
 t.test('concern errors of several shards come together', async (t) => {

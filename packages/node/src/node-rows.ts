@@ -33,6 +33,9 @@ import { killOp } from './commands/kill-op.js'
 import { validate } from './commands/validate.js'
 import { replSetGetStatus } from './commands/repl-set-get-status.js'
 import { getDefaultRWConcern } from './commands/get-default-rw-concern.js'
+import { dbHash } from './commands/db-hash.js'
+import { top } from './commands/top.js'
+import { setDefaultRWConcern } from './commands/set-default-rw-concern.js'
 import { fsync } from './commands/fsync.js'
 import { killSessions } from './commands/kill-sessions.js'
 import { killAllSessions } from './commands/kill-all-sessions.js'
@@ -73,6 +76,9 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   killOp,
   replSetGetStatus,
   getDefaultRWConcern,
+  setDefaultRWConcern,
+  dbHash,
+  top,
   fsync,
   validate,
   update,

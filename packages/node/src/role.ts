@@ -1,12 +1,31 @@
 import type { CommandRow } from '@shardlab/actor'
+import type { DocumentWriter } from '@shardlab/bson'
 import type { OwnershipFilter, PlacementVersion } from '@shardlab/sharding'
-import type { Collection } from '@shardlab/storage'
+import type { Collection, Index } from '@shardlab/storage'
+import type { UpdateStatement } from './crud/statement.js'
 import type { NodeInvocation } from './invocation.js'
+import type { ShardLabel } from './operations/operation-document.js'
+import type { SampledWrites } from './sampling/sampling-report.js'
 
 /** Which documents of a collection a command may see and change. */
 export interface Access {
   /** Null: all of them (unsharded collections, unversioned commands). */
   readonly ownership: OwnershipFilter | null
+}
+
+/** What the shard key of a collection demands of its indexes. */
+export interface IndexRules {
+  /** Are there indexes that a drop of all of them leaves? */
+  protects(access: Access, ns: string): boolean
+  /** Is this one of them? */
+  keeps(access: Access, collection: Collection, index: Index): boolean
+  /**
+   * Would the shard key have no visible index without this one?
+   * @param gone names of indexes that are to go before it
+   */
+  isLast(access: Access, collection: Collection, index: Index, gone: ReadonlySet<string>): boolean
+  /** @throws CommandError 67 CannotCreateIndex for an index that would be unique on each shard by itself only */
+  checkNewIndex(access: Access, ns: string, spec: Uint8Array): void
 }
 
 /** What a role adds to the node below it. */
@@ -24,18 +43,33 @@ export interface NodeRole {
   enter(ns: string, invocation: NodeInvocation): Promise<Access> | Access
   /**
    * Called with each document about to be stored by an update, before and after.
-   * @throws CommandError for a change of the shard key value that is not allowed
+   * @throws CommandError for a change of the shard key value that is not allowed, 283 WouldChangeOwningShard for one that moves the document
    */
-  checkReplacement(access: Access, before: Uint8Array, after: Uint8Array, invocation: NodeInvocation): void
+  checkReplacement(access: Access, before: Uint8Array, after: Uint8Array, invocation: NodeInvocation, statement: UpdateStatement): void
+  /**
+   * Called with each document about to be inserted by an upsert. Absent: every one may be.
+   * @throws CommandError for one that belongs to another member, 283 WouldChangeOwningShard where it can go there
+   */
+  checkUpsert?(access: Access, document: Uint8Array, invocation: NodeInvocation, statement: UpdateStatement): void
+  /**
+   * May the indexes or options of this collection be changed now? Absent: they may.
+   * @throws CommandError 338 ReshardCollectionInProgress
+   */
+  checkDefinitionChange?(ns: string): void
+  /** Documents of currentOp about work that no command does. Absent: there is none. */
+  backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   /** May a client's write create this collection? */
   checkImplicitCreate(ns: string, invocation: NodeInvocation): void
-  /**
-   * Names of the visible indexes that routing and migrations of this collection rely on: the last of them can neither be dropped nor
-   * hidden. Absent: there are none.
-   */
-  shardKeyIndexes?(access: Access, collection: Collection): readonly string[]
+  /** What sharding demands of indexes. Absent: nothing. */
+  readonly indexRules?: IndexRules
   /** The collections whose placement this member knows, with its versions of them; null: not sharded. Absent: there are none. */
   placements?(): Iterable<readonly [ns: string, version: PlacementVersion | null]>
+  /** Appends what the role counts to the section shardingStatistics of serverStatus. Absent: nothing. */
+  writeShardingStatistics?(writer: DocumentWriter): void
+  /** How many documents of a collection belong to other members. Absent: none. */
+  orphanCount?(collection: Collection): number
+  /** What the member keeps of sampled queries; null, or absent: nothing. */
+  readonly sampling?: SampledWrites | null
   /** What work that no command asked for may touch: what this member owns. Absent: everything. @throws CommandError when that is not known */
   enterInBackground?(ns: string): Promise<Access> | Access
 }

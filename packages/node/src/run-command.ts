@@ -87,6 +87,7 @@ function prepare(
     body,
     row.fields ?? null,
     sequences.map(([id]) => id),
+    row.ignoresUnknownFields === true ? 'ignored' : 'refused',
   )
   if (routed === null) node.clock.advanceFrom(body)
   if (client !== null) checkApiVersion(args, row, false)

@@ -29,10 +29,13 @@ import { noteConnected, noteDisconnected } from './common/member-log.js'
 import { CursorManager } from './cursors/cursor-manager.js'
 import { InsertWaiters } from './cursors/insert-waiters.js'
 import type { NodeInvocation } from './invocation.js'
-import { NodeLog, type LogChange } from './log/node-log.js'
+import { NodeLog, type ChangeObserver, type LogChange } from './log/node-log.js'
 import { nodeRows } from './node-rows.js'
+import type { ShardLabel } from './operations/operation-document.js'
 import { OperationRegistry } from './operations/operation-registry.js'
+import { featureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
 import { ParameterSet } from './parameters/parameter-set.js'
+import type { SampledWrites } from './sampling/sampling-report.js'
 import type { NodeRole } from './role.js'
 import { runCommand } from './run-command.js'
 import { RetryHistory } from './sessions/retry-history.js'
@@ -142,6 +145,18 @@ export class StorageNode implements CommonHost {
     return this.engine.collection(ns)
   }
 
+  get featureCompatibilityVersion(): string {
+    return featureCompatibilityVersionOf(this)
+  }
+
+  get sampling(): SampledWrites | null {
+    return this.role.sampling ?? null
+  }
+
+  backgroundOperations(shard: ShardLabel): Iterable<Uint8Array> {
+    return this.role.backgroundOperations?.(shard) ?? []
+  }
+
   get commandRows(): readonly CommandRow<NodeInvocation>[] {
     return this.table.rows
   }
@@ -171,6 +186,12 @@ export class StorageNode implements CommonHost {
     this.statistics.changed(entry)
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
     return entry
+  }
+
+  /** The observer hears of every change from now on. @returns a function that ends this */
+  observe(observer: ChangeObserver): () => void {
+    this.#log.observers.add(observer)
+    return () => this.#log.observers.delete(observer)
   }
 
   /** Resolves when everything applied so far is on the disk. @throws CommandError 14031 OutOfDiskSpace */

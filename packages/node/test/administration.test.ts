@@ -78,9 +78,28 @@ t.test('createIndexes', async (t) => {
   t.same(await node.ok({ createIndexes: 'c', indexes: [index] }), {
     numIndexesBefore: 2,
     numIndexesAfter: 2,
-    commitQuorum: 'votingMembers',
     note: 'all indexes already exist',
     ok: 1,
+  })
+  for (const [commitQuorum, code] of [
+    [0, null],
+    [1, null],
+    ['majority', null],
+    [2, 278],
+    [50, 278],
+    [51, 9],
+    [-1, 9],
+    ['east', 79],
+    [{}, 9],
+  ] as const) {
+    const name = `q${String(commitQuorum)}`
+    const reply = await node.run({ createIndexes: 'q', indexes: [{ key: { [name]: 1 }, name }], commitQuorum })
+    t.match(reply, code === null ? { ok: 1, commitQuorum } : { ok: 0, code }, `commitQuorum ${JSON.stringify(commitQuorum)}`)
+  }
+  t.equal(node.node.collection('test.q')?.indexes().length, 4, 'and nothing is built')
+  t.match(await new NodeUnderTest({ version: '4.0' }).run({ createIndexes: 'q', indexes: [index], commitQuorum: 1 }), {
+    code: 2,
+    errmsg: 'Invalid field specified for createIndexes command: commitQuorum',
   })
   t.equal((await node.run({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'a_1' }] }))['code'], 86)
   t.equal((await node.run({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'other' }] }))['code'], 85)

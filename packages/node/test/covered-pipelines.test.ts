@@ -65,3 +65,28 @@ t.test('the results are those of a collection scan', async (t) => {
     t.same(await results(pipeline), await results(pipeline, { $natural: 1 }), JSON.stringify(rest))
   }
 })
+
+t.test('where only the number of documents matters, keys are counted', async (t) => {
+  const node = await indexed()
+  const count = { $count: 'n' }
+  const cases: readonly (readonly [Document[], string[], number])[] = [
+    [[{ $match: { a: 1 } }, count], ['COUNT_SCAN'], 10],
+    [[{ $match: { a: { $gte: 2 } } }, { $group: { _id: 1, n: { $sum: 1 } } }], ['COUNT_SCAN'], 20],
+    [[{ $match: { a: { $in: [1, 3] } } }, count], ['IXSCAN'], 20],
+    [[{ $match: { a: 1, 'c.d': { $lt: 20 } } }, count], ['FETCH', 'IXSCAN'], 5],
+    [[{ $match: { a: 1 } }, { $limit: 3 }, count], ['LIMIT', 'IXSCAN'], 3],
+    [[{ $match: { a: 1 } }, { $addFields: { x: 1 } }, count], ['COUNT_SCAN'], 10],
+    [[count], ['COLLSCAN'], 40],
+    [[{ $match: { a: 1 } }, { $group: { _id: '$b', n: { $sum: 1 } } }, count], ['PROJECTION_COVERED', 'IXSCAN'], 5],
+  ]
+  for (const [pipeline, stages, n] of cases) {
+    t.same(stagesOf(await planOf(node, pipeline)), stages, JSON.stringify(pipeline))
+    const { cursor } = await node.ok({ aggregate: 'c', pipeline, cursor: {} })
+    t.equal((cursor as { firstBatch: Document[] }).firstBatch[0]!['n'], n, JSON.stringify(pipeline))
+  }
+  const { stages } = await node.ok({ explain: { aggregate: 'c', pipeline: cases[0]![0], cursor: {} }, verbosity: 'executionStats' })
+  t.match((stages as Document[])[0], { $cursor: { executionStats: { totalDocsExamined: 0, totalKeysExamined: 11 } } })
+  await node.ok({ insert: 'c', documents: [{ _id: 'm', a: [1, 2, 3] }] })
+  const { cursor } = await node.ok({ aggregate: 'c', pipeline: [{ $match: { a: { $gte: 1 } } }, count], cursor: {} })
+  t.same((cursor as { firstBatch: Document[] }).firstBatch, [{ n: 31 }], 'an array counts once')
+})

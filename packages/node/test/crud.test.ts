@@ -7,7 +7,14 @@ t.test('replies of writes have the types of the server', async (t) => {
   t.equal(shape(await node.raw({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })), 'n:int ok:double')
   const duplicate = await node.raw({ insert: 'c', documents: [{ _id: 1 }] })
   t.equal(shape(duplicate), 'n:int writeErrors:array ok:double')
-  t.equal(shape(duplicate, 'writeErrors.0'), 'index:int code:int keyPattern:object keyValue:object errmsg:string')
+  t.equal(shape(duplicate, 'writeErrors.0'), 'index:int code:int errmsg:string keyPattern:object keyValue:object')
+  const older = new NodeUnderTest({ version: '5.0' })
+  await older.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  t.equal(
+    shape(await older.raw({ insert: 'c', documents: [{ _id: 1 }] }), 'writeErrors.0'),
+    'index:int code:int keyPattern:object keyValue:object errmsg:string',
+    'up to 5.0 the message comes last',
+  )
   t.equal(shape(await node.raw({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }] })), 'n:int nModified:int ok:double')
   const upsert = await node.raw({ update: 'c', updates: [{ q: { _id: 9 }, u: { $set: { a: 1 } }, upsert: true }] })
   t.equal(shape(upsert), 'n:int nModified:int upserted:array ok:double')

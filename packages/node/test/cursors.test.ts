@@ -163,7 +163,7 @@ t.test('a cursor belongs to its namespace and its session', async (t) => {
   t.equal((await node.run({ getMore: id, collection: 'c', lsid: session(1) }))['ok'], 1, 'the refused ones did it no harm')
 })
 
-t.test('drop, idleness and the end of its session close a cursor; noCursorTimeout keeps it', async (t) => {
+t.test('idleness and the end of its session close a cursor; noCursorTimeout keeps it', async (t) => {
   const node = await filled(5)
   const open = async (rest: Document = {}) => cursorOf(await node.ok({ find: 'c', batchSize: 1, ...rest })).id
   const lost = async (id: Long, rest: Document = {}) =>
@@ -178,9 +178,6 @@ t.test('drop, idleness and the end of its session close a cursor; noCursorTimeou
   const ended = await open({ lsid: session(1) })
   await node.ok({ endSessions: [session(1)] })
   t.ok(await lost(ended, { lsid: session(1) }))
-  const dropped = await open()
-  await node.ok({ drop: 'c' })
-  t.ok(await lost(dropped))
 })
 
 t.test('a cursor does not survive an error', async (t) => {

@@ -20,6 +20,7 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
       index({ a: '2dsphere' }),
       index({ a: 'geoHaystack' }, { bucketSize: 1 }),
       index({ '$**': 'text' }),
+      index({ '$**': 1, a: 1 }),
     ],
   ],
   ['collMod', [{ collMod: 'c', timeseries: { granularity: 'hours' } }]],
@@ -29,6 +30,12 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
   ['setParameter', [{ setParameter: 1, internalQueryForceClassicEngine: true }], 'admin'],
   ['configureFailPoint', [{ configureFailPoint: 'failCommand', mode: 'alwaysOn', data: {} }], 'admin'],
 ]
+
+t.test('D714: $listClusterCatalog is for routers', async (t) => {
+  t.match(await new NodeUnderTest({ version: '8.0' }).run({ aggregate: 1, pipeline: [{ $listClusterCatalog: {} }], cursor: {} }), {
+    code: 40324,
+  })
+})
 
 t.test('missing parts are refused', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })

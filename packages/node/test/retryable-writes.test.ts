@@ -21,6 +21,26 @@ t.test('a repeated statement is answered, not run', async (t) => {
   t.same(await node.all('c'), [{ _id: 2 }, { _id: 9, a: 1 }])
 })
 
+t.test('writes of many documents cannot be retryable', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  const refusal = async (command: Document, txnNumber: number, options: { db?: string } = {}) => {
+    const reply = await node.ok({ ...command, lsid, txnNumber: long(txnNumber) }, options)
+    const { code, errmsg } = (reply['writeErrors'] as Document[] | undefined)?.[0] ?? reply['cursor'].firstBatch[0]
+    return `${code} ${errmsg}`
+  }
+  const update = { update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, multi: true }] }
+  t.equal(await refusal(update, 1), '72 Cannot use (or request) retryable writes with multi=true')
+  t.equal(await refusal({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }, 2), '72 Cannot use (or request) retryable writes with limit=0')
+  for (const op of [
+    { update: 0, filter: {}, updateMods: { $set: { a: 1 } }, multi: true },
+    { delete: 0, filter: {}, multi: true },
+  ])
+    t.equal(
+      await refusal({ bulkWrite: 1, ops: [op], nsInfo: [{ ns: 'db.c' }] }, 3, { db: 'admin' }),
+      '72 Cannot use retryable writes with multi=true',
+    )
+})
+
 t.test('the rest of a batch that was cut off is run', async (t) => {
   const node = new NodeUnderTest()
   const [first, second] = [{ _id: 1 }, { _id: 2 }]

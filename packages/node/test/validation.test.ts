@@ -31,7 +31,7 @@ t.test('a document that fails is refused with errInfo', async (t) => {
     },
     errmsg: 'Document failed validation',
   })
-  t.same(Object.keys(error), ['index', 'code', 'errInfo', 'errmsg'])
+  t.same(Object.keys(error), ['index', 'code', 'errmsg', 'errInfo'])
   t.same((await node.ok({ insert: 'c', documents: [{ _id: 8, a: 2 }] }))['n'], 1)
   t.same((await node.ok({ insert: 'c', documents: [{ _id: 9 }], bypassDocumentValidation: true }))['n'], 1)
   t.match(await node.run({ update: 'c', updates: [{ q: { _id: 8 }, u: { $set: { a: 0 } } }] }), { writeErrors: [{ code: 121 }] })

@@ -19,6 +19,10 @@ export interface EvaluationContext {
   readonly strict?: boolean
   /** The old type undefined equals null in predicates, as before 8.0. Default false. */
   readonly undefinedMatchesNull?: boolean
+  /** Which comparisons within `$expr` tell a router where documents can be. Absent = all, as from 5.0 on. */
+  readonly exprComparisonsGiveBounds?: 'none' | 'equality' | 'all'
+  /** `$in` with an empty list is known to match nothing before any bounds are looked for, as from 8.0 on. Default true. */
+  readonly emptyInIsFalse?: boolean
   /** Asked for each document that is looked at; throws what is to end the work, such as MaxTimeMSExpired. Absent = nothing ends it. */
   readonly checkForInterrupt?: () => void
   /** Twelve bytes for a new ObjectId. */

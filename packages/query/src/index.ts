@@ -6,6 +6,7 @@ export { parseKeyPattern, type KeyField, type KeyPattern } from './bounds/key-pa
 export type * from './filter/ast.js'
 export { pathNodes } from './filter/ast.js'
 export { compileFilter, compileFilterNode, type Filter } from './filter/compile.js'
+export { isTriviallyFalse } from './filter/trivially-false.js'
 export * from './filter/features.js'
 export { compileJsonSchema } from './filter/json-schema/compile.js'
 export type { SchemaTest } from './filter/json-schema/keyword.js'

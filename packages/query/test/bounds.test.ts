@@ -43,10 +43,10 @@ t.test('single predicates', (t) => {
     [{ a: 'y' }, '["y", "y"]'],
     [{ a: { $in: [3, 1, 2, 1] } }, '[1, 1] [2, 2] [3, 3]'],
     [{ a: { $in: [] } }, 'nothing'],
-    [{ a: { $gt: 5 } }, '(5, inf]'],
-    [{ a: { $gte: 5 } }, '[5, inf]'],
-    [{ a: { $lt: 5 } }, '[-inf, 5)'],
-    [{ a: { $lte: 5 } }, '[-inf, 5]'],
+    [{ a: { $gt: 5 } }, '(5, inf.0]'],
+    [{ a: { $gte: 5 } }, '[5, inf.0]'],
+    [{ a: { $lt: 5 } }, '[-inf.0, 5)'],
+    [{ a: { $lte: 5 } }, '[-inf.0, 5]'],
     [{ a: { $lt: -Infinity } }, 'nothing'],
     [{ a: { $gt: 'x' } }, '("x", {})'],
     [{ a: { $lt: 'x' } }, '["", "x")'],
@@ -71,10 +71,10 @@ t.test('single predicates', (t) => {
     [{ $or: [{ a: 'u' }, { a: { $gte: 'zz' } }, {}] }, all],
     [{ $or: [{ a: 'x' }, { a: { $gt: 'u', $lt: 'u' } }, { a: { $gte: 'y' } }] }, '["x", "x"] ["y", {})'],
     [{ $or: [{ a: 1 }, { b: 1 }] }, all],
-    [{ $or: [{ a: { $lt: 3 } }, { a: { $gte: 3, $lt: 7 } }] }, '[-inf, 7)'],
+    [{ $or: [{ a: { $lt: 3 } }, { a: { $gte: 3, $lt: 7 } }] }, '[-inf.0, 7)'],
     [{ a: { $ne: 5 } }, '[MinKey, 5) (5, MaxKey]'],
     [{ a: { $nin: [1, 3] } }, '[MinKey, 1) (1, 3) (3, MaxKey]'],
-    [{ a: { $not: { $gt: 5 } } }, '[MinKey, 5] (inf, MaxKey]'],
+    [{ a: { $not: { $gt: 5 } } }, '[MinKey, 5] (inf.0, MaxKey]'],
     [{ a: { $ne: null } }, '[MinKey, undefined) (undefined, null) (null, MaxKey]'],
     [{ $nor: [{ a: 1 }] }, all],
     [{ a: /^abc/ }, '["abc", "abd") [/^abc/, /^abc/]'],
@@ -86,8 +86,8 @@ t.test('single predicates', (t) => {
     [{ a: /^abc/i }, '["", {}) [/^abc/i, /^abc/i]'],
     [{ a: { $regex: '^a\\.b' } }, '["a.b", "a.c") [/^a\\.b/, /^a\\.b/]'],
     [{ a: { $type: 'string' } }, '["", {})'],
-    [{ a: { $type: 'number' } }, '[nan.0, inf]'],
-    [{ a: { $mod: [2, 0] } }, '[nan.0, inf]'],
+    [{ a: { $type: 'number' } }, '[nan.0, inf.0]'],
+    [{ a: { $mod: [2, 0] } }, '[nan.0, inf.0]'],
     [{ a: { $elemMatch: { $gt: 1, $lt: 5 } } }, '(1, 5)'],
     [{ $expr: { $eq: ['$a', 1] } }, all],
     [{ $alwaysFalse: 1 }, 'nothing'],
@@ -100,10 +100,10 @@ t.test('single predicates', (t) => {
 
 t.test('compound patterns and dotted paths', (t) => {
   const ab = { a: 1, b: 1 }
-  t.equal(show({ a: { $in: [0, 5] }, b: { $lt: 3 } }, ab), '[0, 0] [5, 5] | [-inf, 3)')
+  t.equal(show({ a: { $in: [0, 5] }, b: { $lt: 3 } }, ab), '[0, 0] [5, 5] | [-inf.0, 3)')
   t.equal(show({ b: 1 }, ab), `${all} | [1, 1]`)
   t.equal(show({ a: 1 }, { a: -1, b: 1 }), `[1, 1] | ${all}`)
-  t.equal(show({ 'a.b': { $gt: 1 } }, { 'a.b': 1 }), '(1, inf]')
+  t.equal(show({ 'a.b': { $gt: 1 } }, { 'a.b': 1 }), '(1, inf.0]')
   t.equal(show({ a: { $elemMatch: { b: 3 } } }, { 'a.b': 1 }), '[3, 3]')
   t.equal(
     show(
@@ -159,7 +159,7 @@ t.test('exactness', (t) => {
 })
 
 t.test('multikey fields do not intersect', (t) => {
-  t.equal(show({ a: { $gt: 2, $lt: 4 } }, { a: 1 }, { multikey: true }), '(2, inf]')
+  t.equal(show({ a: { $gt: 2, $lt: 4 } }, { a: 1 }, { multikey: true }), '(2, inf.0]')
   t.equal(show({ a: { $gt: 2 }, $and: [{ a: 7 }] }, { a: 1 }, { multikey: new Set(['a']) }), '[7, 7]')
   t.equal(show({ a: { $elemMatch: { $gt: 2, $lt: 4 } } }, { a: 1 }, { multikey: true }), '(2, 4)')
   t.equal(show({ a: { $ne: 4 } }, { a: 1 }, { multikey: true }), all)

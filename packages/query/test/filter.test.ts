@@ -218,3 +218,14 @@ t.test('a tree too deep is refused', (t) => {
   )
   t.end()
 })
+
+t.test('a path may have 180 names', (t) => {
+  const path = (names: number) => Array.from({ length: names }, () => 'a').join('.')
+  t.notOk(matches({ [path(180)]: 1 }, {}))
+  for (const filter of [{ [path(181)]: 1 }, { $or: [{ [path(181)]: { $gt: 1 } }] }, { b: { $elemMatch: { [path(181)]: 1 } } }])
+    t.equal(
+      codeOf(() => matches(filter, {})),
+      5729100,
+    )
+  t.end()
+})

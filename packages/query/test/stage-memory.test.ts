@@ -15,7 +15,12 @@ function open(stages: Document[], memoryLimitBytes?: number) {
 }
 
 t.test('$group counts what its accumulators keep, over all groups', async (t) => {
-  for (const accumulator of [{ $push: '$s' }, { $addToSet: '$s' }, { $firstN: { input: '$s', n: 10 } }]) {
+  for (const accumulator of [
+    { $push: '$s' },
+    { $addToSet: '$s' },
+    { $firstN: { input: '$s', n: 10 } },
+    { $topN: { output: '$s', sortBy: { _id: 1 }, n: 10 } },
+  ]) {
     const run = open([{ $group: { _id: '$_id', kept: accumulator } }], 100_000)
     const push = () => {
       for (let i = 0; i < 100; i++) run.push(encode({ _id: i % 20, s: `${i} ${'x'.repeat(2000)}` }))
@@ -26,6 +31,23 @@ t.test('$group counts what its accumulators keep, over all groups', async (t) =>
   for (let i = 0; i < 100; i++) counting.push(encode({ _id: i % 20, s: 'x'.repeat(2000) }))
   counting.end()
   t.equal(counting.output.length, 20)
+})
+
+t.test('an accumulator of several values keeps no more than 100 MB', async (t) => {
+  const s = 'x'.repeat(4 * 1024 * 1024)
+  for (const [name, argument] of [
+    ['$firstN', { input: '$s' }],
+    ['$lastN', { input: '$s' }],
+    ['$topN', { output: '$s', sortBy: { n: 1 } }],
+    ['$bottomN', { output: '$s', sortBy: { n: 1 } }],
+  ] as const) {
+    const pushed = (n: number) => {
+      const run = open([{ $group: { _id: null, kept: { [name]: { ...argument, n } } } }], Infinity)
+      for (let i = 0; i < 60; i++) run.push(encode({ n: i % 7, s }))
+    }
+    t.throws(() => pushed(30), { code: 146, message: new RegExp(`^\\${name} used too much memory and cannot spill to disk`) }, name)
+    t.doesNotThrow(() => pushed(20), `${name}: what gives way does not count`)
+  }
 })
 
 t.test('$facet gives no more than 100 MB', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RequestFailedError } from '@shardlab/actor'
+import type { ActorFactory, RequestFailedError } from '@shardlab/actor'
 import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { toyRoles } from './support/toy-roles.js'
@@ -61,6 +61,53 @@ t.test('an answer on its way survives a crashed process and is lost with a crash
     ends.add(await answer)
   }
   test.same([...ends].sort(), ['answered', 'undelivered: false'])
+})
+
+t.test('a connection that breaks loses what is on its way; the next request makes a new one', async (test) => {
+  const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 1, latency: { minMicros: 1000, maxMicros: 1000 } })
+  await runtime.start([spec('a', 'forwarder'), spec('b', 'echo')])
+  const forward = () => ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 })
+  const lost = forward()
+  // At a after one millisecond, at b after two, back at a after three.
+  await runtime.advance(2.5)
+  runtime.sever('a', 'b')
+  test.same(await lost, { failed: 'unreachable', undelivered: false, to: 'b' })
+  test.same(await forward(), { value: 1, from: 'a' })
+  runtime.sever('a', 'a')
+  await runtime.crash('b')
+  runtime.sever('a', 'b')
+})
+
+t.test('a member that crashes as soon as it is up has crashed', async (test) => {
+  for (const turns of [0, 1, 2, 3, 4, 5]) {
+    const recoverer: ActorFactory<never> = (context) => ({
+      start: () =>
+        void (async () => {
+          for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+          await context.reach('toy.recovery')
+        })(),
+      receive: () => {
+        throw new Error('nobody asks')
+      },
+    })
+    const runtime = createSimulatedRuntime({ roles: { recoverer }, seed: 1 })
+    await runtime.start([spec('a', 'recoverer')])
+    await runtime.crash('a')
+    await runtime.steps.arm('toy.recovery', 'crash', { times: 1 })
+    await runtime.restart('a').catch(() => {})
+    test.equal(runtime.members()[0]!.state, 'crashed', `${turns} turns`)
+    await runtime.restart('a')
+    test.equal(runtime.members()[0]!.state, 'running')
+  }
+})
+
+t.test('a member is called the same in all its lives', async (test) => {
+  const runtime = create()
+  const [started] = await runtime.start([spec('a', 'echo', { listen: { host: '127.0.0.1', port: 0 } })])
+  await runtime.crash('a')
+  test.equal((await runtime.restart('a')).endpoint, started!.endpoint)
+  await runtime.crash('a')
+  test.equal((await runtime.restart('a')).endpoint, started!.endpoint)
 })
 
 t.test('runUntilIdle runs out of events or of time', async (test) => {

@@ -1,14 +1,34 @@
 /** Every request that a shard answers, commands of clients apart. */
+import { balancingHandlers } from './auto-split/handlers.js'
+import { chunkHandlers } from './chunks/split-chunk.js'
+import { consistencyHandlers } from './consistency/check-collections.js'
 import { createShardedCollection } from './coordinators/create-collection.js'
 import { dropCollection, dropDatabase } from './coordinators/drop-collection.js'
 import { localChangeHandlers } from './coordinators/local-changes.js'
+import { refineShardKeyHandlers } from './coordinators/refine-shard-key.js'
 import { renameCollection } from './coordinators/rename-collection.js'
+import { documentMoveHandlers } from './document-moves/handlers.js'
 import { identityHandlers } from './metadata/identity.js'
+import { membershipHandlers } from './metadata/membership.js'
+import { queryAnalysisHandlers } from './query-analysis/analysis-handlers.js'
+import { migrationHandlers } from './migration/handlers.js'
+import { reshardingHandlers } from './resharding/handlers.js'
 import type { ShardHandlers } from './shard-parts.js'
+import { statisticsHandlers } from './statistics/collection-counts.js'
 
 export const shardHandlers: ShardHandlers = {
   ...identityHandlers,
+  ...balancingHandlers,
+  ...chunkHandlers,
+  ...membershipHandlers,
+  ...documentMoveHandlers,
   ...localChangeHandlers,
+  ...migrationHandlers,
+  ...reshardingHandlers,
+  ...queryAnalysisHandlers,
+  ...refineShardKeyHandlers,
+  ...statisticsHandlers,
+  ...consistencyHandlers,
   'shard.create-sharded-collection': createShardedCollection,
   'shard.drop-collection': dropCollection,
   'shard.rename-collection': renameCollection,

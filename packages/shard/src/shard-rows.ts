@@ -1,6 +1,16 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { NodeInvocation } from '@shardlab/node'
+import { splitVectorCommand } from './commands/split-vector.js'
+import { cleanupOrphaned } from './commands/cleanup-orphaned.js'
+import { checkShardingIndex } from './commands/check-sharding-index.js'
+import { getShardVersion } from './commands/get-shard-version.js'
 import { shardingState } from './commands/sharding-state.js'
 
 /** Commands of a shard beside those of every storage node. */
-export const shardRows: readonly CommandRow<NodeInvocation>[] = [shardingState]
+export const shardRows: readonly CommandRow<NodeInvocation>[] = [
+  cleanupOrphaned,
+  checkShardingIndex,
+  shardingState,
+  splitVectorCommand,
+  getShardVersion,
+]

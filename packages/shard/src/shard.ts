@@ -8,18 +8,28 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { StorageNode } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
-import { adoptRename } from './coordinators/rename-collection.js'
-import { protectedIndexes } from './coordinators/shard-key-index.js'
+import { AutoSplitter } from './auto-split/auto-splitter.js'
+import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
+import { inDefinitionOrder } from './coordinators/definition-changes.js'
+import { dropCollectionRecovery, dropDatabaseRecovery } from './coordinators/drop-collection.js'
+import { movePrimaryTimer, recoverMovePrimaries } from './coordinators/move-primary.js'
+import { adoptRename, renameCollectionRecovery } from './coordinators/rename-collection.js'
+import { DocumentMoves, documentMovesTimer } from './document-moves/document-moves.js'
 import { CriticalSections } from './metadata/critical-sections.js'
+import { DatabaseMoves } from './metadata/database-moves.js'
 import { PlacementState } from './metadata/placement-state.js'
-import { checkShardKeyUnchanged } from './metadata/shard-key-updates.js'
 import { VersionCheck } from './metadata/version-check.js'
+import { Migrations } from './migration/migrations.js'
+import { rangeDeleterTimer } from './migration/range-deleter.js'
+import { QuerySamples, samplesTimers } from './query-analysis/query-samples.js'
+import { DefinitionLocks } from './resharding/definition-locks.js'
+import { recoverReshardCommands } from './resharding/reshard-collection.js'
+import { Reshardings, reshardingTimer } from './resharding/reshardings.js'
 import { shardHandlers } from './shard-handlers.js'
 import type { ShardParts } from './shard-parts.js'
-import { shardRows } from './shard-rows.js'
+import { shardRole } from './shard-role.js'
 
 export interface ShardOptions {
   readonly emulate: EmulatedVersion
@@ -32,47 +42,48 @@ export function createShard(context: ActorContext, options: ShardOptions): Actor
   return new Shard(context, options)
 }
 
+const ddlRecoveries = {
+  dropCollection: dropCollectionRecovery,
+  dropDatabase: dropDatabaseRecovery,
+  renameCollection: renameCollectionRecovery,
+}
+
 class Shard implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
   readonly #parts: ShardParts
+  /** Who is woken by a timer; those of the node are not among them. */
+  readonly #timers: ReadonlyMap<string, () => Promise<void>>
 
   constructor(context: ActorContext, options: ShardOptions) {
     this.#context = context
-    const behaviours = behavioursOf(options.emulate)
-    const state = new PlacementState(context, (ns, placement) => adoptRename(this.#node, ns, placement))
-    const critical = new CriticalSections()
-    const versions = new VersionCheck(context.address, state, critical)
-    this.#node = new StorageNode(context, { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false }, () => ({
-      name: 'shard',
-      setName: context.address,
-      rows: shardRows,
-      enter: (ns, invocation) => versions.enter(ns, invocation),
-      checkReplacement: (access, before, after, invocation) =>
-        checkShardKeyUnchanged(behaviours, context.address, access, before, after, invocation),
-      *placements() {
-        for (const [ns, placement] of state.collections()) yield [ns, placement?.table.versionOn(context.address) ?? null] as const
-      },
-      enterInBackground: (ns) => versions.enter(ns, { routed: { shardVersion: 'IGNORED', databaseVersion: null } }),
-      shardKeyIndexes: ({ ownership }, collection) =>
-        ownership === null || !behaviours.shardKeyIndexIsProtected ? [] : protectedIndexes(collection, ownership.placement.shardKey),
-      checkImplicitCreate(ns, { routed }) {
-        if (routed !== null && typeof routed.shardVersion !== 'string') {
-          throw new CommandError('CannotImplicitlyCreateCollection', "request doesn't allow collection to be created implicitly", {
-            extra: new DocumentWriter().string('ns', ns).finish(),
-          })
-        }
-      },
-    }))
-    this.#parts = { node: this.#node, state, critical }
+    this.#parts = createParts(context, options)
+    this.#node = this.#parts.node
+    const { documentMoves, migrations, reshardings, samples } = this.#parts
+    this.#timers = new Map([
+      [documentMovesTimer, () => documentMoves.wake()],
+      [rangeDeleterTimer, () => migrations.deleter.wake()],
+      [reshardingTimer, () => reshardings.wake()],
+      [movePrimaryTimer, () => recoverMovePrimaries(this.#parts)],
+      ...(samples === null ? [] : samplesTimers.map((timer) => [timer, () => samples.wake(timer)] as const)),
+    ])
   }
 
   start(): void {
+    const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples } = this.#parts
     this.#node.start()
+    this.#context.setTimer(movePrimaryTimer, 0)
+    documentMoves.start()
+    reshardings.start()
+    migrations.start()
+    recoverReshardCommands(this.#parts)
+    ddl.recover(this.#parts, ddlRecoveries)
+    autoSplitter.start()
+    samples?.start()
   }
 
   async wake(timer: string): Promise<void> {
-    await this.#node.wake(timer)
+    await (this.#timers.get(timer)?.() ?? this.#node.wake(timer))
   }
 
   stop(): void {
@@ -84,7 +95,10 @@ class Shard implements Actor {
     if (served !== undefined) return served as Promise<ReplyOf<K>> | ReplyOf<K>
     const handler = (shardHandlers as Partial<Record<MessageKind, (shard: ShardParts, request: unknown) => unknown>>)[kind]
     if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
-    return answering(kind, () => handler(this.#parts, request) as ReplyOf<K>)
+    return answering(
+      kind,
+      inDefinitionOrder(this.#parts, kind, request, () => handler(this.#parts, request) as ReplyOf<K>),
+    )
   }
 
   describe(): Record<string, unknown> {
@@ -94,4 +108,31 @@ class Shard implements Actor {
       sessions: this.#node.sessions.size,
     }
   }
+}
+
+function createParts(context: ActorContext, options: ShardOptions): ShardParts {
+  const behaviours = behavioursOf(options.emulate)
+  const state = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
+  const node: StorageNode = new StorageNode(
+    context,
+    { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false },
+    () => shardRole(context.address, behaviours, state, () => parts),
+  )
+  const critical = new CriticalSections()
+  const documentMoves = new DocumentMoves(node)
+  const parts: ShardParts = {
+    node,
+    state,
+    critical,
+    databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites),
+    ddl: new DdlCoordinators(node),
+    versions: new VersionCheck(context.address, state, critical, (uuid) => documentMoves.coming.hiddenIn(uuid)),
+    documentMoves,
+    samples: behaviours.queryAnalyzer ? new QuerySamples(node) : null,
+    migrations: new Migrations(() => parts, node),
+    reshardings: new Reshardings(() => parts, node),
+    definitionLocks: new DefinitionLocks(context, critical),
+    autoSplitter: new AutoSplitter(() => parts),
+  }
+  return parts
 }

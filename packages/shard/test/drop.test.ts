@@ -45,54 +45,100 @@ t.test('only by the primary shard, with its version', async (t) => {
   t.match(decode(stale.error!), { code: 249 })
 })
 
-t.test('interrupted after the commit: the drop is done again', async (t) => {
+/** Resolves when the coordinator has found somebody in its way and pauses. */
+async function pausing(shards: Shards): Promise<void> {
+  const { sleeps } = shards.contexts.get('shard01')!
+  const before = sleeps.length
+  while (sleeps.length === before) await Promise.resolve()
+}
+
+const begun = async (shards: Shards) =>
+  (await shards.direct('shard01', { count: 'system.sharding_ddl_coordinators', query: { _id: { $exists: true } }, $db: 'config' }))[
+    'n'
+  ] as number
+
+t.test('interrupted after the commit: the drop goes on', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   const context = shards.contexts.get('shard01')!
   context.failing.add('shard.drop-collection.committed')
-  t.match(await drop(shards, 'db.c'), { error: { code: 96 } })
+  const dropping = drop(shards, 'db.c')
+  await pausing(shards)
   t.equal(shards.config.collections.size, 0)
   context.failing.clear()
-  t.match(await drop(shards, 'db.c'), { error: null })
+  t.match(await dropping, { error: null })
   t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
 })
 
-t.test('D403 a shard that is down: the drop is done as far as it goes, and a repetition finishes it, after a restart too', async (t) => {
-  for (const restart of [false, true]) {
-    const shards = new Shards()
-    await shards.shardCollection('db.c', { key: { a: 'hashed' } })
-    await shards.routed(
-      'shard02',
-      { insert: 'c', documents: [{ _id: 1, a: 1 }] },
-      { shardVersion: shards.config.version('db.c', 'shard02') },
-    )
-    shards.down.add('shard02')
-    t.match(await drop(shards, 'db.c'), { error: { code: 133 } })
-    t.equal(shards.config.collections.size, 0, 'no router finds it')
-    t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
-    if (restart) shards.restart('shard01')
-    t.match(await drop(shards, 'db.c'), { error: { code: 133 } }, 'still down')
-    shards.down.clear()
-    t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
-    t.match(await drop(shards, 'db.c'), { existed: true, error: null })
-    t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
-    t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null }, 'nothing is left to do')
-  }
-})
-
-t.test('a database, with a shard that is down', async (t) => {
+/** A collection with a document on shard02, which is down. */
+async function withShardDown(): Promise<Shards> {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   await shards.routed('shard02', { insert: 'c', documents: [{ _id: 1, a: 1 }] }, { shardVersion: shards.config.version('db.c', 'shard02') })
-  const { version } = shards.config.databases.get('db')!
-  const dropDatabase = () => shards.send('shard01', 'shard.drop-database', { db: 'db', databaseVersion: version })
   shards.down.add('shard02')
-  t.match(decode((await dropDatabase()).error!), { code: 133 })
-  t.same([shards.config.collections.size, shards.config.databases.has('db')], [0, true], 'the database goes last')
+  return shards
+}
+
+t.test('a shard that is down: the drop waits for it, and who asks for the same waits as well', async (t) => {
+  const shards = await withShardDown()
+  const [first, second] = [drop(shards, 'db.c'), drop(shards, 'db.c')]
+  await pausing(shards)
+  t.equal(shards.config.collections.size, 0, 'no router finds it')
+  t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
+  t.equal(await begun(shards), 1)
   shards.down.clear()
-  t.same(await dropDatabase(), { error: null })
-  t.equal(shards.config.databases.has('db'), false)
+  t.match(await first, { existed: true, error: null })
+  t.match(await second, { existed: true, error: null })
   t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
+  t.equal(await begun(shards), 0)
+  t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null }, 'nothing is left to do')
+})
+
+t.test('a coordinator that restarts goes on, and nobody touches the collection before', async (t) => {
+  const shards = await withShardDown()
+  const context = shards.contexts.get('shard01')!
+  context.holdSleeps = true
+  const dropping = drop(shards, 'db.c')
+  await pausing(shards)
+  shards.restart('shard01')
+  t.match(await dropping, { error: Object })
+  await pausing(shards)
+  const { version: databaseVersion } = shards.config.databases.get('db')!
+  let answered = false
+  void shards.routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion }).then(() => (answered = true))
+  for (let turns = 0; turns < 1000; turns++) await Promise.resolve()
+  t.equal(answered, false)
+  shards.down.clear()
+  shards.restart('shard01')
+  while ((await begun(shards)) > 0) await Promise.resolve()
+  t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
+  t.equal((await shards.shardCollection('db.c', { key: { b: 1 } })).error, null)
+})
+
+t.test('an unsharded collection of which another shard has a copy as well', async (t) => {
+  const shards = new Shards()
+  for (const shard of ['shard01', 'shard02']) await shards.direct(shard, { insert: 'c', documents: [{ _id: 1 }] })
+  t.same(await drop(shards, 'db.c'), { existed: true, indexCount: 1, error: null })
+  t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
+})
+
+t.test('a database, with a shard that is down', async (t) => {
+  for (const restarts of [false, true]) {
+    const shards = await withShardDown()
+    const { version } = shards.config.databases.get('db')!
+    shards.contexts.get('shard01')!.holdSleeps = restarts
+    const dropping = shards.send('shard01', 'shard.drop-database', { db: 'db', databaseVersion: version })
+    await pausing(shards)
+    t.same([shards.config.collections.size, shards.config.databases.has('db')], [0, true], 'the database goes last')
+    shards.down.clear()
+    if (restarts) {
+      shards.restart('shard01')
+      t.match(await dropping, { error: Object })
+      while ((await begun(shards)) > 0) await Promise.resolve()
+    } else t.same(await dropping, { error: null })
+    t.equal(shards.config.databases.has('db'), false)
+    t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
+  }
 })
 
 t.test('a view', async (t) => {

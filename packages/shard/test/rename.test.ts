@@ -80,28 +80,44 @@ t.test('renaming, dropping and sharding for a collection with a UUID', async (t)
   })
 })
 
-t.test('D402 a shard that is down gives its copy the new name when it learns the placement', async (t) => {
+/** Resolves when the coordinator has found somebody in its way and pauses. */
+async function pausing(shards: Shards): Promise<void> {
+  const { sleeps } = shards.contexts.get('shard01')!
+  const before = sleeps.length
+  while (sleeps.length === before) await Promise.resolve()
+}
+
+t.test('the rename waits for a shard that is down; a router that knows of it finds the copy there by its UUID', async (t) => {
   const shards = await sharded()
   shards.down.add('shard02')
-  t.same(await rename(shards, 'db.c', 'db.d'), { ok: 1 })
-  shards.down.clear()
+  const renaming = rename(shards, 'db.c', 'db.d')
+  await pausing(shards)
   t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
   const shardVersion = shards.config.version('db.d', 'shard02')
   t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
   t.match(await shards.direct('shard02', { count: 'c' }), { n: 0 })
+  shards.down.clear()
+  t.same(await renaming, { ok: 1 })
 })
 
-t.test('interrupted after the commit: the primary shard adopts the name as well', async (t) => {
-  const shards = await sharded()
-  const context = shards.contexts.get('shard01')!
-  context.failing.add('shard.rename-collection.committed')
-  t.match(await rename(shards, 'db.c', 'db.d'), { code: 96 })
-  context.failing.clear()
-  t.match(await rename(shards, 'db.c', 'db.d'), { code: 26 }, 'done')
-  for (const shard of shards.config.shards) {
-    t.match(await shards.routed(shard, { find: 'd' }, { shardVersion: shards.config.version('db.d', shard) }), { ok: 1 })
+t.test('interrupted after the commit: the rename goes on, after a restart too', async (t) => {
+  for (const restarts of [false, true]) {
+    const shards = await sharded()
+    const context = shards.contexts.get('shard01')!
+    context.failing.add('shard.rename-collection.committed')
+    context.holdSleeps = restarts
+    const renaming = rename(shards, 'db.c', 'db.d')
+    await pausing(shards)
+    t.match(await shards.direct('shard01', { listIndexes: 'd' }), { code: 26 })
+    context.failing.clear()
+    if (restarts) {
+      shards.restart('shard01')
+      t.match(await renaming, { code: Number })
+    } else t.same(await renaming, { ok: 1 })
+    t.match(await rename(shards, 'db.c', 'db.d'), { code: 26 }, 'done')
+    for (const shard of shards.config.shards) t.match(await shards.direct(shard, { listIndexes: 'd' }), { ok: 1 })
+    t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion: shards.config.version('db.d', 'shard02') }), [1])
   }
-  t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion: shards.config.version('db.d', 'shard02') }), [1])
 })
 
 t.test('an unsharded collection', async (t) => {

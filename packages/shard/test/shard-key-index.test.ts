@@ -1,10 +1,11 @@
 import { type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
 async function sharded(
   key: Document,
-  version: '5.0' | '8.0' = '8.0',
+  version: EmulatedVersion = '8.0',
 ): Promise<{ shards: Shards; run: (command: Document) => Promise<Document> }> {
   const shards = new Shards({ version })
   await shards.shardCollection('db.c', { key })
@@ -20,7 +21,10 @@ t.test('the last index of the shard key stays', async (t) => {
   await run({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1' }] })
   t.match(await run({ dropIndexes: 'c', index: 'a_1' }), { code: 370, codeName: 'CannotDropShardKeyIndex' })
   t.match(await run({ dropIndexes: 'c', index: { a: 1 } }), { code: 370 })
-  t.match(await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }), { ok: 0 }, 'nor can it be hidden')
+  t.match(await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }), {
+    code: 72,
+    errmsg: /Can't hide the only compatible index for this collection's shard key$/,
+  })
   t.match(await run({ dropIndexes: 'c', index: '*' }), {
     nIndexesWas: 3,
     msg: 'non-_id indexes and non-shard key indexes dropped for collection',
@@ -31,18 +35,65 @@ t.test('the last index of the shard key stays', async (t) => {
   t.match(await run({ dropIndexes: 'c', index: 'a_1_b_1' }), { code: 370 })
 })
 
-t.test('a hashed one may go, and in old versions any', async (t) => {
-  const hashed = await sharded({ a: 'hashed' })
-  t.match(await hashed.run({ dropIndexes: 'c', index: 'a_hashed' }), { ok: 1 })
-  const old = await sharded({ a: 1 }, '5.0')
-  t.match(await old.run({ dropIndexes: 'c', index: 'a_1' }), { ok: 1 })
+t.test('a hashed one may go but in 6.0.2, and in old versions any', async (t) => {
+  for (const [version, ranged, hashed] of [
+    ['2.6', 1, 1],
+    ['4.4', 1, 1],
+    ['5.0', 0, 1],
+    ['6.0.2', 0, 0],
+    ['6.0', 0, 1],
+    ['8.0', 0, 1],
+  ] as [EmulatedVersion, number, number][]) {
+    const withRanged = await sharded({ a: 1 }, version)
+    t.match(await withRanged.run({ dropIndexes: 'c', index: 'a_1' }), ranged === 1 ? { ok: 1 } : { code: 370 }, `${version} ranged`)
+    const withHashed = await sharded({ a: 'hashed' }, version)
+    t.match(await withHashed.run({ dropIndexes: 'c', index: 'a_hashed' }), hashed === 1 ? { ok: 1 } : { code: 370 }, `${version} hashed`)
+  }
+})
+
+t.test('before 6.0.3 the last one may be hidden', async (t) => {
+  for (const [version, mayBeHidden] of [
+    ['4.4', true],
+    ['6.0.2', true],
+    ['6.0', false],
+  ] as [EmulatedVersion, boolean][]) {
+    const { run } = await sharded({ a: 1 }, version)
+    t.match(await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }), mayBeHidden ? { ok: 1 } : { code: 72 }, version)
+  }
+})
+
+t.test('paths with dollar signs', async (t) => {
+  for (const [version, code] of [
+    ['4.0', 67],
+    ['4.4', 2],
+    ['6.0.2', 67],
+    ['6.0', 2],
+  ] as [EmulatedVersion, number][]) {
+    const { error } = await new Shards({ version }).shardCollection('db.c', { key: { $a: 1 } })
+    t.equal(error?.code, code, version)
+  }
+})
+
+t.test('two at once: the second is the last', async (t) => {
+  const { run } = await sharded({ a: 1 })
+  await run({ createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'a_1_b_1' }] })
+  t.match(await run({ dropIndexes: 'c', index: ['a_1', 'a_1_b_1'] }), { code: 370 })
+  t.same(await names(run), ['_id_', 'a_1', 'a_1_b_1'])
+  t.match(await run({ dropIndexes: 'c', index: '*' }), { ok: 1 })
+  t.same(await names(run), ['_id_', 'a_1', 'a_1_b_1'], 'both support the key, both stay')
+  t.match(await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }), { ok: 1 })
+  t.match(await run({ dropIndexes: 'c', index: 'a_1_b_1' }), { code: 370 }, 'what is hidden does not count')
 })
 
 t.test('what cannot be sharded', async (t) => {
   const cases: [create: Document, body: Document, error: Document][] = [
-    [{ viewOn: 'x', pipeline: [] }, {}, { code: 166, errmsg: 'Views cannot be sharded.' }],
+    [{ viewOn: 'x', pipeline: [] }, {}, { code: 166, errmsg: 'Namespace db.c is a view, not a collection' }],
     [{ capped: true, size: 4096 }, {}, { code: 72, errmsg: "can't shard a capped collection" }],
-    [{ collation: { locale: 'de' } }, {}, { code: 2, errmsg: 'If no collation was specified, the collection collation must be simple' }],
+    [
+      { collation: { locale: 'de' } },
+      {},
+      { code: 2, errmsg: /^If no collation was specified, the collection collation must be {locale: 'simple'}, but found: { locale: "de"/ },
+    ],
   ]
   for (const [create, body, error] of cases) {
     const shards = new Shards()
@@ -51,7 +102,13 @@ t.test('what cannot be sharded', async (t) => {
   }
   const shards = new Shards()
   await shards.direct('shard01', { create: 'c', collation: { locale: 'de' } })
-  t.equal((await shards.shardCollection('db.c', { key: { _id: 1 }, collation: { locale: 'simple' } })).error, null)
+  t.match((await shards.shardCollection('db.c', { key: { _id: 1 }, collation: { locale: 'simple' } })).error, {
+    code: 2,
+    errmsg: /^The _id index must have the same collation as the collection/,
+  })
+  t.equal((await shards.shardCollection('db.c', { key: { a: 1 }, collation: { locale: 'simple' } })).error, null)
+  const made = ((await shards.direct('shard01', { listIndexes: 'c' }))['cursor'] as { firstBatch: Document[] }).firstBatch[1]
+  t.same(made, { v: 2, key: { a: 1 }, name: 'a_1' }, 'of the simple collation')
 })
 
 t.test('shardCollection with a shard down is finished by a repetition', async (t) => {

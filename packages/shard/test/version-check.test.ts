@@ -1,4 +1,4 @@
-import { type Document, ObjectId, Timestamp } from '@shardlab/bson'
+import { type Document, Long, ObjectId, Timestamp, UUID } from '@shardlab/bson'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
@@ -217,31 +217,29 @@ t.test('open cursors keep their ownership', async (t) => {
 })
 
 t.test('shard keys of documents', async (t) => {
-  const cases: [version: '4.0' | '7.0', u: Document, expected: Document][] = [
-    ['7.0', { $set: { a: -7 } }, { n: 1, nModified: 1 }],
-    ['7.0', { $set: { b: 1 } }, { n: 1, nModified: 1 }],
-    ['7.0', { $set: { a: 7 } }, { n: 0, writeErrors: [{ code: 20 }] }],
-    ['7.0', { $set: { a: [1] } }, { n: 0, writeErrors: [{ code: 54 }] }],
-    ['7.0', { $unset: { a: 1 } }, { n: 1, nModified: 1 }],
-    ['4.0', { $set: { a: -7 } }, { n: 0, writeErrors: [{ code: 66 }] }],
-    ['4.0', { $unset: { a: 1 } }, { n: 0, writeErrors: [{ code: 66 }] }],
-    ['4.0', { $set: { a: -1.0, b: 1 } }, { n: 1, nModified: 1 }],
+  const lsid = { id: new UUID(Buffer.alloc(16, 1)) }
+  const moves = { n: 0, writeErrors: [{ code: 283, preImage: { _id: 1, a: -1 }, postImage: { _id: 1, a: 7 }, shouldUpsert: false }] }
+  const cases: [version: '4.0' | '7.0', u: Document, retryably: boolean, expected: Document][] = [
+    ['7.0', { $set: { a: -7 } }, true, { n: 1, nModified: 1 }],
+    ['7.0', { $set: { a: -7 } }, false, { n: 0, writeErrors: [{ code: 20 }] }],
+    ['7.0', { $set: { b: 1 } }, false, { n: 1, nModified: 1 }],
+    ['7.0', { $set: { a: 7 } }, true, moves],
+    ['7.0', { $set: { a: 7 } }, false, { n: 0, writeErrors: [{ code: 20 }] }],
+    ['7.0', { $set: { a: [1] } }, true, { n: 0, writeErrors: [{ code: 54 }] }],
+    ['7.0', { $unset: { a: 1 } }, true, { n: 1, nModified: 1 }],
+    ['4.0', { $set: { a: -7 } }, true, { n: 0, writeErrors: [{ code: 66 }] }],
+    ['4.0', { $unset: { a: 1 } }, true, { n: 0, writeErrors: [{ code: 66 }] }],
+    ['4.0', { $set: { a: -1.0, b: 1 } }, true, { n: 1, nModified: 1 }],
   ]
-  for (const [version, u, expected] of cases) {
+  for (const [version, u, retryably, expected] of cases) {
     const shards = new Shards({ version })
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
+    const direct = { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 99 } } }] }
     shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
-    const reply = await shards.routed(
-      'shard01',
-      { update: 'c', updates: [{ q: { _id: 1 }, u }] },
-      { shardVersion: shards.config.version('db.c', 'shard01') },
-    )
+    const command = { update: 'c', updates: [{ q: { _id: 1, a: -1 }, u }], ...(retryably ? { lsid, txnNumber: Long.fromNumber(1) } : {}) }
+    const reply = await shards.routed('shard01', command, { shardVersion: shards.config.version('db.c', 'shard01') })
     t.match(reply, expected, `${version} ${JSON.stringify(u)}`)
-    t.match(
-      await shards.direct('shard01', { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 99 } } }] }),
-      { n: 1 },
-      'a direct client may do anything',
-    )
+    t.match(await shards.direct('shard01', direct), { n: 0, writeErrors: [{ code: 66 }] }, 'never by a client of the shard itself')
   }
 })
 

@@ -90,7 +90,7 @@ t.test('columns', async (t) => {
         nativeWireVersion: 21,
         updateOneWithoutShardKey: 'any',
         chunksHaveOnCurrentShardSince: true,
-        configVersionHasCompatibilityRange: false,
+        configVersionRange: null,
         initialHashedChunksPerShard: 2,
         droppingMissingCollectionFails: false,
       },

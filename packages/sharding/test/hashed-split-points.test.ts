@@ -30,3 +30,25 @@ t.test('any count: ascending, symmetric, inside int64', async () => {
     100,
   )
 })
+
+/** The rule of initial_split_policy.cpp by another way: equal intervals to both sides of 0, or of the middle interval. */
+function byRule(count: number): bigint[] {
+  const interval = ((2n ** 63n - 1n) / BigInt(count)) * 2n
+  const points: bigint[] = []
+  for (let i = 1; i < count; i++) {
+    // Twice the distance from the middle, in intervals, is a whole number.
+    const doubled = BigInt(2 * i - count)
+    points.push(count % 2 === 0 ? (doubled / 2n) * interval : doubled < 0n ? -distance(-doubled) : distance(doubled))
+  }
+  function distance(halves: bigint): bigint {
+    return interval / 2n + ((halves - 1n) / 2n) * interval
+  }
+  return points
+}
+
+t.test('every count that shardCollection takes for one shard', async (t) => {
+  for (let count = 1; count <= 8192; count += count < 300 ? 1 : 61)
+    t.same(hashedSplitPoints(count), byRule(count), String(count), { bail: true })
+  t.same(hashedSplitPoints(8191), byRule(8191))
+  t.same(hashedSplitPoints(8192), byRule(8192))
+})

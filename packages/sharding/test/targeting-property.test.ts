@@ -1,15 +1,15 @@
-/** No shard that is left out may hold a match, whatever the key, the chunks and the filter. */
+/** No shard that is left out may hold a match, whatever the key, the chunks, the filter, its collation and the version. `SHARDLAB_LONG=1`: ten times as many cases. */
 import { decode, encode, keyStringOfDocument, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
-import { OwnershipFilter, targetFilter, type CollectionPlacement } from '../src/index.js'
+import { behavioursOf, emulatedVersions, OwnershipFilter, targetFilter, type CollectionPlacement } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { filterOf, long, patternOf, placementOf } from './support/placements.js'
 
 const scalar = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -3, max: 6 }) },
   { weight: 2, arbitrary: fc.constantFrom<unknown>(1.5, 2.5, Number.NaN, Infinity, -Infinity) },
-  { weight: 3, arbitrary: fc.constantFrom<unknown>('', 'a', 'ab', 'b', 'ba') },
+  { weight: 3, arbitrary: fc.constantFrom<unknown>('', 'a', 'A', 'ab', 'aB', 'b', 'ba') },
   fc.constantFrom<unknown>(true, false, new Date(0), new Date(5), new MinKey(), new MaxKey()),
   { weight: 2, arbitrary: fc.constant(null) },
 )
@@ -48,6 +48,24 @@ const operator = fc.oneof(
 const predicate: fc.Arbitrary<Document> = fc
   .tuple(fc.constantFrom(...paths, 'n', 'other'), operator)
   .map(([path, test]) => ({ [path]: test }))
+const literal = value.map((operand) => ({ $literal: operand }))
+const comparison: fc.Arbitrary<Document> = fc
+  .tuple(
+    fc.constantFrom('$eq', '$gt', '$gte', '$lt', '$lte', '$ne'),
+    fc.constantFrom('$a', '$b', '$n.b', '$$ROOT.a', '$other'),
+    literal,
+    fc.boolean(),
+  )
+  .map(([name, path, operand, turned]) => ({ [name]: turned ? [operand, path] : [path, operand] }))
+const { expression } = fc.letrec<{ expression: Document }>((tie) => ({
+  expression: fc.oneof(
+    { maxDepth: 2, depthSize: 'small' },
+    { weight: 4, arbitrary: comparison },
+    fc.array(tie('expression'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $and: parts })),
+    fc.array(tie('expression'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $or: parts })),
+    tie('expression').map((part) => ({ $not: [part] })),
+  ),
+}))
 const { filter } = fc.letrec<{ filter: Document }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
@@ -56,8 +74,23 @@ const { filter } = fc.letrec<{ filter: Document }>((tie) => ({
     fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $and: parts })),
     fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $or: parts })),
     fc.array(tie('filter'), { minLength: 1, maxLength: 2 }).map((parts) => ({ $nor: parts })),
+    expression.map((expr) => ({ $expr: expr })),
   ),
 }))
+
+const caseInsensitive = (a: string, b: string) => {
+  const [left, right] = [a.toLowerCase(), b.toLowerCase()]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+/** What a filter is compiled and routed with: a version, and sometimes a collation. */
+const setting = fc.record({ version: fc.constantFrom(...emulatedVersions), collated: fc.boolean() }).map(({ version, collated }) => {
+  const { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse } = behavioursOf(version)
+  const strings = collated ? { strings: caseInsensitive } : {}
+  return { version, evaluation: { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse, ...strings }, strings }
+})
+
+const runs = process.env['SHARDLAB_LONG'] === '1' ? 10_000 : 1_000
 
 /** A key, cut points taken from documents or made of arbitrary values, and owners. */
 const placement: fc.Arbitrary<CollectionPlacement> = fc
@@ -92,25 +125,31 @@ function describe(placement: CollectionPlacement): string {
 
 t.test('every shard that holds a match is asked', async () => {
   check(
-    fc.property(placement, filter, fc.array(document, { minLength: 1, maxLength: 12 }), (where, query, documents) => {
-      const compiled = filterOf(query)
-      const { shards, kind, exactKey } = targetFilter(where, compiled)
-      if (shards.length === 0) throw new Error('nobody is asked')
-      if (shards.some((shard) => where.table.chunksOn(shard) === 0)) throw new Error('a shard without chunks is asked')
-      if (kind === 'broadcast' && shards.length !== where.table.owners().length) throw new Error('a broadcast that leaves shards out')
-      for (const found of documents) {
-        const bytes = encode(found)
-        const key = where.shardKey.extract(bytes)
-        if (typeof key === 'string' || !compiled.matches(bytes)) continue
-        const owner = where.table.shardOf(key.keyString)
-        if (!shards.includes(owner))
-          throw new Error(`${owner} holds ${JSON.stringify(found)}, asked are ${shards.join()}: ${describe(where)}`)
-        if (exactKey !== null && exactKey !== key.keyString)
-          throw new Error(`the exact key is not that of the match ${JSON.stringify(found)}`)
-        if (!new OwnershipFilter(where, owner).owns(bytes)) throw new Error('the owner does not own it')
-      }
-    }),
-    4000,
+    fc.property(
+      placement,
+      filter,
+      setting,
+      fc.array(document, { minLength: 1, maxLength: 12 }),
+      (where, query, { evaluation, strings }, documents) => {
+        const compiled = filterOf(query, evaluation)
+        const { shards, kind, exactKey } = targetFilter(where, compiled, strings)
+        if (shards.length === 0) throw new Error('nobody is asked')
+        if (shards.some((shard) => where.table.chunksOn(shard) === 0)) throw new Error('a shard without chunks is asked')
+        if (kind === 'broadcast' && shards.length !== where.table.owners().length) throw new Error('a broadcast that leaves shards out')
+        for (const found of documents) {
+          const bytes = encode(found)
+          const key = where.shardKey.extract(bytes)
+          if (typeof key === 'string' || !compiled.matches(bytes)) continue
+          const owner = where.table.shardOf(key.keyString)
+          if (!shards.includes(owner))
+            throw new Error(`${owner} holds ${JSON.stringify(found)}, asked are ${shards.join()}: ${describe(where)}`)
+          if (exactKey !== null && exactKey !== key.keyString)
+            throw new Error(`the exact key is not that of the match ${JSON.stringify(found)}`)
+          if (!new OwnershipFilter(where, owner).owns(bytes)) throw new Error('the owner does not own it')
+        }
+      },
+    ),
+    4 * runs,
   )
 })
 
@@ -131,6 +170,6 @@ t.test('a filter made of a document finds its shard', async () => {
       if (targeting.exactKey !== key.keyString) throw new Error(`exact key of ${JSON.stringify(equalities)}`)
       if (targeting.shards.join() !== owner) throw new Error(`asked ${targeting.shards.join()}, owner ${owner}`)
     }),
-    1000,
+    runs,
   )
 })

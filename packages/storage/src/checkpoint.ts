@@ -42,7 +42,7 @@ export function readCheckpoint(checkpoint: Uint8Array): MemoryCollection[] {
     const count = findField(about, 'count')!.asNumber()
     const collection = MemoryCollection.create(
       findField(about, 'ns')!.asString(),
-      uuid.bytes.subarray(uuid.start + 5, uuid.end),
+      uuid.asBinary(),
       findField(about, 'options')!.slice(),
     )
     const records = recordsAt(bytes, at, count)

@@ -2,7 +2,7 @@
  * Log entries of kind c: changes of the catalog. Their commands are those of the server's oplog.
  * Server: oplog.cpp (applyCommand_inlock).
  */
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, sameBytes, type RawValue } from '@shardlab/bson'
 import { isIdKey, parseIndexSpec } from './index-spec.js'
 import type { LogEntry } from './log-entry.js'
 import { MemoryCollection } from './memory-collection.js'
@@ -91,7 +91,7 @@ function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
   const key = findField(change, 'keyPattern')?.slice()
   const index = collection
     .indexes()
-    .find((candidate) => (name === undefined ? Buffer.compare(candidate.key, key!) === 0 : candidate.name === name))
+    .find((candidate) => (name === undefined ? sameBytes(candidate.key, key!) : candidate.name === name))
   if (index === undefined) {
     throw new CommandError('IndexNotFound', `cannot find index ${name ?? ''} for ns ${collection.ns}`)
   }
@@ -104,7 +104,7 @@ function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
 }
 
 function uuidOf(value: RawValue | undefined): Uint8Array | null {
-  return value?.type === BsonType.binary ? value.bytes.subarray(value.start + 5, value.end) : null
+  return value?.type === BsonType.binary ? value.asBinary() : null
 }
 
 function without(document: Uint8Array, names: readonly string[]): Uint8Array {

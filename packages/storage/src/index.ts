@@ -9,6 +9,7 @@ export { defaultIndexName, idIndexSpec, isIdKey, parseIndexSpec, type IndexSpec 
 export { decodeLogEntry, encodeLogEntry, type LogEntry, type LogOperation, type LogSession, type RetryImage } from './log-entry.js'
 export { createMemoryEngine } from './memory-engine.js'
 export {
+  inputsOf,
   stagesOf,
   type IndexEntry,
   type IndexScan,
@@ -18,7 +19,7 @@ export {
   type RowProjection,
   type ShardFilter,
 } from './plan.js'
-export { planCount, planDistinct } from './planner/plan-count.js'
+export { planCount, planRowsToCount, planDistinct } from './planner/plan-count.js'
 export { planQuery } from './planner/plan-query.js'
 export { notCapped } from './planner/refusal.js'
 export type { QueryRequest } from './planner/query-request.js'

@@ -82,7 +82,7 @@ export function decodeLogEntry(bytes: Uint8Array): LogEntry {
     ts: [readUint32(ts.bytes, ts.start + 4), readUint32(ts.bytes, ts.start)],
     op,
     ns: required(bytes, 'ns').asString(),
-    uuid: ui === undefined ? null : ui.bytes.subarray(ui.start + 5, ui.end),
+    uuid: ui === undefined ? null : ui.asBinary(),
     object,
     id: (idSource === undefined ? undefined : findField(idSource, '_id')) ?? null,
     session: decodeSession(bytes, object),

@@ -46,7 +46,6 @@ t.test('what is refused', async (t) => {
     [{ key: { a: '' }, name: 'x' }, 67, /cannot be empty strings$/],
     [{ key: { a: 'foo' }, name: 'x' }, 67, /Unknown index plugin 'foo'$/],
     [{ key: { a: 'text' }, name: 'x' }, 67, /indexes of type 'text' are not supported here$/],
-    [{ key: { '$**': 1, a: 1 }, name: 'x' }, 67, /wildcard indexes do not allow compounding$/],
     [{ key: { '$**': 'wildcard' }, name: 'x' }, 67, /Unknown index plugin 'wildcard'|must be a non-zero number, not a string\.$/],
     [{ key: { '$**': 1 }, name: 'x', unique: true }, 67, /Index type 'wildcard' does not support the 'unique' option$/],
     [{ key: { '$**': 1 }, name: 'x', sparse: true }, 67, /does not support the 'sparse' option$/],
@@ -120,6 +119,17 @@ t.test('what is refused', async (t) => {
       errorOf(() => validated(spec)),
       { code, message },
       JSON.stringify(spec),
+    )
+})
+
+t.test('D608: a wildcard is the only field of an index', async (t) => {
+  for (const key of [
+    { '$**': 1, a: 1 },
+    { a: 1, 'b.$**': 1 },
+  ])
+    t.match(
+      errorOf(() => validated({ key, name: 'x' })),
+      { code: 67, message: /wildcard indexes do not allow compounding$/ },
     )
 })
 

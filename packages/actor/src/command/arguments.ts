@@ -5,7 +5,7 @@
 import { BsonType, CommandError, documentsOf, FieldIterator, findField, fromRawValue, typeName, type RawValue } from '@shardlab/bson'
 
 /**
- * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `any`: not checked;
+ * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: nothing but a bool; `any`: not checked;
  * `string|object`: either of the two; a trailing `!` marks a required one.
  */
 export type FieldType =
@@ -14,6 +14,7 @@ export type FieldType =
   | 'string'
   | 'number'
   | 'bool'
+  | 'strictBool'
   | 'any'
   | 'binary'
   | 'timestamp'
@@ -21,6 +22,9 @@ export type FieldType =
   | 'string|object'
   | 'array|object'
 export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
+
+/** What happens to fields that the specifications do not name: the server's parsers are strict or take no notice. */
+export type UnknownFields = 'refused' | 'ignored'
 
 /** Arguments that every command takes. */
 const genericArguments: FieldSpecs = {
@@ -110,7 +114,12 @@ export class CommandArguments {
    * @param sequences names of arguments that came as document sequences: they count as given
    * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 40413 duplicate field
    */
-  static parse(body: Uint8Array, specs: FieldSpecs | null, sequences: readonly string[] = []): CommandArguments {
+  static parse(
+    body: Uint8Array,
+    specs: FieldSpecs | null,
+    sequences: readonly string[] = [],
+    unknown: UnknownFields = 'refused',
+  ): CommandArguments {
     const it = new FieldIterator(body)
     if (!it.next()) throw new CommandError('FailedToParse', 'an empty document is no command')
     const command = it.name()
@@ -120,7 +129,7 @@ export class CommandArguments {
     while (it.next()) {
       const name = it.name()
       const spec = types.get(name) ?? generic.types.get(name)
-      if (spec === undefined && specs !== null) {
+      if (spec === undefined && specs !== null && unknown === 'refused') {
         throw new CommandError(40415, `BSON field '${command}.${name}' is an unknown field.`)
       }
       if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
@@ -176,6 +185,15 @@ export class CommandArguments {
   }
 
   /**
+   * The command's own field where it is a string.
+   * @throws CommandError 14 TypeMismatch
+   */
+  targetString(): string {
+    if (this.target.type !== BsonType.string) throw wrongType(this.command, this.command, this.target.type, 'string')
+    return this.target.asString()
+  }
+
+  /**
    * The command's own field as the name of a collection.
    * @throws CommandError 73 InvalidNamespace
    */
@@ -194,12 +212,15 @@ export class CommandArguments {
  * @param name how errors call it: `update.updates`
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
  */
-export function checkFields(name: string, document: Uint8Array, specs: FieldSpecs): void {
+export function checkFields(name: string, document: Uint8Array, specs: FieldSpecs, unknown: UnknownFields = 'refused'): void {
   const { types, required } = parserOf(specs)
   for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()
     const spec = types.get(field)
-    if (spec === undefined) throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`)
+    if (spec === undefined) {
+      if (unknown === 'ignored') continue
+      throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`)
+    }
     if (it.type !== BsonType.null) checkType(name, field, spec, it.value())
   }
   for (const field of required) {
@@ -241,6 +262,9 @@ function checkType(command: string, name: string, wanted: FieldType, value: RawV
     case 'bool':
       if (value.type === BsonType.bool || value.isNumber()) return
       throw wrongType(command, name, value.type, "'bool, long, int, decimal, double'", true)
+    case 'strictBool':
+      if (value.type === BsonType.bool) return
+      throw wrongType(command, name, value.type, 'bool')
     case 'binary':
       if (value.type === BsonType.binary) return
       throw wrongType(command, name, value.type, 'binData')

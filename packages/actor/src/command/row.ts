@@ -40,6 +40,8 @@ export interface CommandRow<Invocation> {
   readonly summary: string
   /** The arguments beside the generic ones; an unknown one is refused. Absent: any argument is accepted, as the server does for this command. */
   readonly fields?: FieldSpecs
+  /** Arguments that {@link fields} does not name are ignored, as by the server's parser of this command, which is not strict. */
+  readonly ignoresUnknownFields?: true
   /** Whether a retryable write (`txnNumber`) may name it. */
   readonly retryable?: boolean
   /** Name of the behaviour that says whether the emulated version has this command; absent: all of them have. */

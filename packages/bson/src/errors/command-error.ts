@@ -5,6 +5,9 @@
 import { DocumentWriter } from '../writer.js'
 import { ErrorCodes, errorCodeName, type ErrorCodeName } from './error-codes.js'
 
+/** As a code: the reply names none, as with the arguments of the server's oldest commands. */
+export const noCode = 0
+
 export interface CommandErrorOptions {
   /** Such as `TransientTransactionError`; default none. */
   errorLabels?: readonly string[]
@@ -31,9 +34,10 @@ export class CommandError extends Error {
   }
 }
 
-/** Appends the fields of a failed command's reply: ok, errmsg, code, codeName, errorLabels if any, extra fields. */
+/** Appends the fields of a failed command's reply: ok, errmsg, code and codeName unless it has {@link noCode}, errorLabels if any, extra fields. */
 export function writeError(writer: DocumentWriter, error: CommandError): void {
-  writer.double('ok', 0).string('errmsg', error.message).int32('code', error.code).string('codeName', error.codeName)
+  writer.double('ok', 0).string('errmsg', error.message)
+  if (error.code !== noCode) writer.int32('code', error.code).string('codeName', error.codeName)
   if (error.errorLabels.length > 0) {
     writer.startArray('errorLabels')
     for (let i = 0; i < error.errorLabels.length; i++) writer.string(String(i), error.errorLabels[i]!)

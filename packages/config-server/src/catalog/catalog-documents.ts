@@ -2,15 +2,14 @@
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import { chunkDocumentOf, chunkId } from './chunk-documents.js'
 
-export function shardDocument(id: string, host: string, topologyTime: TimestampPair): Uint8Array {
-  return new DocumentWriter(128)
-    .string('_id', id)
-    .string('host', host)
-    .int32('state', 1)
-    .timestamp('topologyTime', topologyTime[0], topologyTime[1])
-    .int64('replSetConfigVersion', 1n)
-    .finish()
+export function shardDocument(behaviours: Behaviours, id: string, host: string, topologyTime: TimestampPair): Uint8Array {
+  const writer = new DocumentWriter(128).string('_id', id).string('host', host)
+  if (behaviours.shardsHaveState) writer.int32('state', 1)
+  if (behaviours.shardsHaveTopologyTime) writer.timestamp('topologyTime', topologyTime[0], topologyTime[1])
+  if (behaviours.shardsHaveReplSetConfigVersion) writer.int64('replSetConfigVersion', 1n)
+  return writer.finish()
 }
 
 export interface NewDatabase {
@@ -54,37 +53,40 @@ export function collectionDocument(behaviours: Behaviours, collection: NewCollec
   // The old format's lastmod is a version in the disguise of a date: 2^32 ms stand for 1|0.
   writer.date('lastmod', 4294967296).bool('dropped', false).document('key', collection.key)
   if (collection.defaultCollation !== null) writer.document('defaultCollation', collection.defaultCollation)
-  return writer.bool('unique', collection.unique).uuid('uuid', collection.uuid).string('distributionMode', 'sharded').finish()
+  writer.bool('unique', collection.unique).uuid('uuid', collection.uuid)
+  return (behaviours.collectionsHaveDistributionMode ? writer.string('distributionMode', 'sharded') : writer).finish()
 }
 
-/** A chunk of a new collection: versions 1|0, 1|1, … in key order. */
+/** A chunk of a new collection: versions 1|0, 1|1, … in key order. `objectId` is its `_id` where that is one. */
 export function chunkDocument(
   behaviours: Behaviours,
-  id: Uint8Array,
+  objectId: Uint8Array,
   collection: NewCollection,
   [min, max, shard]: ChunkAssignment,
   minor: number,
   validAfter: TimestampPair,
 ): Uint8Array {
-  const writer = new DocumentWriter(256).objectId('_id', id)
-  if (behaviours.chunksAreKeyedByUuid) writer.uuid('uuid', collection.uuid)
-  else writer.string('ns', collection.ns)
-  writer.document('min', min).document('max', max).string('shard', shard).timestamp('lastmod', 1, minor)
-  if (!behaviours.chunksAreKeyedByUuid) writer.objectId('lastmodEpoch', collection.epoch)
-  if (behaviours.chunksHaveOnCurrentShardSince) writer.timestamp('onCurrentShardSince', validAfter[0], validAfter[1])
-  return writer
-    .startArray('history')
-    .startDocument('0')
-    .timestamp('validAfter', validAfter[0], validAfter[1])
-    .string('shard', shard)
-    .end()
-    .end()
-    .finish()
+  const id = chunkId(behaviours, collection.ns, min, objectId)
+  return chunkDocumentOf(behaviours, collection, {
+    id,
+    min,
+    max,
+    shard,
+    major: 1,
+    minor,
+    jumbo: null,
+    history: [{ validAfter, shard }],
+  })
 }
 
 export function versionDocument(behaviours: Behaviours, clusterId: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(128).int32('_id', 1)
-  if (behaviours.configVersionHasCompatibilityRange) writer.int32('minCompatibleVersion', 5).int32('currentVersion', 6)
+  const range = behaviours.configVersionRange
+  if (range !== null) {
+    const [least, current] = range
+    if (behaviours.configVersionHasVersion) writer.int32('version', least)
+    writer.int32('minCompatibleVersion', least).int32('currentVersion', current)
+  }
   return writer.objectId('clusterId', clusterId).finish()
 }
 
@@ -98,16 +100,16 @@ export function chunkSizeDocument(chunkSizeBytes: number): Uint8Array {
 export function changelogDocument(entry: {
   readonly id: string
   readonly server: string
-  readonly shard: string
+  /** Null: the version does not name it. */
+  readonly shard: string | null
   readonly timeMs: number
   readonly what: string
   readonly ns: string
   readonly details: Uint8Array
 }): Uint8Array {
-  return new DocumentWriter(256)
-    .string('_id', entry.id)
-    .string('server', entry.server)
-    .string('shard', entry.shard)
+  const writer = new DocumentWriter(256).string('_id', entry.id).string('server', entry.server)
+  if (entry.shard !== null) writer.string('shard', entry.shard)
+  return writer
     .string('clientAddr', '')
     .date('time', entry.timeMs)
     .string('what', entry.what)
@@ -116,17 +118,23 @@ export function changelogDocument(entry: {
     .finish()
 }
 
-export function mongosDocument(host: string, version: string, createdMs: number, pingMs: number, upSeconds: number): Uint8Array {
-  return new DocumentWriter(256)
-    .string('_id', host)
-    .startArray('advisoryHostFQDNs')
-    .end()
-    .date('created', createdMs)
-    .string('mongoVersion', version)
-    .date('ping', pingMs)
-    .int64('up', upSeconds)
-    .bool('waiting', true)
-    .finish()
+export interface MongosPing {
+  readonly host: string
+  readonly version: string
+  readonly createdMs: number
+  readonly pingMs: number
+  readonly upSeconds: number
+}
+
+/** Its fields come by `$set`, which orders them by name. */
+export function mongosDocument(behaviours: Behaviours, { host, version, createdMs, pingMs, upSeconds }: MongosPing): Uint8Array {
+  const writer = new DocumentWriter(256).string('_id', host)
+  if (behaviours.mongosesHaveAdvisoryHosts) writer.startArray('advisoryHostFQDNs').end()
+  if (behaviours.mongosesHaveCreationTime) writer.date('created', createdMs)
+  writer.string('mongoVersion', version).date('ping', pingMs)
+  if (behaviours.mongosesHaveAdvisoryHosts) writer.int64('up', upSeconds)
+  else writer.int32('up', upSeconds)
+  return writer.bool('waiting', true).finish()
 }
 
 export function featureCompatibilityDocument(behaviours: Behaviours): Uint8Array {

@@ -35,8 +35,19 @@ export class CatalogStore {
   }
 
   findRaw(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array[] {
+    return [...this.#scan(ns, filter, sort)]
+  }
+
+  /** The first document of a find; null when there is none. */
+  first(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array | null {
+    for (const document of this.#scan(ns, filter, sort)) return document
+    return null
+  }
+
+  /** Nothing may be written before the end. */
+  *#scan(ns: string, filter: Uint8Array, sort: Record<string, 1 | -1> | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
-    if (collection === undefined) return []
+    if (collection === undefined) return
     const executor = executePlan(
       planQuery(collection, {
         filter: compileFilter(filter, this.#node.evaluation()),
@@ -44,11 +55,9 @@ export class CatalogStore {
       }),
       {},
     )
-    const documents: Uint8Array[] = []
     for (let record = executor.next(); record !== null; record = executor.next()) {
-      if (isWellFormed(ns, record.document)) documents.push(record.document)
+      if (isWellFormed(ns, record.document)) yield record.document
     }
-    return documents
   }
 
   /** Inserts or replaces by `_id`. {@link StorageNode.flush} follows. */
@@ -69,6 +78,11 @@ export class CatalogStore {
     const collection = this.#collection(ns)
     const id = idOf(document)
     this.#node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+  }
+
+  /** Removes what a capped collection has no place for after {@link put}. */
+  dropOverflow(ns: string): void {
+    for (const { document } of this.#node.collection(ns)?.cappedOverflow() ?? []) this.remove(ns, document)
   }
 
   /** Clients may drop it: then it begins anew. */
@@ -98,6 +112,12 @@ const essentialFields: Readonly<Record<string, readonly (readonly [string, numbe
     ['max', BsonType.object],
     ['shard', BsonType.string],
     ['lastmod', BsonType.timestamp],
+  ],
+  'config.queryAnalyzers': [
+    ['_id', BsonType.string],
+    ['collUuid', BsonType.binary],
+    ['mode', BsonType.string],
+    ['startTime', BsonType.date],
   ],
 }
 

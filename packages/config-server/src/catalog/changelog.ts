@@ -1,19 +1,73 @@
-/** config.changelog. Server: sharding_logging.cpp. */
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
+/** config.changelog and config.actionlog: what has changed in the catalog, and who did it. Server: sharding_logging.cpp, type_changelog.cpp. */
+import { configAddress, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { DocumentWriter, hexOf } from '@shardlab/bson'
+import { writePlacementVersion, type Behaviours } from '@shardlab/sharding'
 import { changelogDocument } from './catalog-documents.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
-export const changelogHandlers: ConfigHandlers<'config.log-change'> = { 'config.log-change': logChange }
+export const changelogHandlers: ConfigHandlers<'config.log-change'> = { 'config.log-change': logChangeOf }
 
-async function logChange(
+export interface CatalogChange {
+  readonly what: string
+  readonly ns: string
+  readonly details: Uint8Array
+}
+
+/** Appends what the config server itself has done; `StorageNode.flush` follows. */
+export function logChange(catalog: ShardingCatalog, change: CatalogChange): void {
+  append(catalog, change, configAddress, catalog.node.context.endpoint)
+}
+
+/** Appends what the balancer has done to config.actionlog; `StorageNode.flush` follows. */
+export function logAction(catalog: ShardingCatalog, action: CatalogChange): void {
+  const { node, store, behaviours } = catalog
+  if (behaviours.actionlogIsAChangelog) {
+    append(catalog, action, configAddress, node.context.endpoint, 'config.actionlog')
+    return
+  }
+  const { what, details } = action
+  const writer = new DocumentWriter(256).objectId('_id', node.newObjectId()).string('server', node.context.endpoint)
+  store.put('config.actionlog', writer.string('what', what).date('time', node.context.now()).document('details', details).finish())
+  store.dropOverflow('config.actionlog')
+}
+
+async function logChangeOf(
   catalog: ShardingCatalog,
-  { what, ns, details, from }: RequestOf<'config.log-change'>,
+  { from, ...change }: RequestOf<'config.log-change'>,
 ): Promise<ReplyOf<'config.log-change'>> {
-  const timeMs = catalog.node.context.now()
   const shard = from.split(':', 1)[0]!
-  const server = from.slice(shard.length + 1)
-  const id = `${server}-${new Date(timeMs).toISOString()}-${Buffer.from(catalog.node.newObjectId()).toString('hex')}`
-  catalog.store.put('config.changelog', changelogDocument({ id, server, shard, timeMs, what, ns, details }))
+  append(catalog, change, shard, from.slice(shard.length + 1))
   await catalog.node.flush()
   return {}
+}
+
+function append(
+  { behaviours, node, store }: ShardingCatalog,
+  change: CatalogChange,
+  shard: string,
+  server: string,
+  ns = 'config.changelog',
+): void {
+  const timeMs = node.context.now()
+  const id = `${server}-${changelogTime(behaviours, timeMs)}-${hexOf(node.newObjectId())}`
+  store.put(ns, changelogDocument({ ...change, id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs }))
+  store.dropOverflow(ns)
+}
+
+function changelogTime({ changelogTimes }: Behaviours, timeMs: number): string {
+  const text = new Date(timeMs).toISOString()
+  return changelogTimes === 'seconds' ? text.slice(0, 19) : text.replace('Z', changelogTimes === 'offset-with-colon' ? '+00:00' : '+0000')
+}
+
+/** A version in the details of a change. */
+export function writeChangelogVersion(
+  writer: DocumentWriter,
+  behaviours: Behaviours,
+  name: string,
+  version: PlacementVersionTuple,
+): DocumentWriter {
+  if (behaviours.changelogVersionsAreDocuments) return writePlacementVersion(writer, name, version)
+  const [epoch, seconds, increment, major, minor] = version
+  writer.timestamp(name, major, minor).objectId(`${name}Epoch`, Buffer.from(epoch, 'hex'))
+  return behaviours.chunksAreKeyedByUuid ? writer.timestamp(`${name}Timestamp`, seconds, increment) : writer
 }

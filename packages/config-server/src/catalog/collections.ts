@@ -1,7 +1,8 @@
 /** The entries of sharded collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { CommandError, decode, DocumentWriter, encode, findField, ObjectId, Timestamp } from '@shardlab/bson'
+import { CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { generationOf } from '@shardlab/sharding'
+import { databaseNameOf } from '@shardlab/node'
 import { chunkDocument, collectionDocument, type NewCollection } from './catalog-documents.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
@@ -52,7 +53,7 @@ async function commitCreateCollection(
     catalog.store.put('config.chunks', chunkDocument(catalog.behaviours, catalog.node.newObjectId(), collection, chunk, minor, timestamp)),
   )
   catalog.store.put('config.collections', collectionDocument(catalog.behaviours, collection))
-  const database = catalog.database(ns.split('.', 1)[0]!)
+  const database = catalog.database(databaseNameOf(ns))
   if (database !== null) catalog.markPartitioned(database)
   await catalog.node.flush()
   catalog.emitChange('collection-sharded', ns)
@@ -78,7 +79,7 @@ async function commitRenameCollection(
   catalog: ShardingCatalog,
   { ns, to, uuid }: RequestOf<'config.commit-rename-collection'>,
 ): Promise<ReplyOf<'config.commit-rename-collection'>> {
-  const isIt = (collection: Uint8Array | null) => collection !== null && Buffer.compare(uuidOf(collection), uuid) === 0
+  const isIt = (collection: Uint8Array | null) => collection !== null && sameBytes(uuidOf(collection), uuid)
   const target = catalog.store.get('config.collections', to)
   if (isIt(target)) return { error: null }
   const collection = catalog.store.get('config.collections', ns)
@@ -107,5 +108,5 @@ export async function dropCollections(catalog: ShardingCatalog, db: string): Pro
 
 function uuidOf(collection: Uint8Array): Uint8Array {
   const value = findField(collection, 'uuid')!
-  return value.bytes.subarray(value.start + 5, value.end)
+  return value.asBinary()
 }

@@ -3,6 +3,7 @@ import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shard
 import { CommandError, findField } from '@shardlab/bson'
 import { databaseDocument } from './catalog-documents.js'
 import { dropCollections } from './collections.js'
+import { removeQueryAnalyzersOf } from './query-analyzers.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 /** Names that clients cannot make databases of. */
@@ -100,6 +101,7 @@ async function dropDatabase(
   await dropCollections(catalog, db)
   const database = catalog.store.get('config.databases', db)
   if (database !== null) {
+    removeQueryAnalyzersOf(catalog, db)
     catalog.store.remove('config.databases', database)
     await catalog.node.flush()
     catalog.emitChange('database-dropped', db)

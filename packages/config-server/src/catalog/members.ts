@@ -1,5 +1,6 @@
 /** The members of the cluster: its first contact, its shards, its routers. Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { concernDefaultsId } from '@shardlab/node'
 import { mongosDocument } from './catalog-documents.js'
 import { createCatalog } from './create-catalog.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
@@ -18,9 +19,9 @@ async function initialise(catalog: ShardingCatalog, request: RequestOf<'config.i
 
 async function mongosPing(
   catalog: ShardingCatalog,
-  { host, version, createdMs, upSeconds }: RequestOf<'config.mongos-ping'>,
+  request: RequestOf<'config.mongos-ping'>,
 ): Promise<ReplyOf<'config.mongos-ping'>> {
-  catalog.store.put('config.mongos', mongosDocument(host, version, createdMs, catalog.node.context.now(), upSeconds))
+  catalog.store.put('config.mongos', mongosDocument(catalog.behaviours, { ...request, pingMs: catalog.node.context.now() }))
   await catalog.node.flush()
-  return { clusterId: catalog.clusterId() }
+  return { clusterId: catalog.clusterId(), concernDefaults: catalog.store.get('config.settings', concernDefaultsId) }
 }

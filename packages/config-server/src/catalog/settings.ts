@@ -1,20 +1,24 @@
 /** The switches of the balancer in config.settings. Server: balancer_configuration.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { decode, encode } from '@shardlab/bson'
+import { boolValue, DocumentWriter, stringValue } from '@shardlab/bson'
+import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
-export const settingsHandlers: ConfigHandlers<'config.set-balancer-mode' | 'config.get-balancer-settings'> = {
+export const settingsHandlers: ConfigHandlers<'config.set-balancer-mode' | 'config.get-balancer-settings' | 'config.get-setting'> = {
   'config.set-balancer-mode': setBalancerMode,
   'config.get-balancer-settings': ({ store }) => ({ settings: store.get('config.settings', 'balancer') }),
+  'config.get-setting': ({ store }, { id }) => ({ setting: store.get('config.settings', id) }),
 }
 
 async function setBalancerMode(
   catalog: ShardingCatalog,
   { mode }: RequestOf<'config.set-balancer-mode'>,
 ): Promise<ReplyOf<'config.set-balancer-mode'>> {
-  const settings = catalog.store.get('config.settings', 'balancer')
-  const kept = settings === null ? {} : decode(settings)
-  catalog.store.put('config.settings', encode({ ...kept, _id: 'balancer', mode, stopped: mode !== 'full' }))
+  const { store, behaviours } = catalog
+  const settingOf = (id: string) => store.get('config.settings', id) ?? new DocumentWriter(64).string('_id', id).finish()
+  const isOn = mode === 'full'
+  store.put('config.settings', withFields(settingOf('balancer'), { mode: stringValue(mode), stopped: boolValue(!isOn) }))
+  if (behaviours.balancerSwitchesAutoSplit) store.put('config.settings', withFields(settingOf('autosplit'), { enabled: boolValue(isOn) }))
   await catalog.node.flush()
   return { error: null }
 }

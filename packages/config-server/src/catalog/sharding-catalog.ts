@@ -4,6 +4,7 @@ import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
+import { ReshardingOperations } from './resharding/reshardings.js'
 
 /** Requests that the config server answers. */
 export type ConfigKind = Extract<MessageKind, `config.${string}`>
@@ -17,6 +18,7 @@ export class ShardingCatalog {
   readonly node: StorageNode
   readonly store: CatalogStore
   readonly behaviours: Behaviours
+  readonly reshardings: ReshardingOperations
   /** Creations of databases that are under way: a second one waits for the first. */
   readonly databasesInCreation = new Map<string, Promise<ReplyOf<'config.create-database'>>>()
 
@@ -24,6 +26,7 @@ export class ShardingCatalog {
     this.node = node
     this.behaviours = node.behaviours
     this.store = new CatalogStore(node)
+    this.reshardings = new ReshardingOperations(this)
   }
 
   /** Has `config.initialise` been done in this life or an earlier one? */
@@ -40,6 +43,11 @@ export class ShardingCatalog {
   collection(ns: string): Uint8Array | null {
     const document = this.store.get('config.collections', ns)
     return document === null || findField(document, 'dropped')?.isTruthy() === true ? null : document
+  }
+
+  /** The config.collections documents of all collections that are sharded now, ordered by namespace. */
+  shardedCollections(): Uint8Array[] {
+    return this.store.find('config.collections', { dropped: { $ne: true } }, { _id: 1 })
   }
 
   shardIds(): string[] {

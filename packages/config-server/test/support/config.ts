@@ -12,6 +12,8 @@ export class ConfigUnderTest {
   readonly context: FakeContext
   readonly actor: Actor
   readonly #version: EmulatedVersion
+  /** How shards answer what the config server asks beside their sizes. */
+  readonly answers = new Map<MessageKind, (to: string, request: never) => unknown>()
   /** Bytes of each shard; absent ones do not answer. */
   readonly sizes = new Map<string, number>()
 
@@ -19,7 +21,9 @@ export class ConfigUnderTest {
     this.#version = version
     this.context = new FakeContext('config', {
       disk,
-      peers: async (to, kind) => {
+      peers: async (to, kind, request) => {
+        const answer = this.answers.get(kind)
+        if (answer !== undefined) return answer(to, request as never) as never
         if (kind !== 'shard.data-size') throw new Error(`nobody expected ${kind}`)
         const sizeBytes = this.sizes.get(to)
         return sizeBytes === undefined ? undefined : { sizeBytes }
@@ -77,6 +81,21 @@ export class ConfigUnderTest {
       chunks,
     })
     return error === null ? null : decode(error)
+  }
+
+  /** The collections of the config database, by name. */
+  async collections(): Promise<{ name: string; options: Document }[]> {
+    const { body } = await this.send('node.command', {
+      db: 'config',
+      body: encode({ listCollections: 1, cursor: { batchSize: 1000 } }),
+      sequences: [],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+      clusterTime: [1, 1],
+    })
+    const { firstBatch } = (decode(body) as { cursor: { firstBatch: { name: string; options: Document }[] } }).cursor
+    return firstBatch.filter(({ name }) => !name.startsWith('system.')).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /** All documents of a config collection, as bytes and as a client reads them. */

@@ -75,7 +75,7 @@ export function invocationOfRead(
     .document('collation', collation ?? simpleCollation)
     .string('$db', db)
     .finish()
-  return { ...now, db, body, args: CommandArguments.parse(body, aggregateFields), sequences: [] }
+  return { ...now, concerns: aggregate.concerns, db, body, args: CommandArguments.parse(body, aggregateFields), sequences: [] }
 }
 
 /** Their values are no expressions; what is missing stays so. */

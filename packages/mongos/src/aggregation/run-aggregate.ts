@@ -30,8 +30,7 @@ import { establishCursors, openMerged, openOnOne } from '../reads/open-cursor.js
 import { isStaleCode, replyError } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { noteRouted } from '../statistics/routed.js'
-import type { CountedCommand } from '../statistics/statistics.js'
+import { noteRouted, type RoutedTo } from '../statistics/routed.js'
 import { bodyForMembers } from './aggregate-body.js'
 import { ForeignReads } from './foreign-reads.js'
 import { planAggregate, type AggregatePlan } from './plan-aggregate.js'
@@ -63,16 +62,15 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
   const batchSize = batchSizeOf(invocation.args)
   const written = await withPlan(invocation, async (planned) => {
     const { pipeline, plan } = planned
-    if (pipeline.writer !== null) return { planned, stream: await openStream(planned, 'aggregate') }
+    if (pipeline.writer !== null) return { planned, stream: await openStream(planned, true) }
     const traits = { noTimeout: false, batchSize }
     if (plan.kind === 'nothing') return writeEmptyCursor(cursorNs)
     const opening = { ...planned.invocation, cursorNs }
-    if (plan.kind !== 'member')
-      return openMerged(opening, cursorNs, await openStream(planned, 'aggregate'), { ...traits, singleBatch: false, partial: false })
+    if (plan.kind !== 'member') return openMerged(opening, cursorNs, await openStream(planned, true), { ...traits, singleBatch: false })
     await noteTargeted(planned, [plan.member])
     const command = routedCommand(opening, planned.route, plan.member, opening.body)
     const reply = await openOnOne(opening, plan.member, command, traits)
-    noteTo(planned, plan.to, 'aggregate')
+    noteTo(planned, plan.to, true)
     return reply
   })
   if (written instanceof DocumentWriter) return written
@@ -82,7 +80,7 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
 
 /** The documents of an aggregate that is part of another one. @throws CommandError as {@link runAggregate} */
 function openAggregate(invocation: MongosInvocation): Promise<DocumentStream> {
-  return withPlan(invocation, (planned) => openStream(planned, null))
+  return withPlan(invocation, (planned) => openStream(planned, false))
 }
 
 /** $out and $merge: what was opened is read to the end here, outside of all attempts. */
@@ -186,7 +184,8 @@ async function unshardedCollation(
   return (options === undefined ? undefined : findField(options.bytes, 'collation', options.start))?.slice() ?? null
 }
 
-async function openStream(planned: Planned, counted: CountedCommand | null): Promise<DocumentStream> {
+/** `counts`: it is the client's command, not a part of one. */
+async function openStream(planned: Planned, counts: boolean): Promise<DocumentStream> {
   const { plan, invocation, ns, pipeline, evaluation } = planned
   switch (plan.kind) {
     case 'nothing':
@@ -204,18 +203,18 @@ async function openStream(planned: Planned, counted: CountedCommand | null): Pro
       return openOnMembers(
         planned,
         { ...plan, kind: 'split', members: [plan.member], shardsPart: stages, mergerPart: [], mergeSort: null },
-        counted,
+        counts,
       )
     }
     case 'split':
-      return openOnMembers(planned, plan, counted)
+      return openOnMembers(planned, plan, counts)
   }
 }
 
 async function openOnMembers(
   planned: Planned,
   { members, shardsPart, mergerPart, mergeSort, to }: Extract<AggregatePlan, { kind: 'split' }>,
-  counted: CountedCommand | null,
+  counts: boolean,
 ): Promise<DocumentStream> {
   const { invocation, evaluation, pipeline } = planned
   const merges = mergerPart.length > 0 || pipeline.writer !== null
@@ -223,8 +222,8 @@ async function openOnMembers(
   const body = bodyForMembers(invocation, shardsPart, { merges, nowMs: evaluation.nowMs })
   // What goes to every shard, whatever it owns, bears no versions.
   const route: Route = to === null ? { kind: 'config' } : planned.route
-  const { remotes } = await establishCursors(invocation, members, (member) => routedCommand(invocation, route, member, body), false)
-  noteTo(planned, to, counted)
+  const { remotes } = await establishCursors(invocation, members, (member) => routedCommand(invocation, route, member, body))
+  noteTo(planned, to, counts)
   const order = mergeSort === null ? null : documentOrder(parseSort(mergeSort), evaluation.strings)
   const batchSize = batchSizeOf(invocation.args) ?? 0
   const merger = new ResultsMerger(remotes, order, merges ? 0 : batchSize)
@@ -245,6 +244,19 @@ function noteTargeted({ invocation, ns }: Planned, shards: readonly string[]): P
   return invocation.host.reach('mongos.read.targeted', { ns, shards })
 }
 
-function noteTo({ invocation }: Planned, to: Extract<AggregatePlan, { kind: 'split' }>['to'], counted: CountedCommand | null): void {
-  if (to !== null) noteRouted(invocation, counted, to)
+function noteTo({ invocation, pipeline }: Planned, to: RoutedTo | null, counts: boolean): void {
+  if (to === null) return
+  const ownerCount = ownersOf(invocation, to.route, pipeline).size
+  noteRouted(invocation, counts ? [{ command: 'aggregate', shardCount: to.shards.length, ownerCount }] : [], to)
+}
+
+/** Shards that own chunks of any collection of the pipeline. Server: updateHostsTargetedMetrics of cluster_aggregate.cpp. */
+function ownersOf({ host, db }: MongosInvocation, route: Route, { foreign }: Pipeline): ReadonlySet<string> {
+  const owners = new Set(route.kind === 'sharded' ? route.placement.table.owners() : [])
+  for (const { db: foreignDb, collection } of foreign) {
+    // Planning has looked them up.
+    const placement = host.catalog.peekCollection(`${foreignDb ?? db}.${collection}`)
+    for (const owner of placement?.table.owners() ?? []) owners.add(owner)
+  }
+  return owners
 }

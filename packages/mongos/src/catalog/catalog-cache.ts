@@ -10,6 +10,7 @@ import { raise } from '../remote/command-reply.js'
 import type { Remote } from '../remote/remote.js'
 import { withDeadline } from '../remote/with-deadline.js'
 import { parseDatabase, type DatabaseEntry } from './database-entry.js'
+import { RefreshStatistics } from './refresh-statistics.js'
 import { RefreshingMap } from './refreshing-map.js'
 
 export class CatalogCache {
@@ -20,6 +21,7 @@ export class CatalogCache {
   readonly #collections: RefreshingMap<CollectionPlacement | null>
   /** How often routing turned out stale, for serverStatus. */
   staleConfigCount = 0
+  readonly refreshes = new RefreshStatistics()
 
   /** `reach`: see {@link ActorContext.reach}, with a client's error for a step that is made to fail. */
   constructor(context: ActorContext, remote: Remote, limits: MongosLimits, reach: ActorContext['reach']) {
@@ -40,16 +42,15 @@ export class CatalogCache {
     })
   }
 
+  /** Called with each placement that comes from the config server. */
+  learned: (placement: CollectionPlacement) => void = () => {}
+
   get databaseCount(): number {
     return this.#databases.size
   }
 
   get collectionCount(): number {
     return this.#collections.size
-  }
-
-  get refreshCount(): number {
-    return this.#collections.fetchCount
   }
 
   /** What is known of a database without asking; undefined: ask. */
@@ -124,7 +125,15 @@ export class CatalogCache {
 
   async #fetchCollection(ns: string, known: CollectionPlacement | null): Promise<CollectionPlacement | null> {
     await this.#reach('mongos.catalog.before-refresh', { ns })
-    const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, null)
-    return applyPlacementAnswer(ns, known, answer)
+    return this.refreshes.count(
+      known !== null,
+      () => this.#context.now(),
+      async () => {
+        const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, null)
+        const placement = applyPlacementAnswer(ns, known, answer)
+        if (placement !== null && placement !== known) this.learned(placement)
+        return placement
+      },
+    )
   }
 }

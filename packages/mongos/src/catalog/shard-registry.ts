@@ -9,6 +9,8 @@ export class ShardRegistry {
   readonly #clock: ClusterClock
   #hosts: ReadonlyMap<Address, string> = new Map()
   #ids: readonly Address[] = []
+  /** Somebody has named a shard that is not in the list. */
+  #isBehind = false
 
   constructor(remote: Remote, clock: ClusterClock) {
     this.#remote = remote
@@ -21,12 +23,18 @@ export class ShardRegistry {
     this.#clock.advance(clusterTime)
     this.#hosts = new Map(shards.map((shard) => [findField(shard, '_id')!.asString(), findField(shard, 'host')!.asString()]))
     this.#ids = [...this.#hosts.keys()].sort()
+    this.#isBehind = false
     return shards
   }
 
-  /** Ids of all shards, sorted; asks as long as none is known. */
+  /** Takes note of shards that own something: one that is not in the list has joined the cluster since it was read. */
+  expect(shards: readonly Address[]): void {
+    if (!shards.every((shard) => this.#hosts.has(shard))) this.#isBehind = true
+  }
+
+  /** Ids of all shards, sorted; asks as long as none is known, and when there must be more. */
   async ids(operation: Operation | null): Promise<readonly Address[]> {
-    if (this.#ids.length === 0) await this.refresh(operation)
+    if (this.#ids.length === 0 || this.#isBehind) await this.refresh(operation)
     return this.#ids
   }
 

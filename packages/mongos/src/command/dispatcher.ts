@@ -22,6 +22,7 @@ import {
   maxTimeMsOf,
   noteConnected,
   readSessionOptions,
+  withDefaultConcerns,
   withErrorLabels,
   writeConcernErrorOf,
   type Concerns,
@@ -112,7 +113,7 @@ function prepare(
   operation: Operation,
 ): MongosInvocation {
   const db = databaseOf(body)
-  const args = CommandArguments.parse(body, row.fields ?? null, sequences.length === 0 ? [] : sequences.map(([id]) => id))
+  const args = argumentsOf(row, body, sequences)
   if (row.adminOnly === true && db !== 'admin')
     throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
   checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
@@ -124,7 +125,21 @@ function prepare(
     operation.session = session
   }
   operation.limit(maxTimeMsOf(args))
-  return { host, db, body, args, sequences, session, txnNumber, concerns, operation, connectionId, remote }
+  const invocation = { host, db, body, args, sequences, session, txnNumber, concerns, operation, connectionId, remote }
+  const defaults = host.concernDefaults.document
+  const completed = defaults === null ? null : withDefaultConcerns(row, body, args, concerns, defaults)
+  if (completed === null) return invocation
+  const completedArgs = argumentsOf(row, completed, sequences)
+  return { ...invocation, body: completed, args: completedArgs, concerns: checkConcerns(row, completedArgs, host.behaviours) }
+}
+
+function argumentsOf(row: CommandRow<MongosInvocation>, body: Uint8Array, sequences: ClientCommand['sequences']): CommandArguments {
+  return CommandArguments.parse(
+    body,
+    row.fields ?? null,
+    sequences.length === 0 ? [] : sequences.map(([id]) => id),
+    row.ignoresUnknownFields === true ? 'ignored' : 'refused',
+  )
 }
 
 /** @throws CommandError 40571 without a database, 20 for `local`, 73 InvalidNamespace */

@@ -7,9 +7,9 @@ export const balancerStart: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   access: 'admin',
   adminOnly: true,
+  behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStart',
   status: 'full',
   summary: 'Turns the balancer on.',
-  fields: {},
   run: (invocation) => setBalancerMode(invocation, 'full'),
 }

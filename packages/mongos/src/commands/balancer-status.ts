@@ -7,15 +7,17 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   access: 'admin',
   adminOnly: true,
+  behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStatus',
   status: 'full',
   summary: 'Tells whether the balancer is on and what it is doing.',
-  fields: {},
   async run({ host, operation }) {
     const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
-    return new DocumentWriter(256)
+    const writer = new DocumentWriter(256)
       .string('mode', mode)
       .bool('inBalancerRound', inBalancerRound)
       .int64('numBalancerRounds', numBalancerRounds)
+    // The config server has one primary for ever.
+    return host.behaviours.balancerStatusTellsTerm ? writer.int64('term', 1n) : writer
   },
 }

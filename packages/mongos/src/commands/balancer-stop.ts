@@ -12,16 +12,19 @@ export const balancerStop: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   access: 'admin',
   adminOnly: true,
+  behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStop',
   status: 'full',
   summary: 'Turns the balancer off, and waits until the round that is running has ended.',
-  fields: {},
   async run(invocation) {
     const { host, operation } = invocation
     const writer = await setBalancerMode(invocation, 'off')
+    let roundsBefore: number | null = null
     for (;;) {
-      const { inBalancerRound } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
-      if (!inBalancerRound) return writer
+      const { inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
+      roundsBefore ??= numBalancerRounds
+      // Rounds that begin from now on look at nothing.
+      if (!inBalancerRound || numBalancerRounds !== roundsBefore) return writer
       const leftMs = operation.remainingMs(host.context.now())
       if (!(await operation.sleep(host.context, leftMs === undefined ? pollMs : Math.min(leftMs, pollMs))))
         throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')

@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { bulkWriteFields, type BulkWriteOp } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
+import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
 import { withId } from '../writes/document-ids.js'
 import { parseBulkWrite } from '../writes/write-command.js'
@@ -14,8 +15,7 @@ export const bulkWrite: CommandRow<MongosInvocation> = {
   adminOnly: true,
   apiVersion1: true,
   manual: 'reference/command/bulkWrite',
-  status: 'partial',
-  missing: 'updates that move a document to another shard',
+  status: 'full',
   summary: 'Inserts, updates and deletes in several collections at once, each on the shards that it concerns.',
   retryable: true,
   fields: bulkWriteFields,
@@ -23,7 +23,7 @@ export const bulkWrite: CommandRow<MongosInvocation> = {
     const { host } = invocation
     const command = parseBulkWrite(invocation, (op) => withDocumentId(host, op))
     command.statements.forEach((_, index) => host.statistics.opcounters[command.kindOf(index)]++)
-    return new BatchWriteExecutor(invocation, command).run()
+    return new BatchWriteExecutor(invocation, sampleWrites(invocation, command)).run()
   },
 }
 

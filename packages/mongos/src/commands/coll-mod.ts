@@ -17,6 +17,7 @@ export const collMod: CommandRow<MongosInvocation> = {
   missing: 'time series collections',
   summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
   fields: collModFields,
+  ignoresUnknownFields: true,
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
@@ -32,7 +33,7 @@ export const collMod: CommandRow<MongosInvocation> = {
       }
       // The primary shard lists the collection's options, chunks or not.
       const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, invocation.operation))
-      return rawReplies(invocation, route, database === null ? [] : [database.primaryShard])
+      return rawReplies(invocation, route, { further: database === null ? [] : [database.primaryShard] })
     })
   },
 }

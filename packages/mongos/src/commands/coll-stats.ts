@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { collStatsFields, writeNumber, writeStorageStats } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
+import type { Behaviours } from '@shardlab/sharding'
 import { askAll } from '../reads/ask-all.js'
 import { owningMembers } from '../routing/owning-members.js'
 import { routedCommand, soleMember, type Route } from '../routing/route.js'
@@ -26,12 +27,13 @@ export const collStats: CommandRow<MongosInvocation> = {
 async function statsOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
   const scale = scaleOf(invocation.args.value('scale'))
   const writer = new DocumentWriter(2048).bool('sharded', route.kind === 'sharded')
-  if (route.kind === 'missing') return writeStorageStats(writer.string('ns', ns), undefined, { scale, orphanCount: 0 })
+  if (route.kind === 'missing')
+    return writeStorageStats(writer.string('ns', ns), undefined, { behaviours: invocation.host.behaviours, role: {} }, scale)
   if (route.kind !== 'sharded') writer.string('primary', soleMember(route))
   const body = unscaledBody(invocation.body)
   const members = owningMembers(route, invocation.db)
   const answers = await askAll(invocation, members, (member) => routedCommand(invocation, route, member, body))
-  return writeSums(writer, ns, scale, route.kind === 'sharded' ? route.placement.table.chunkCount : 1, answers)
+  return writeSums(writer, ns, scale, invocation.host.behaviours, route.kind === 'sharded' ? route.placement.table.chunkCount : 1, answers)
 }
 
 /** @throws CommandError 4390200, 4390201 */
@@ -62,11 +64,13 @@ function writeSums(
   writer: DocumentWriter,
   ns: string,
   scale: number,
+  { statisticsHaveTotals }: Behaviours,
   chunkCount: number,
   answers: readonly (readonly [member: string, reply: Uint8Array])[],
 ): DocumentWriter {
   const number = (reply: Uint8Array, name: string) => findField(reply, name)?.asNumber() ?? 0
-  const sums = new Map(summed.map((name) => [name, answers.reduce((sum, [, reply]) => sum + number(reply, name), 0)] as const))
+  const names = summed.filter((name) => name !== 'totalSize' || statisticsHaveTotals)
+  const sums = new Map(names.map((name) => [name, answers.reduce((sum, [, reply]) => sum + number(reply, name), 0)] as const))
   const first = answers[0]?.[1]
   if (first !== undefined)
     for (const it = new FieldIterator(first); it.next();) if (copied.has(it.name())) writer.value(it.name(), it.value())
@@ -83,9 +87,8 @@ function writeSums(
     .double('avgObjSize', count === 0 ? 0 : bytes / count)
     .int64('maxSize', Math.floor(Math.max(0, ...answers.map(([, reply]) => number(reply, 'maxSize'))) / scale))
     .int32('nindexes', Math.max(0, ...indexCounts))
-    .int32('scaleFactor', scale)
-    .int32('nchunks', chunkCount)
-    .startDocument('shards')
+  if (statisticsHaveTotals) writer.int32('scaleFactor', scale)
+  writer.int32('nchunks', chunkCount).startDocument('shards')
   for (const [member, reply] of answers) writeScaled(writer.startDocument(member), reply, scale).end()
   return writer.end()
 }

@@ -39,7 +39,7 @@ async function countOn(invocation: MongosInvocation, ns: string, route: Route): 
     else writer.int64(member, n)
     total += n
   }
-  noteRead(invocation, null, targets)
+  noteRead(invocation, targets.to)
   const left = Math.max(0, total - skip)
   return writeCount(limit > 0 ? Math.min(left, limit) : left, writer.end())
 }

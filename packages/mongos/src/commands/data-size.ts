@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { dataSizeFields, namespaceArgument } from '@shardlab/node'
+import { databaseNameOf, dataSizeFields, namespaceArgument } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { owningMembers } from '../routing/owning-members.js'
@@ -18,7 +18,7 @@ export const dataSize: CommandRow<MongosInvocation> = {
   fields: dataSizeFields,
   run(invocation) {
     const ns = namespaceArgument(invocation.args)
-    const db = ns.slice(0, ns.indexOf('.'))
+    const db = databaseNameOf(ns)
     // The namespace may be of another database than the command.
     const routed = db === invocation.db ? invocation : { ...invocation, db }
     return withRoute(routed, ns, false, async (route) => {

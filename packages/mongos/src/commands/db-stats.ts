@@ -17,6 +17,7 @@ export const dbStats: CommandRow<MongosInvocation> = {
   fields: dbStatsFields,
   async run(invocation) {
     const { args, db, host, operation } = invocation
+    const { behaviours } = host
     const scale = Math.trunc(args.number('scale') ?? 1)
     if (!(scale > 0)) throw new CommandError('BadValue', 'Scale must be greater than zero')
     const answers = await askAll(invocation, await host.shards.ids(operation), () => configCommand(invocation))
@@ -25,13 +26,15 @@ export const dbStats: CommandRow<MongosInvocation> = {
       copyReplyFields(writer.startDocument(host.shards.connectionString(member)), reply)
         .double('ok', 1)
         .end()
-    writer.end().string('db', db)
+    writer.end()
+    if (!behaviours.dbStatsSumsExtents) writer.string('db', db)
     const sum = (name: string) => answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
     const objects = sum('objects')
     const bytes = answers.reduce(
       (total, [, reply]) => total + (findField(reply, 'avgObjSize')?.asNumber() ?? 0) * (findField(reply, 'objects')?.asNumber() ?? 0),
       0,
     )
+    if (behaviours.dbStatsSumsExtents) return writeWithExtents(writer, objects, bytes, sum)
     for (const [name, value] of [
       ['collections', sum('collections')],
       ['views', sum('views')],
@@ -46,4 +49,12 @@ export const dbStats: CommandRow<MongosInvocation> = {
     writeNumber(writer, 'indexes', sum('indexes')).double('indexSize', sum('indexSize'))
     return writeNumber(writer, 'scaleFactor', scale).double('fsUsedSize', 0).double('fsTotalSize', 0)
   },
+}
+
+/** The sums as routers gave them while there was MMAPv1; its numbers are zeros on other storage engines. */
+function writeWithExtents(writer: DocumentWriter, objects: number, bytes: number, sum: (name: string) => number): DocumentWriter {
+  writeNumber(writer, 'objects', objects).double('avgObjSize', objects === 0 ? 0 : bytes / objects)
+  for (const name of ['dataSize', 'storageSize', 'numExtents', 'indexes', 'indexSize', 'fileSize'])
+    writeNumber(writer, name, Math.trunc(sum(name)))
+  return writer.startDocument('extentFreeList').int32('num', 0).int32('totalSize', 0).end()
 }

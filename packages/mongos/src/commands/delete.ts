@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
+import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
 import { parseWriteCommand } from '../writes/write-command.js'
 
@@ -16,6 +17,6 @@ export const deleteCommand: CommandRow<MongosInvocation> = {
   run(invocation) {
     const command = parseWriteCommand(invocation, 'delete')
     invocation.host.statistics.opcounters.delete += command.statements.length
-    return new BatchWriteExecutor(invocation, command).run()
+    return new BatchWriteExecutor(invocation, sampleWrites(invocation, command)).run()
   },
 }

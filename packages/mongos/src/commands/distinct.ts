@@ -30,7 +30,7 @@ async function distinctOn(invocation: MongosInvocation, ns: string, route: Route
   const targets = membersOfRead(invocation, ns, route, args.document('query'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targets.members })
   const answers = await askAll(invocation, targets.members, (member) => routedCommand(invocation, route, member, body))
-  noteRead(invocation, null, targets)
+  noteRead(invocation, targets.to)
   const [only] = answers
   if (answers.length === 1) return copyReplyFields(replyWriterFor(only![1]), only![1])
   const values = new DistinctValues(context.strings)

@@ -3,7 +3,8 @@ import { CommandError } from '@shardlab/bson'
 import { dropIndexesFields } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
-import { rawReplies } from '../routing/raw-replies.js'
+import { rawReplies, type SuccessfulAnswers } from '../routing/raw-replies.js'
+import { isConfigDatabase } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const dropIndexes: CommandRow<MongosInvocation> = {
@@ -17,12 +18,15 @@ export const dropIndexes: CommandRow<MongosInvocation> = {
   summary: 'Drops indexes on every shard that owns a part of the collection.',
   fields: dropIndexesFields,
   run(invocation) {
-    const { args, db } = invocation
+    const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    if (isConfigDatabase(db) && host.behaviours.catalogCollectionsCannotBeDropped)
+      throw new CommandError('IllegalOperation', `Cannot drop indexes in '${db}' database in sharded cluster`)
+    const done: SuccessfulAnswers = new Map()
     return withRoute(invocation, ns, false, (route) => {
       if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), false)
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `ns not found ${ns}`)
-      return rawReplies(invocation, route)
+      return rawReplies(invocation, route, { done })
     })
   },
 }

@@ -18,6 +18,8 @@ export const drop: CommandRow<MongosInvocation> = {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const member = configMemberOf(db)
+    if (member !== null && host.behaviours.catalogCollectionsCannotBeDropped)
+      throw new CommandError('IllegalOperation', `Cannot drop collection in '${db}' database in sharded cluster`)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
     const collectionUuid = collectionUuidOf(args, host.behaviours)
     return withDatabase(invocation, db, false, async (database) => {

@@ -1,5 +1,5 @@
-import { checkDatabaseName, type CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
+import { checkDatabaseName, checkFields, type CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, findField, noCode, typeName } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 
 export const enableSharding: CommandRow<MongosInvocation> = {
@@ -11,13 +11,24 @@ export const enableSharding: CommandRow<MongosInvocation> = {
   manual: 'reference/command/enableSharding',
   status: 'full',
   summary: 'Creates a database, on the primary shard that is asked for.',
-  fields: { primaryShard: 'string' },
-  async run({ args, host, operation }) {
-    if (args.target.type !== BsonType.string)
-      throw new CommandError('InvalidNamespace', `invalid db name specified: ${args.target.isNumber() ? args.target.asNumber() : ''}`)
-    const db = args.target.asString()
+  async run(invocation) {
+    const { args, body, host, operation } = invocation
+    if (host.behaviours.enableShardingIsTyped)
+      checkFields('enableSharding', body, { enableSharding: 'string', primaryShard: 'string' }, 'ignored')
+    else checkUntyped(invocation)
+    const db = args.targetString()
     checkDatabaseName(db)
+    if (host.behaviours.enablingTwiceFails && (await host.catalog.database(db, operation))?.partitioned === true)
+      throw new CommandError(noCode, 'already enabled')
     await host.catalog.enableSharding(db, args.string('primaryShard') ?? null, operation)
     return new DocumentWriter(192)
   },
+}
+
+/** Server: parseNs, BSONElement::String. @throws CommandError 73 InvalidNamespace, 13111 */
+function checkUntyped({ args, body }: MongosInvocation): void {
+  if (args.target.type !== BsonType.string) throw new CommandError('InvalidNamespace', 'invalid db name specified: ')
+  const primaryShard = findField(body, 'primaryShard')
+  if (primaryShard !== undefined && primaryShard.type !== BsonType.string)
+    throw new CommandError(13111, `wrong type for field (primaryShard) ${typeName(primaryShard.type)} != string`)
 }

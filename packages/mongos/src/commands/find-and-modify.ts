@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { findAndModifyFields, readFindAndModify, checkLet } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
+import { sampleFindAndModify } from '../query-analysis/sampled-writes.js'
 import { runFindAndModify } from '../writes/find-and-modify.js'
 
 export const findAndModify: CommandRow<MongosInvocation> = {
@@ -10,9 +11,8 @@ export const findAndModify: CommandRow<MongosInvocation> = {
   access: 'write',
   apiVersion1: true,
   manual: 'reference/command/findAndModify',
-  status: 'partial',
-  missing: 'updates that move a document to another shard',
-  summary: 'Updates, replaces, upserts or deletes one document where it is and answers with it.',
+  status: 'full',
+  summary: 'Updates, replaces, upserts or deletes one document and answers with it; moves it if its shard key value asks for it.',
   retryable: true,
   fields: findAndModifyFields,
   run(invocation) {
@@ -20,6 +20,6 @@ export const findAndModify: CommandRow<MongosInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     checkLet(invocation)
     const request = readFindAndModify(args)
-    return runFindAndModify(invocation, ns, request)
+    return runFindAndModify(sampleFindAndModify(invocation, ns), ns, request)
   },
 }

@@ -2,17 +2,18 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import { checkFindArguments, checkLet, compileFind, evaluationOf, findFields, nonNegative, tailableModeOf } from '@shardlab/node'
 import { parseSort, type SortPattern } from '@shardlab/query'
-import type { CollectionPlacement, Targeting } from '@shardlab/sharding'
+import type { Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { ResultsMerger } from '../cursors/results-merger.js'
 import { SkipLimitStream } from '../cursors/skip-limit-stream.js'
 import { sortKeyField, sortKeyOrder } from '../cursors/sort-key-order.js'
 import { establishCursors, openMerged, openOnOne, type CursorTraits } from '../reads/open-cursor.js'
-import { routedCommand, soleMember, type Route } from '../routing/route.js'
+import { establishWhereReachable } from '../reads/partial-results.js'
+import { routedCommand, soleMember, type Route, type ShardedRoute } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { targetRead } from '../routing/target-read.js'
-import { noteRouted, routedToPrimary } from '../statistics/routed.js'
+import { noteRead, targetRead } from '../routing/target-read.js'
+import { routedToPrimary } from '../statistics/routed.js'
 
 export const find: CommandRow<MongosInvocation> = {
   name: 'find',
@@ -51,25 +52,27 @@ async function findOn(invocation: MongosInvocation, ns: string, route: Route): P
   if (route.kind !== 'sharded') {
     const member = soleMember(route)
     const reply = await openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits)
-    noteRouted(invocation, 'find', routedToPrimary(ns, route, member))
+    noteRead(invocation, routedToPrimary(ns, route, member), 'find')
     return reply
   }
   const targeting = targetRead(invocation, route.placement, args.document('filter'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
+  // Also of one shard there may be nothing to be had.
+  const allowPartial = args.bool('allowPartialResults') ?? false
   const reply =
-    targeting.shards.length === 1
+    targeting.shards.length === 1 && !allowPartial
       ? await openOnOne(invocation, targeting.shards[0]!, routedCommand(invocation, route, targeting.shards[0]!, body), traits)
-      : await findOnSeveral(invocation, ns, route, targeting, traits)
-  noteRouted(invocation, 'find', { ns, route, ...targeting })
+      : await findOnSeveral(invocation, ns, route, targeting, { ...traits, allowPartial })
+  noteRead(invocation, { ns, route, ...targeting }, 'find')
   return reply
 }
 
 async function findOnSeveral(
   invocation: MongosInvocation,
   ns: string,
-  route: Route & { readonly placement: CollectionPlacement },
+  route: ShardedRoute,
   { shards }: Targeting,
-  traits: CursorTraits,
+  { allowPartial, ...traits }: CursorTraits & { readonly allowPartial: boolean },
 ): Promise<DocumentWriter> {
   const { args, host } = invocation
   const sort = mergeSortOf(args.document('sort'))
@@ -77,15 +80,14 @@ async function findOnSeveral(
   const skip = nonNegative(args, 'skip') ?? 0
   const limit = nonNegative(args, 'limit') ?? 0
   const body = bodyForShards(invocation, sort !== null, skip, limit)
-  const { remotes, partial } = await establishCursors(
-    invocation,
-    shards,
-    (shard) => routedCommand(invocation, route, shard, body),
-    args.bool('allowPartialResults') ?? false,
-  )
-  const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort, strings), traits.batchSize ?? 0)
+  const establish = allowPartial ? establishWhereReachable : establishCursors
+  const { remotes, partial } = await establish(invocation, shards, (shard) => routedCommand(invocation, route, shard, body))
+  const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort, strings), traits.batchSize ?? 0, {
+    allowed: allowPartial,
+    isSo: partial,
+  })
   const stream = skip === 0 && limit === 0 ? merger : new SkipLimitStream(merger, skip, limit)
-  return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false, partial })
+  return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false })
 }
 
 /** The sort to merge by; null: none, or the natural order, in which no merging is possible. */

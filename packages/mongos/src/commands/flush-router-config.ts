@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, DocumentWriter } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 
 export const flushRouterConfig: CommandRow<MongosInvocation> = {
@@ -13,7 +13,9 @@ export const flushRouterConfig: CommandRow<MongosInvocation> = {
   summary: 'Makes the router forget what it knows of a collection, a database, or everything.',
   run({ args, host }) {
     const { target } = args
-    if (target.type !== BsonType.string) host.catalog.forgetAll()
+    if (!host.behaviours.flushRouterConfigTakesScope || target.isNumber() || target.type === BsonType.bool) host.catalog.forgetAll()
+    else if (target.type !== BsonType.string)
+      throw new CommandError(13111, `wrong type for field (${args.command}) ${typeName(target.type)} != string`)
     else if (target.asString().includes('.')) host.catalog.forgetCollection(target.asString())
     else host.catalog.forgetDatabase(target.asString())
     return new DocumentWriter(192).bool('flushed', true)

@@ -1,7 +1,8 @@
-import type { CommandRow } from '@shardlab/actor'
+import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 
+/** Server: get_shard_map_cmd.cpp, ShardRegistry::toBSON. */
 export const getShardMap: CommandRow<MongosInvocation> = {
   name: 'getShardMap',
   routing: 'local',
@@ -12,12 +13,16 @@ export const getShardMap: CommandRow<MongosInvocation> = {
   summary: 'Tells which hosts the router knows for each shard.',
   async run({ host, operation }) {
     await host.shards.ids(operation)
-    const members = [...host.shards.entries()]
-    if (host.options.configHost !== undefined) members.push(['config', host.options.configHost])
-    members.sort(([a], [b]) => (a < b ? -1 : 1))
+    const { shardMapListsHosts } = host.behaviours
+    const members = [...host.shards.entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+    const config = host.options.configHost ?? (await host.remote.request(configAddress, 'config.introduce', {}, operation)).connectionString
+    if (shardMapListsHosts) members.push([configAddress, config])
+    else members.unshift([configAddress, config])
     const writer = new DocumentWriter(512).startDocument('map')
     for (const [id, connection] of members) writer.string(id, connection)
-    writer.end().startDocument('hosts')
+    writer.end()
+    if (!shardMapListsHosts) return writer
+    writer.startDocument('hosts')
     for (const [id, connection] of members) writer.string(connection.split('/').at(-1)!, id)
     writer.end().startDocument('connStrings')
     for (const [id, connection] of members) writer.string(connection, id)

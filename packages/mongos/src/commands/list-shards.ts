@@ -11,7 +11,6 @@ export const listShards: CommandRow<MongosInvocation> = {
   manual: 'reference/command/listShards',
   status: 'full',
   summary: 'Lists the shards as config.shards has them.',
-  fields: {},
   async run({ host, operation }) {
     return new DocumentWriter(1024).documents('shards', await host.shards.refresh(operation))
   },

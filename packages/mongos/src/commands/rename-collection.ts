@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf, renameCollectionFields, renameRequest } from '@shardlab/node'
+import { collectionUuidOf, databaseNameOf, renameCollectionFields, renameRequest } from '@shardlab/node'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
@@ -19,7 +19,7 @@ export const renameCollection: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, host, operation } = invocation
     const { from, to, dropTarget } = renameRequest(args)
-    const [fromDb, toDb] = [from.slice(0, from.indexOf('.')), to.slice(0, to.indexOf('.'))]
+    const [fromDb, toDb] = [databaseNameOf(from), databaseNameOf(to)]
     if (isConfigDatabase(fromDb) && isConfigDatabase(toDb)) return passThrough(invocation, configAddress, configCommand(invocation), false)
     const collectionUuid = collectionUuidOf(args, host.behaviours)
     return withDatabase(invocation, fromDb, false, async (database) => {

@@ -16,15 +16,14 @@ const sections: readonly StatusSection<Mongos>[] = [
   },
   {
     name: 'shardingStatistics',
-    write(writer, { catalog, statistics }) {
-      statistics
-        .writeTargeted(writer)
+    write(writer, { behaviours, catalog, statistics }) {
+      if (behaviours.targetedHostsAreCounted) statistics.writeTargeted(writer)
+      writer
         .startDocument('catalogCache')
         .int64('numDatabaseEntries', catalog.databaseCount)
         .int64('numCollectionEntries', catalog.collectionCount)
         .int64('countStaleConfigErrors', catalog.staleConfigCount)
-        .int64('countRefreshes', catalog.refreshCount)
-        .end()
+      catalog.refreshes.write(writer).end()
     },
   },
 ]

@@ -1,8 +1,20 @@
-import { checkCollectionName, checkDatabaseName, type CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
+import { checkCollectionName, checkDatabaseName, checkFields, type CommandRow, type FieldSpecs } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, noCode, typeName } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
+
+const fields: FieldSpecs = {
+  key: 'object',
+  unique: 'strictBool',
+  numInitialChunks: 'number',
+  presplitHashedZones: 'strictBool',
+  collation: 'object',
+  timeseries: 'object',
+  enforceUniquenessCheck: 'strictBool',
+  implicitlyCreateIndex: 'strictBool',
+  collectionUUID: 'binary',
+}
 
 export const shardCollection: CommandRow<MongosInvocation> = {
   name: 'shardCollection',
@@ -13,29 +25,29 @@ export const shardCollection: CommandRow<MongosInvocation> = {
   manual: 'reference/command/shardCollection',
   status: 'full',
   summary: 'Shards a collection; its database and the collection are made when they are missing.',
-  fields: {
-    key: 'object!',
-    unique: 'bool',
-    numInitialChunks: 'number',
-    presplitHashedZones: 'bool',
-    collation: 'object',
-    timeseries: 'object',
-    enforceUniquenessCheck: 'bool',
-    implicitlyCreateIndex: 'bool',
-    collectionUUID: 'binary',
-  },
   async run(invocation) {
-    const { args, body, host, operation } = invocation
+    const { body, host, operation } = invocation
     const { db, ns } = namespaceOf(invocation)
-    const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = host.behaviours
-    if (args.document('key') === undefined)
-      throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
+    const { behaviours } = host
+    const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = behaviours
+    checkFields('ShardCollection', body, behaviours.shardKeyDefaultsToId ? fields : { ...fields, key: 'object!' }, 'ignored')
+    if (db === 'config')
+      throw new CommandError(
+        'IllegalOperation',
+        behaviours.alreadyShardedError === 'tracked'
+          ? `Special collection '${ns}' cannot be sharded`
+          : 'only special collections in the config db may be sharded',
+      )
     // Another router may have enabled sharding since this one read the database.
     const known = host.catalog.peekDatabase(db)
     if (databasesNeedEnableSharding && known?.partitioned === false) host.catalog.markDatabaseStale(db, known)
     return withDatabase(invocation, db, !databasesNeedEnableSharding, async (database) => {
+      if (database === null && behaviours.shardCollectionErrorsHaveCodes)
+        throw new CommandError('NamespaceNotFound', `database ${db} not found`)
       if (database === null || (databasesNeedEnableSharding && !database.partitioned))
-        throw new CommandError('IllegalOperation', `sharding not enabled for db ${db}`)
+        throw behaviours.shardCollectionErrorsHaveCodes
+          ? new CommandError('IllegalOperation', `sharding not enabled for db ${db}`)
+          : new CommandError(noCode, 'sharding not enabled for db')
       const { uuid, error } = await host.remote.request(
         database.primaryShard,
         'shard.create-sharded-collection',
@@ -51,7 +63,9 @@ export const shardCollection: CommandRow<MongosInvocation> = {
 }
 
 function namespaceOf({ args }: MongosInvocation): { db: string; ns: string } {
-  const ns = args.target.type === BsonType.string ? args.target.asString() : ''
+  if (args.target.type !== BsonType.string)
+    throw new CommandError('BadValue', `collection name has invalid type ${typeName(args.target.type)}`)
+  const ns = args.target.asString()
   const dot = ns.indexOf('.')
   if (dot < 1) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
   const db = ns.slice(0, dot)

@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
+import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
 import { parseWriteCommand } from '../writes/write-command.js'
 
@@ -9,9 +10,8 @@ export const update: CommandRow<MongosInvocation> = {
   access: 'write',
   apiVersion1: true,
   manual: 'reference/command/update',
-  status: 'partial',
-  missing: 'updates that move a document to another shard',
-  summary: 'Updates, replaces or upserts documents where they are.',
+  status: 'full',
+  summary: 'Updates, replaces or upserts documents where they are, and moves those whose shard key value asks for it.',
   retryable: true,
   fields: {
     updates: 'array!',
@@ -24,6 +24,6 @@ export const update: CommandRow<MongosInvocation> = {
   run(invocation) {
     const command = parseWriteCommand(invocation, 'update')
     invocation.host.statistics.opcounters.update += command.statements.length
-    return new BatchWriteExecutor(invocation, command).run()
+    return new BatchWriteExecutor(invocation, sampleWrites(invocation, command)).run()
   },
 }

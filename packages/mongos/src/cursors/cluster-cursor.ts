@@ -97,11 +97,17 @@ export class MergedCursor implements ClusterCursor {
     return this.#exhausted
   }
 
+  /** Says that shards were passed over, where there is a word for it. */
+  writePartial(writer: DocumentWriter, { host }: MongosInvocation): DocumentWriter {
+    if (this.#stream.isPartial === true && host.behaviours.partialResultsAreTold) writer.bool('partialResultsReturned', true)
+    return writer
+  }
+
   async next(invocation: MongosInvocation, { batchSize }: BatchRequest, ownId: bigint): Promise<DocumentWriter> {
     const writer = new DocumentWriter(4096).startDocument('cursor').startArray('nextBatch')
     await this.#write(writer, invocation, batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize)
-    return writer
-      .end()
+    writer.end()
+    return this.writePartial(writer, invocation)
       .int64('id', this.exhausted ? 0n : ownId)
       .string('ns', this.ns)
       .end()

@@ -6,6 +6,8 @@ export interface DocumentStream {
   take(): Uint8Array | null
   /** Nothing comes any more. */
   readonly done: boolean
+  /** Shards that could not be reached were passed over. Absent: never. */
+  readonly isPartial?: boolean
   /**
    * Gets more documents here; called after `take` gave null while not `done`.
    * @throws CommandError of a shard or of the way to it

@@ -1,7 +1,10 @@
 /** A cursor on one shard, as the router that reads from it sees it. */
-import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
+import { withContext } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { replyError } from '../remote/command-reply.js'
+import type { RemoteCommand } from '../remote/remote.js'
+import { isUnreachableError } from '../routing/scatter.js'
 import { readCursorReply } from './cursor-reply.js'
 
 export interface RemoteCursorOptions {
@@ -18,6 +21,8 @@ export class RemoteCursor {
   readonly ns: string
   /** 0n: exhausted on the shard. */
   id: bigint
+  /** The last request did not get there, or no answer came. */
+  unreachable = false
 
   constructor({ shard, db, ns, id }: RemoteCursorOptions) {
     this.shard = shard
@@ -31,7 +36,8 @@ export class RemoteCursor {
    * @param batchSize 0: as many as fit into a reply
    * @param awaitMs how long the shard waits for documents; undefined: not at all
    * @returns the reply's body and its batch
-   * @throws CommandError of the shard or of the way to it; the cursor then counts as gone
+   * @throws CommandError of the shard, with its host before the message as async_results_merger.cpp has it, or of the way to it; the cursor then
+   * counts as gone
    */
   async getMore(invocation: MongosInvocation, batchSize: number, awaitMs?: number): Promise<{ body: Uint8Array; batch: RawValue }> {
     const writer = new DocumentWriter(192).int64('getMore', this.id).string('collection', this.ns.slice(this.db.length + 1))
@@ -49,12 +55,25 @@ export class RemoteCursor {
     const id = this.id
     this.id = 0n
     // Sent once: a getMore whose reply is lost has moved the shard's cursor on.
-    const { body } = await invocation.host.remote.command(this.shard, command, invocation.operation, false)
+    const { body } = await this.#ask(invocation, command)
     const error = replyError(body)
-    if (error !== null) throw error
+    if (error !== null) throw this.#onShard(error, invocation)
     const reply = readCursorReply(body, 'nextBatch')
     this.id = reply.id === 0n ? 0n : id
     return { body, batch: reply.batch }
+  }
+
+  #onShard(error: CommandError, { host: { behaviours, shards } }: MongosInvocation): unknown {
+    return behaviours.cursorErrorsNameShard ? withContext(error, `Error on remote shard ${shards.hostOf(this.shard)}`) : error
+  }
+
+  async #ask({ host, operation }: MongosInvocation, command: RemoteCommand): Promise<{ readonly body: Uint8Array }> {
+    try {
+      return await host.remote.command(this.shard, command, operation, false)
+    } catch (error) {
+      this.unreachable = error instanceof CommandError && isUnreachableError(error)
+      throw error
+    }
   }
 
   /** Tells the shard to forget the cursor; nobody waits for it. */

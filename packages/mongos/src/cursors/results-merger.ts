@@ -26,11 +26,23 @@ export class ResultsMerger implements DocumentStream {
   /** Sort key of each remote's head; undefined: not computed yet. */
   readonly #keys: (MergeKey | undefined)[]
   readonly #batchSize: number
+  readonly #allowPartial: boolean
+  #isPartial: boolean
   /** Without an order: the remote that is being emptied. */
   #current = 0
 
-  /** `batchSize`: of the getMore requests to shards; 0: as many as fit. */
-  constructor(remotes: readonly BufferedCursor[], order: MergeOrder | null, batchSize: number) {
+  /**
+   * @param batchSize of the getMore requests to shards; 0: as many as fit
+   * @param partial whether shards that cannot be reached are passed over, and whether some have been already; default: neither
+   */
+  constructor(
+    remotes: readonly BufferedCursor[],
+    order: MergeOrder | null,
+    batchSize: number,
+    partial: { readonly allowed: boolean; readonly isSo: boolean } = { allowed: false, isSo: false },
+  ) {
+    this.#allowPartial = partial.allowed
+    this.#isPartial = partial.isSo
     this.#remotes = remotes
     this.#order = order
     this.#keys = remotes.map(() => undefined)
@@ -41,6 +53,10 @@ export class ResultsMerger implements DocumentStream {
     return this.#remotes.every((remote) => remote.exhausted)
   }
 
+  get isPartial(): boolean {
+    return this.#isPartial
+  }
+
   take(): Uint8Array | null {
     return this.#order === null ? this.#takeAny() : this.#takeLowest(this.#order)
   }
@@ -49,7 +65,11 @@ export class ResultsMerger implements DocumentStream {
     const dry = this.#remotes.filter((remote) => remote.head === null && !remote.exhausted)
     // All answers are waited for, also after a failure: the cursors that are still open must be known to be closed.
     const failures = await invocation.host.context.all(dry.map((remote) => failureOf(remote.fill(invocation, this.#batchSize))))
-    for (const failure of failures) if (failure !== null) throw failure.error
+    failures.forEach((failure, i) => {
+      if (failure === null) return
+      if (!this.#allowPartial || !dry[i]!.cursor.unreachable) throw failure.error
+      this.#isPartial = true
+    })
   }
 
   detach(): void {

@@ -18,6 +18,10 @@ export class SkipLimitStream implements DocumentStream {
     return this.#left === 0 || this.#input.done
   }
 
+  get isPartial(): boolean {
+    return this.#input.isPartial === true
+  }
+
   take(): Uint8Array | null {
     if (this.#left === 0) return null
     for (;;) {

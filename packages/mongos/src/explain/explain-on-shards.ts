@@ -1,11 +1,10 @@
 /** Explaining a command that shards carry out alike. Server: cluster_explain.cpp and the explain of each cluster command. */
-import { CommandError, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { shownCommand, withoutGenericArguments, writeServerInfo, writeServerParameters, type Verbosity } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { membersOfRead } from '../routing/target-read.js'
 import { targetOfExplained } from './explained.js'
 import { writeExecutions, writePlanners } from './merge-explains.js'
 
@@ -13,17 +12,15 @@ import { writeExecutions, writePlanners } from './merge-explains.js'
 export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
   const { args, body, db, host } = invocation
   const ns = `${db}.${args.collectionName(db)}`
-  const target = targetOfExplained(firstFieldName(body)!, body)
   return withRoute(invocation, ns, false, async (route) => {
     if (route.kind === 'missing') throw databaseNotFound(db)
-    const { members } = membersOfRead(invocation, ns, route, target.filter, target.collation)
+    const { members, stage, ignoresVersion } = await targetOfExplained(invocation, ns, route)
     await host.reach('mongos.read.targeted', { ns, shards: members })
     const startedMs = host.context.now()
-    const replies = await askForExplains(invocation, route, members, body, verbosity)
+    const replies = await askForExplains(invocation, route, members, body, verbosity, ignoresVersion)
     const durationMs = host.context.now() - startedMs
     // Connection strings are known from the list of shards.
     await host.shards.ids(invocation.operation)
-    const stage = target.stage(members.length)
     const writer = writePlanners(new DocumentWriter(4096), invocation, stage, replies)
     writeExecutions(writer, stage, replies, durationMs)
     const shapeHash = findField(replies[0]![1], 'queryShapeHash')
@@ -49,11 +46,15 @@ export function askForExplains(
   members: readonly string[],
   body: Uint8Array,
   verbosity: Verbosity,
+  ignoresVersion = false,
 ): Promise<(readonly [member: string, reply: Uint8Array])[]> {
   const wrapped = new DocumentWriter(body.length + 128)
     .document('explain', withoutGenericArguments(body).finish())
     .string('verbosity', verbosity)
     .string('$db', invocation.db)
     .finish()
-  return askAll(invocation, members, (member) => routedCommand(invocation, route, member, wrapped))
+  return askAll(invocation, members, (member) => {
+    const command = routedCommand(invocation, route, member, wrapped)
+    return ignoresVersion ? { ...command, shardVersion: 'IGNORED' } : command
+  })
 }

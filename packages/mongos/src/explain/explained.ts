@@ -1,53 +1,85 @@
 /** Where an explained command goes and what stands above what the shards say. Server: cluster_explain.cpp. */
-import { BsonType, CommandError, documentsOf, emptyDocument, findField, isEmptyDocument } from '@shardlab/bson'
+import { CommandError, emptyDocument, firstFieldName, isEmptyDocument } from '@shardlab/bson'
+import { readFindAndModify, readModify, writeEvaluation, type ModifyKind } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { soleMember, type Route } from '../routing/route.js'
+import { membersOfRead } from '../routing/target-read.js'
+import { checkFindAndModifyTarget } from '../writes/find-and-modify.js'
+import { targetModify, targetStatement } from '../writes/target-modify.js'
 
 /** Stage of the router's own. */
 export type RouterStage = 'SINGLE_SHARD' | 'SHARD_MERGE' | 'SHARD_MERGE_SORT' | 'SHARD_WRITE'
 
-/** What of a command says where it goes. */
+/** Where the command would go now. */
 export interface ExplainedTarget {
-  readonly filter: Uint8Array | undefined
-  readonly collation: Uint8Array | undefined
-  stage(shardCount: number): RouterStage
+  readonly members: readonly string[]
+  readonly stage: RouterStage
+  /** It goes without regard to placement, as multi-writes beyond one shard do. */
+  readonly ignoresVersion: boolean
 }
 
-/** @throws CommandError 16 InvalidLength for a batch of writes */
-export function targetOfExplained(name: string, body: Uint8Array): ExplainedTarget {
+type PresentRoute = Exclude<Route, { kind: 'missing' }>
+
+/** @throws CommandError 16 InvalidLength for a batch of writes, and what the command itself cannot be routed with */
+export async function targetOfExplained(invocation: MongosInvocation, ns: string, route: PresentRoute): Promise<ExplainedTarget> {
+  const { args, body } = invocation
+  const name = firstFieldName(body)!
   switch (name) {
     case 'find':
-      return { ...searchOf(body, 'filter'), stage: readStage(isSorted(body)) }
+      return ofRead(invocation, ns, route, 'filter')
     case 'count':
     case 'distinct':
-      return { ...searchOf(body, 'query'), stage: readStage(false) }
+      return ofRead(invocation, ns, route, 'query')
     case 'findAndModify':
     case 'findandmodify':
-      return { ...searchOf(body, 'query'), stage: readStage(false) }
+      return ofFindAndModify(invocation, route)
     default:
-      return { ...searchOf(onlyStatement(body, name === 'update' ? 'updates' : 'deletes'), 'q'), stage: () => 'SHARD_WRITE' }
+      return ofWrite(invocation, route, name as ModifyKind, onlyStatement(args.documents(name === 'update' ? 'updates' : 'deletes') ?? []))
   }
 }
 
-function searchOf(document: Uint8Array, filter: string): Pick<ExplainedTarget, 'filter' | 'collation'> {
-  return { filter: documentIn(document, filter), collation: documentIn(document, 'collation') }
+function ofRead(invocation: MongosInvocation, ns: string, route: Route, filter: 'filter' | 'query'): ExplainedTarget {
+  const { args } = invocation
+  const { members } = membersOfRead(invocation, ns, route, args.document(filter), args.document('collation'))
+  // As on the server any sort counts, the natural order too; of commands that take none it is not there.
+  const isSorted = filter === 'filter' && !isEmptyDocument(args.document('sort') ?? emptyDocument)
+  return { members, stage: members.length === 1 ? 'SINGLE_SHARD' : isSorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE', ignoresVersion: false }
 }
 
-function readStage(sorted: boolean): ExplainedTarget['stage'] {
-  return (shardCount) => (shardCount === 1 ? 'SINGLE_SHARD' : sorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE')
+function ofFindAndModify({ args, host }: MongosInvocation, route: PresentRoute): ExplainedTarget {
+  const { statement } = readFindAndModify(args)
+  if (route.kind !== 'sharded') return { members: [soleMember(route)], stage: 'SINGLE_SHARD', ignoresVersion: false }
+  const { targeting } = targetStatement({ placement: route.placement, evaluation: writeEvaluation(host, args) }, statement)
+  checkFindAndModifyTarget(host.behaviours, targeting)
+  return { members: targeting.shards, stage: targeting.shards.length === 1 ? 'SINGLE_SHARD' : 'SHARD_WRITE', ignoresVersion: false }
 }
 
-/** As on the server any sort counts, the natural order too. */
-function isSorted(body: Uint8Array): boolean {
-  return !isEmptyDocument(documentIn(body, 'sort') ?? emptyDocument)
+async function ofWrite(
+  invocation: MongosInvocation,
+  route: PresentRoute,
+  kind: ModifyKind,
+  statement: Uint8Array,
+): Promise<ExplainedTarget> {
+  const { args, host, operation } = invocation
+  const write = (members: readonly string[], ignoresVersion = false): ExplainedTarget => ({ members, stage: 'SHARD_WRITE', ignoresVersion })
+  if (route.kind !== 'sharded') return write([soleMember(route)])
+  const allShards = await host.shards.ids(operation)
+  const { placement } = route
+  const targeter = { placement, behaviours: host.behaviours, evaluation: writeEvaluation(host, args), allShards }
+  const target = targetModify(targeter, readModify(kind, statement), statement)
+  switch (target.kind) {
+    case 'failed':
+      throw target.error
+    case 'one':
+      return write([target.shard])
+    case 'all':
+      return write(target.shards, target.version === 'ignored')
+    case 'first-match':
+      return write(target.shards)
+  }
 }
 
-function documentIn(document: Uint8Array, name: string): Uint8Array | undefined {
-  const value = findField(document, name)
-  return value?.type === BsonType.object ? value.slice() : undefined
-}
-
-function onlyStatement(body: Uint8Array, name: string): Uint8Array {
-  const value = findField(body, name)
-  const statements = value?.type === BsonType.array ? documentsOf(value) : []
+function onlyStatement(statements: readonly Uint8Array[]): Uint8Array {
   if (statements.length !== 1) throw new CommandError('InvalidLength', 'explained write batches must be of size 1')
   return statements[0]!
 }

@@ -4,7 +4,7 @@ import { defaultFirstBatch, type TailableMode } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
-import { isUnreachable, scatter, type MemberAnswer } from '../routing/scatter.js'
+import { scatter, type MemberAnswer } from '../routing/scatter.js'
 import { apiParameters, type OpenCursorOptions } from '../cursors/cluster-cursor-manager.js'
 import { fills, MergedCursor, SingleMemberCursor, type ClusterCursor } from '../cursors/cluster-cursor.js'
 import { readCursorReply, writeCursorReply } from '../cursors/cursor-reply.js'
@@ -54,17 +54,17 @@ export interface EstablishedCursors {
 
 /**
  * Opens a cursor on every shard, or on none.
- * @param allowPartial passes over shards that cannot be reached
+ * @param passesOver which shards may be left out; default: none
  * @throws CommandError the first error, a stale one before others
  */
 export async function establishCursors(
   invocation: MongosInvocation,
   shards: readonly string[],
   commandFor: (shard: string) => RemoteCommand,
-  allowPartial: boolean,
+  passesOver: (answer: MemberAnswer) => boolean = () => false,
 ): Promise<EstablishedCursors> {
   const answers = await scatter(invocation, shards, commandFor, true)
-  const failure = worstFailure(answers, allowPartial)
+  const failure = worstFailure(answers, passesOver)
   const remotes: BufferedCursor[] = []
   for (const answer of answers) {
     if (answer.error !== null) continue
@@ -83,7 +83,7 @@ export async function openMerged(
   invocation: MongosInvocation,
   collectionNs: string,
   stream: DocumentStream,
-  options: CursorTraits & { readonly singleBatch: boolean; readonly partial: boolean },
+  options: CursorTraits & { readonly singleBatch: boolean },
 ): Promise<DocumentWriter> {
   const { host } = invocation
   const ns = invocation.cursorNs ?? collectionNs
@@ -98,18 +98,17 @@ export async function openMerged(
   let id = 0n
   if (cursor.exhausted || options.singleBatch) cursor.kill(host)
   else id = host.cursors.open(openOptions(invocation, cursor, options))
-  if (options.partial) writer.bool('partialResultsReturned', true)
-  return writer.int64('id', id).string('ns', ns).end()
+  return cursor.writePartial(writer, invocation).int64('id', id).string('ns', ns).end()
 }
 
 function openOptions({ args, session, operation }: MongosInvocation, cursor: ClusterCursor, traits: CursorTraits): OpenCursorOptions {
   return { cursor, session, operation, api: apiParameters(args), noTimeout: traits.noTimeout, tailable: traits.tailable ?? 'no' }
 }
 
-function worstFailure(answers: readonly MemberAnswer[], allowPartial: boolean): CommandError | null {
+function worstFailure(answers: readonly MemberAnswer[], passesOver: (answer: MemberAnswer) => boolean): CommandError | null {
   let first: CommandError | null = null
   for (const answer of answers) {
-    if (answer.error === null || (allowPartial && isUnreachable(answer))) continue
+    if (answer.error === null || passesOver(answer)) continue
     if (isStaleCode(answer.error.code)) return answer.error
     first ??= answer.error
   }

@@ -1,5 +1,5 @@
 /** Reading the replies of other members: success, or the error as it is to be raised here. */
-import { BsonType, CommandError, documentsOf, elementsOf, FieldIterator, findField, DocumentWriter } from '@shardlab/bson'
+import { BsonType, CommandError, documentsOf, elementsOf, FieldIterator, findField, DocumentWriter, noCode } from '@shardlab/bson'
 
 /** Did the command succeed? */
 export function isOk(body: Uint8Array): boolean {
@@ -13,7 +13,7 @@ export function replyError(body: Uint8Array): CommandError | null {
 
 /** An error document `{ ok: 0, errmsg, code, codeName, errorLabels, … }` as an error; its other fields go along. */
 export function commandErrorFrom(document: Uint8Array): CommandError {
-  let code = 8
+  let code: number = noCode
   let message = ''
   let errorLabels: string[] = []
   let extra: DocumentWriter | null = null

@@ -5,25 +5,45 @@ import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from './route.js'
 import { scatter, type MemberAnswer } from './scatter.js'
 
+/** Answers of members that have carried a command out, while others said that the router's routing was stale. */
+export type SuccessfulAnswers = Map<string, MemberAnswer>
+
+export interface RawRepliesOptions {
+  /** Shards that hold a copy though they own nothing. Default: none. */
+  readonly further?: readonly string[]
+  /**
+   * Of earlier attempts, for what must not be done twice: these members are not asked again, and their answers stand behind the others.
+   * What succeeds now is added when the attempt fails for a stale version. Server: StaleConfigRetryState of cluster_drop_indexes_cmd.cpp.
+   */
+  readonly done?: SuccessfulAnswers
+}
+
 /**
  * The client's command, untouched, to the members that hold a part of the collection.
- * @param further shards that hold a copy though they own nothing
  * @throws CommandError a stale one before others, then the first failure, with `raw` beside it
  */
-export async function rawReplies(invocation: MongosInvocation, route: Route, further: readonly string[] = []): Promise<DocumentWriter> {
+export async function rawReplies(
+  invocation: MongosInvocation,
+  route: Route,
+  { further = [], done = new Map() }: RawRepliesOptions = {},
+): Promise<DocumentWriter> {
   if (route.kind === 'config' || route.kind === 'missing') throw new Error('only collections of shards have replies side by side')
   const members = route.kind === 'sharded' ? [...new Set([...route.placement.table.owners(), ...further])].sort() : [soleMember(route)]
   const { body, sequences } = invocation
-  const answers = await scatter(invocation, members, (member) => routedCommand(invocation, route, member, body, sequences), true)
+  const left = members.filter((member) => !done.has(member))
+  const answers = await scatter(invocation, left, (member) => routedCommand(invocation, route, member, body, sequences), true)
   // A router that has just begun knows no hosts.
   await invocation.host.shards.ids(invocation.operation)
-  return writeRaw(invocation, answers)
+  const stale = answers.find(({ error }) => error !== null && isStaleCode(error.code))
+  if (stale?.error != null) {
+    for (const answer of answers) if (answer.error === null) done.set(answer.member, answer)
+    throw stale.error
+  }
+  return writeRaw(invocation, [...answers, ...done.values()])
 }
 
 /** `{ raw: { "set/host:port": reply, … } }`. */
 function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]): DocumentWriter {
-  const stale = answers.find((answer) => answer.error !== null && isStaleCode(answer.error.code))
-  if (stale?.error != null) throw stale.error
   const writer = new DocumentWriter(512).startDocument('raw')
   for (const { member, body, error } of answers) {
     writer.startDocument(host.shards.connectionString(member))

@@ -14,6 +14,8 @@ export type Route =
   /** There is no such database. */
   | { readonly kind: 'missing' }
 
+export type ShardedRoute = Extract<Route, { kind: 'sharded' }>
+
 export function isConfigDatabase(db: string): boolean {
   return db === 'config' || db === 'admin'
 }
@@ -46,18 +48,20 @@ export function routedCommand(
   body: Uint8Array,
   sequences: RemoteCommand['sequences'] = [],
 ): RemoteCommand {
-  switch (route.kind) {
+  // Such a read takes what is there, wherever it belongs. Server: service_entry_point_common.cpp, initializeClientRoutingVersions.
+  const placed = invocation.concerns.read.level === 'available' ? configRoute : route
+  switch (placed.kind) {
     case 'sharded':
       return {
         db: invocation.db,
         body,
         sequences,
-        shardVersion: route.placement.table.versionOn(member),
+        shardVersion: placed.placement.table.versionOn(member),
         databaseVersion: null,
         stmtIds: null,
       }
     case 'unsharded':
-      return { db: invocation.db, body, sequences, shardVersion: 'UNSHARDED', databaseVersion: route.database.version, stmtIds: null }
+      return { db: invocation.db, body, sequences, shardVersion: 'UNSHARDED', databaseVersion: placed.database.version, stmtIds: null }
     default:
       return { db: invocation.db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
   }

@@ -39,5 +39,10 @@ export async function ask(
 
 /** Is the member gone rather than unwilling? Those are what allowPartialResults passes over. */
 export function isUnreachable(answer: MemberAnswer): boolean {
-  return answer.error !== null && !answer.answered && answer.error.code !== 50
+  return answer.error !== null && !answer.answered && isUnreachableError(answer.error)
+}
+
+/** 6 HostUnreachable, 133 FailedToSatisfyReadPreference: what {@link Remote.command} throws when nobody answers. */
+export function isUnreachableError({ code }: CommandError): boolean {
+  return code === 6 || code === 133
 }

@@ -43,9 +43,9 @@ export function membersOfRead(
   return { members: targeting.shards, to: { ns, route, ...targeting } }
 }
 
-/** Counts the read and tells whoever watches. */
-export function noteRead(invocation: MongosInvocation, command: CountedCommand | null, { to }: ReadTargets): void {
-  if (to !== null) noteRouted(invocation, command, to)
+/** Tells whoever watches, and counts a find. */
+export function noteRead(invocation: MongosInvocation, to: RoutedTo | null, command: CountedCommand | null = null): void {
+  if (to !== null) noteRouted(invocation, command === null ? [] : [{ command, shardCount: to.shards.length }], to)
 }
 
 // Under any collation but the simple one equality of strings says nothing about their place; which collation does not matter.

@@ -1,13 +1,18 @@
+import { listClusterCatalogSource } from './list-cluster-catalog-source.js'
 import { currentOpSource } from './current-op-source.js'
 import { listLocalSessionsSource, listSessionsSource } from './session-sources.js'
+import { shardedDataDistributionSource } from './sharded-data-distribution-source.js'
 import type { MongosStageSource } from './source.js'
 
 const rows: readonly MongosStageSource[] = [
   { name: '$collStats', place: () => 'owning-shards' },
   currentOpSource,
   { name: '$indexStats', place: () => 'owning-shards' },
+  listClusterCatalogSource,
   listLocalSessionsSource,
+  { name: '$listSampledQueries', place: () => 'every-shard' },
   listSessionsSource,
+  shardedDataDistributionSource,
 ]
 
 /** The sources of a router by the name of their stage. */

@@ -13,16 +13,40 @@ export interface RoutedTo {
   readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 }
 
+/** What numHostsTargeted is to count of an operation. */
+export interface CountedTargets {
+  readonly command: CountedCommand
+  readonly shardCount: number
+  /** Shards that own chunks of any sharded collection that takes part; absent: those of the collection that was routed by. */
+  readonly ownerCount?: number
+}
+
 /** Where an operation on an unsharded collection goes. */
 export function routedToPrimary(ns: string, route: Route, shard: string): RoutedTo {
   return { ns, route, shards: [shard], kind: 'targeted', chunks: 0, bounds: [] }
 }
 
+/** Does anybody want to know where operations go? Counting needs less. */
+export function isRoutingWatched({ host }: MongosInvocation): boolean {
+  return host.sampling?.isActive === true || host.context.wants('routed')
+}
+
 /** Counts an operation that has been routed and tells whoever watches. */
-export function noteRouted({ host, operation }: MongosInvocation, command: CountedCommand | null, to: RoutedTo): void {
-  if (to.route.kind !== 'sharded' && to.route.kind !== 'unsharded') return
-  if (command !== null) host.statistics.countTargeted(command, hostsOf(to))
-  if (!host.context.wants('routed')) return
+export function noteRouted(invocation: MongosInvocation, counted: readonly CountedTargets[], to: RoutedTo): void {
+  countRouted(invocation, counted, to.route)
+  tellRouted(invocation, to)
+}
+
+/** Counts an operation that has been routed. */
+export function countRouted({ host }: MongosInvocation, counted: readonly CountedTargets[], route: Route): void {
+  for (const each of counted) host.statistics.countTargeted(each.command, hostsOf(route, each))
+}
+
+/** Tells whoever watches where an operation went. */
+export function tellRouted(invocation: MongosInvocation, to: RoutedTo): void {
+  const { host, operation } = invocation
+  if (host.sampling?.isActive === true) host.sampling.noteRouted(invocation, to.ns, to.shards)
+  if ((to.route.kind !== 'sharded' && to.route.kind !== 'unsharded') || !host.context.wants('routed')) return
   const atMs = host.context.now()
   host.context.emit({
     type: 'routed',
@@ -31,6 +55,7 @@ export function noteRouted({ host, operation }: MongosInvocation, command: Count
     opId: operation.id,
     ns: to.ns,
     command: operation.command,
+    shardKey: to.route.kind === 'sharded' ? toExtendedJson(to.route.placement.shardKey.document) : null,
     kind: to.kind,
     shards: to.shards,
     chunks: to.chunks,
@@ -39,8 +64,10 @@ export function noteRouted({ host, operation }: MongosInvocation, command: Count
   })
 }
 
-function hostsOf({ route, shards }: RoutedTo): TargetedHosts {
-  if (route.kind !== 'sharded') return 'unsharded'
-  if (shards.length === 1) return 'oneShard'
-  return shards.length >= route.placement.table.owners().length ? 'allShards' : 'manyShards'
+/** A multi-write goes to all shards of the cluster, be they owners or not. Server: NumHostsTargetedMetrics::parseTargetType. */
+function hostsOf(route: Route, { shardCount, ownerCount }: CountedTargets): TargetedHosts {
+  const owners = ownerCount ?? (route.kind === 'sharded' ? route.placement.table.owners().length : 0)
+  if (owners === 0) return 'unsharded'
+  if (shardCount === 1) return 'oneShard'
+  return shardCount >= owners ? 'allShards' : 'manyShards'
 }

@@ -7,12 +7,12 @@ export type TargetedHosts = 'allShards' | 'manyShards' | 'oneShard' | 'unsharded
 const targetedHosts: readonly TargetedHosts[] = ['allShards', 'manyShards', 'oneShard', 'unsharded']
 
 /** Commands whose targeting is counted, in the order of the report. */
-const countedCommands = ['aggregate', 'delete', 'find', 'insert', 'update'] as const
+const countedCommands = ['find', 'insert', 'update', 'delete', 'aggregate'] as const
 export type CountedCommand = (typeof countedCommands)[number]
 
 /** What a router counts beyond what every member does. */
 export class Statistics extends MemberStatistics {
-  readonly #targeted = { aggregate: noTargets(), delete: noTargets(), find: noTargets(), insert: noTargets(), update: noTargets() }
+  readonly #targeted = { find: noTargets(), insert: noTargets(), update: noTargets(), delete: noTargets(), aggregate: noTargets() }
 
   countTargeted(command: CountedCommand, hosts: TargetedHosts): void {
     this.#targeted[command][hosts]++

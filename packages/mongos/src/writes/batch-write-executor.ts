@@ -13,7 +13,7 @@ import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
 import { resolveRoute, soleMember, type Route } from '../routing/route.js'
 import type { MemberAnswer } from '../routing/scatter.js'
 import { noteStale } from '../routing/stale-loop.js'
-import { noteRouted } from '../statistics/routed.js'
+import { countRouted, isRoutingWatched, tellRouted } from '../statistics/routed.js'
 import { BulkWriteOutcome } from './bulk-write-outcome.js'
 import { CollectionWrites } from './collection-writes.js'
 import { writeFirstMatch } from './first-match.js'
@@ -43,7 +43,9 @@ export class BatchWriteExecutor {
     const { name, ordered, statements, namespaces } = command
     this.shards = new ShardRequests(invocation, command)
     this.#states = new StatementStates(statements.length)
-    this.#outcome = name === 'bulkWrite' ? new BulkWriteOutcome(invocation, command) : new BatchOutcome(name, ordered, statements.length)
+    const { behaviours } = invocation.host
+    this.#outcome =
+      name === 'bulkWrite' ? new BulkWriteOutcome(invocation, command) : new BatchOutcome(name, ordered, statements.length, behaviours)
     this.#collections = namespaces.map(
       (_, position) =>
         new CollectionWrites(this, this.#states, position, (index, error) => this.#fail(index, command.errorEntry(index, error))),
@@ -71,18 +73,22 @@ export class BatchWriteExecutor {
       await this.#round()
       this.#stalled = this.#states.settled === before
     }
-    for (const { ns, route, summary } of this.#collections) {
-      if (route !== null) noteRouted(invocation, this.#counted, summary.finish(ns, route))
-    }
+    this.#note()
     return this.#outcome.write()
+  }
+
+  #note(): void {
+    const { invocation } = this
+    const isWatched = isRoutingWatched(invocation)
+    for (const { ns, route, summary } of this.#collections) {
+      if (route === null) continue
+      countRouted(invocation, summary.counted, route)
+      if (isWatched) tellRouted(invocation, summary.finish(ns, route))
+    }
   }
 
   get #finished(): boolean {
     return this.#states.settled === this.#states.count || (this.command.ordered && this.#outcome.failed)
-  }
-
-  get #counted(): 'insert' | 'update' | 'delete' | null {
-    return this.command.name === 'bulkWrite' ? null : this.command.name
   }
 
   get #readyNs(): string {
@@ -201,7 +207,7 @@ export class BatchWriteExecutor {
   /** @returns false when the statement has to be routed again */
   async #runLone(lone: LoneStatement): Promise<boolean> {
     const { index, target } = lone
-    this.#collections[this.command.namespaceOf(index)]!.summary.add(target.shards, target.chunks, target.bounds)
+    this.#collections[this.command.namespaceOf(index)]!.summary.add(this.command.kindOf(index), target.shards, target.chunks, target.bounds)
     if (target.kind === 'first-match') {
       const result = await writeFirstMatch(this, lone.route, index, target)
       if (result === 'stale') return false

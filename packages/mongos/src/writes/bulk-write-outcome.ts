@@ -29,7 +29,9 @@ export class BulkWriteOutcome implements WriteOutcome {
     this.#invocation = invocation
     this.#command = command
     this.#errorsOnly = invocation.args.bool('errorsOnly') === true
-    this.#errors = new StatementErrors((index, error) => errorItem(index, error, command.kindOf(index) === 'update', 0))
+    this.#errors = new StatementErrors(invocation.host.behaviours, (index, error) =>
+      errorItem(index, error, command.kindOf(index) === 'update', 0),
+    )
   }
 
   get failed(): boolean {

@@ -2,18 +2,19 @@
 import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { countInReply, writeEvaluation, type FindAndModifyRequest } from '@shardlab/node'
 import type { EvaluationContext } from '@shardlab/query'
+import type { Behaviours, Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { replyWriterFor } from '../remote/command-reply.js'
-import { routedCommand, soleMember, type Route } from '../routing/route.js'
+import { routedCommand, soleMember, type Route, type ShardedRoute } from '../routing/route.js'
 import { ask } from '../routing/scatter.js'
 import { withRoute } from '../routing/stale-loop.js'
 import { noteRouted, routedToPrimary } from '../statistics/routed.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import { targetStatement, type TargetedFilter } from './target-modify.js'
+import { isOwnershipChange, moveConflict, moveDocument, ownershipChange } from './move-document.js'
 import { placeOfUpsert } from './upsert-shard.js'
+import type { WriteNamespace } from './write-command.js'
 import { concernErrorAt } from './write-concern-errors.js'
-
-type ShardedRoute = Extract<Route, { kind: 'sharded' }>
 
 /**
  * @returns the reply's fields
@@ -25,9 +26,38 @@ export function runFindAndModify(invocation: MongosInvocation, ns: string, reque
     if (route.kind === 'missing') throw new Error('a write was routed without a database')
     if (route.kind === 'sharded') return new ShardedFindAndModify(invocation, ns, request, evaluation, route).run()
     const member = soleMember(route)
-    noteRouted(invocation, null, routedToPrimary(ns, route, member))
+    noteRouted(invocation, [], routedToPrimary(ns, route, member))
     return answerOf(member, await send(invocation, route, member, invocation.body))
   })
+}
+
+/**
+ * The document of a command has to move: has that done, and answers with it as it was or is. Its projection counts for nothing then, as on
+ * the server. Null: the command has to run again.
+ * @throws CommandError what the move fails with
+ */
+async function moveAndAnswer(
+  namespace: WriteNamespace,
+  route: ShardedRoute,
+  member: string,
+  error: CommandError,
+  wantsNew: boolean,
+): Promise<Uint8Array | null> {
+  const change = ownershipChange(error.extra!)
+  const outcome = await moveDocument(namespace, route, member, change, 'findAndModify')
+  if (outcome === 'again') return null
+  if (outcome !== null) throw outcome
+  const { before, after } = change
+  const writer = new DocumentWriter(after.length + 256)
+    .startDocument('lastErrorObject')
+    .int32('n', 1)
+    .bool('updatedExisting', before !== null)
+  if (before === null) writer.value('upserted', findField(after, '_id')!)
+  writer.end()
+  const value = wantsNew ? after : before
+  if (value === null) writer.null('value')
+  else writer.document('value', value)
+  return writer.double('ok', 1).finish()
 }
 
 /** Runs the command on one member. @throws CommandError what it fails with */
@@ -58,6 +88,20 @@ function answerOf(member: string, body: Uint8Array): DocumentWriter {
 /** What a shard says to a repeated command that differs from what its history tells. */
 const incompatibleWithHistory: ReadonlySet<number> = new Set([40606, 40608, 40609, 40611, 40612])
 
+/** @throws CommandError 61 ShardKeyNotFound where the emulated version needs more of the query */
+export function checkFindAndModifyTarget(
+  { updateOneWithoutShardKey, singleWritesTargetByQuery }: Behaviours,
+  { exactKey, shards }: Pick<Targeting, 'exactKey' | 'shards'>,
+): void {
+  if (exactKey !== null || updateOneWithoutShardKey === 'any') return
+  if (!singleWritesTargetByQuery) throw new CommandError('ShardKeyNotFound', 'Query for sharded findAndModify must contain the shard key')
+  if (shards.length === 1) return
+  throw new CommandError(
+    'ShardKeyNotFound',
+    `Query with sharded findAndModify expected to only target one shard, but the query targeted ${shards.length} shard(s)`,
+  )
+}
+
 class ShardedFindAndModify {
   readonly #invocation: MongosInvocation
   readonly #ns: string
@@ -80,11 +124,10 @@ class ShardedFindAndModify {
     const target = targetStatement({ placement, evaluation: this.#evaluation }, statement)
     const { targeting } = target
     const anywhere = host.behaviours.updateOneWithoutShardKey === 'any'
-    if (targeting.exactKey === null && !anywhere)
-      throw new CommandError('ShardKeyNotFound', 'Query for sharded findAndModify must contain the shard key')
+    checkFindAndModifyTarget(host.behaviours, targeting)
     this.#note(target)
     const upserts = statement.kind === 'update' && statement.upsert
-    if (targeting.exactKey !== null || (targeting.shards.length === 1 && !upserts)) {
+    if (targeting.exactKey !== null || (targeting.shards.length === 1 && (!upserts || !anywhere))) {
       const shard = targeting.shards[0]!
       await host.reach('mongos.write.targeted', { ns: this.#ns, shards: [shard] })
       return answerOf(shard, await this.#send(shard, this.#invocation.body))
@@ -136,8 +179,19 @@ class ShardedFindAndModify {
     }
   }
 
-  #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
-    return send(this.#invocation, this.#route, shard, body)
+  async #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
+    const { host } = this.#invocation
+    const namespace = { ns: this.#ns, invocation: this.#invocation }
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await send(this.#invocation, this.#route, shard, body)
+      } catch (error) {
+        if (!(error instanceof CommandError) || !isOwnershipChange(error.code)) throw error
+        const answer = await moveAndAnswer(namespace, this.#route, shard, error, this.#request.wantsNew)
+        if (answer !== null) return answer
+        if (attempts >= host.limits.staleAttemptsMax) throw moveConflict('findAndModify')
+      }
+    }
   }
 
   /** The command with another query. It takes what matches, and inserts nothing unless it `upserts`. */
@@ -160,7 +214,7 @@ class ShardedFindAndModify {
     const { shards, chunks, bounds } = targeting
     const owners = this.#route.placement.table.owners().length
     const kind = shards.length <= 1 ? 'targeted' : shards.length >= owners ? 'broadcast' : 'multi'
-    noteRouted(this.#invocation, null, { ns: this.#ns, route: this.#route, shards, kind, chunks, bounds })
+    noteRouted(this.#invocation, [], { ns: this.#ns, route: this.#route, shards, kind, chunks, bounds })
   }
 }
 

@@ -2,15 +2,14 @@
 import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { ModifyStatement } from '@shardlab/node'
 import { isStaleCode } from '../remote/command-reply.js'
+import type { ShardedRoute } from '../routing/route.js'
 import { noteStale } from '../routing/stale-loop.js'
 import type { BatchWriteExecutor } from './batch-write-executor.js'
-import type { LoneStatement } from './plan-round.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import type { StatementAnswer } from './shard-requests.js'
 import type { StatementTarget } from './statement-target.js'
 import { placeOfUpsert } from './upsert-shard.js'
 
-type ShardedRoute = LoneStatement['route']
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 
 /** What the shards made of the statement; 'stale': it has to be routed again. */

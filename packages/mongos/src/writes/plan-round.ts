@@ -1,6 +1,6 @@
 /** Which statements go next, and in which company. Server: batch_write_op.cpp, targetBatch; bulk_write_exec.cpp. */
 import type { CommandError } from '@shardlab/bson'
-import type { Route } from '../routing/route.js'
+import type { Route, ShardedRoute } from '../routing/route.js'
 import type { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
 import type { StatementTarget } from './statement-target.js'
@@ -20,7 +20,7 @@ export type LoneTarget = Exclude<StatementTarget, { kind: 'one' | 'failed' }>
 
 export interface LoneStatement {
   readonly index: number
-  readonly route: Extract<Route, { kind: 'sharded' }>
+  readonly route: ShardedRoute
   readonly target: LoneTarget
 }
 
@@ -47,7 +47,7 @@ export interface RoundPlan {
  * Adds to the round. Ordered: the statements from the first ready one on that go to the same shard, or that one alone.
  * Unordered: all ready ones, by shard. False: `onFailed` wants the routing refreshed, and the round is void.
  */
-export function planRound(plan: RoundPlan, route: LoneStatement['route'], round: Round): boolean {
+export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): boolean {
   const { command, states, summary, position } = plan
   const { ordered } = command
   const namespace = command.namespaces[position]!
@@ -71,7 +71,7 @@ export function planRound(plan: RoundPlan, route: LoneStatement['route'], round:
     } else {
       const into = batch ?? { namespace, route, shard: target.shard, indexes: [], sizeBytes: 0 }
       if (batch === undefined) batches.set(target.shard, into)
-      if (addIfItFits(plan, into, index)) summary.add([target.shard], target.chunks, target.bounds)
+      if (addIfItFits(plan, into, index)) summary.add(command.kindOf(index), [target.shard], target.chunks, target.bounds)
       else if (ordered) break
     }
   }
@@ -83,13 +83,14 @@ export function planRound(plan: RoundPlan, route: LoneStatement['route'], round:
 export function batchForMember(plan: RoundPlan, route: Route, shard: string): ShardBatch {
   const { command, states, summary, position } = plan
   const batch: ShardBatch = { namespace: command.namespaces[position]!, route, shard, indexes: [], sizeBytes: 0 }
+  const member = [shard]
   for (let index = states.firstReady; index < states.count; index++) {
     if (!states.isReady(index)) continue
     if (command.namespaceOf(index) !== position) {
       if (command.ordered) break
-    } else if (!addIfItFits(plan, batch, index)) break
+    } else if (addIfItFits(plan, batch, index)) summary.add(command.kindOf(index), member, 0, [])
+    else break
   }
-  summary.add([shard], 0, [])
   return batch
 }
 

@@ -9,7 +9,7 @@ import type { MongosInvocation } from '../command/invocation.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import type { MergeKey } from '../cursors/results-merger.js'
 import { sortKeyField, sortKeyOrder } from '../cursors/sort-key-order.js'
-import { routedCommand, type Route } from '../routing/route.js'
+import { routedCommand, type ShardedRoute } from '../routing/route.js'
 import { ask, type MemberAnswer } from '../routing/scatter.js'
 import type { WriteNamespace } from './write-command.js'
 
@@ -18,8 +18,6 @@ export interface FoundDocument {
   readonly shard: string
   readonly id: RawValue
 }
-
-type ShardedRoute = Extract<Route, { kind: 'sharded' }>
 
 /**
  * The first document in the statement's order; without a sort that of the first shard that has one. Null: nobody has one.

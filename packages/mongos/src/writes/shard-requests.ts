@@ -3,10 +3,11 @@ import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
-import { routedCommand, type Route } from '../routing/route.js'
+import { routedCommand, type Route, type ShardedRoute } from '../routing/route.js'
 import { ask, type MemberAnswer } from '../routing/scatter.js'
 import { noteStale } from '../routing/stale-loop.js'
-import type { LoneStatement, ShardBatch } from './plan-round.js'
+import type { ShardBatch } from './plan-round.js'
+import { askAndMove, mayDemandMove } from './move-document.js'
 import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from './shard-write-reply.js'
 import { headerOf, type WriteCommand, type WriteNamespace } from './write-command.js'
 
@@ -26,18 +27,18 @@ export class ShardRequests {
     this.#command = command
   }
 
-  sendBatch({ route, shard, indexes }: ShardBatch): Promise<MemberAnswer> {
+  sendBatch({ namespace, route, shard, indexes }: ShardBatch): Promise<MemberAnswer> {
     const { body, sequences } = this.#invocation
     const { statements, untouched } = this.#command
     const whole = indexes.length === statements.length
-    if (whole && untouched) return this.#ask(shard, routedCommand(this.#invocation, route, shard, body, sequences))
+    if (whole && untouched) return this.#ask(namespace, route, shard, routedCommand(this.#invocation, route, shard, body, sequences))
     const some = whole ? statements : indexes.map((index) => statements[index]!)
-    return this.#ask(shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
+    return this.#ask(namespace, route, shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
   }
 
   /** Sends one statement of the batch, or what stands for it, to one shard. @throws CommandError 50 when maxTimeMS is over */
   async sendStatement(
-    route: LoneStatement['route'],
+    route: ShardedRoute,
     index: number,
     shard: string,
     statement: Uint8Array,
@@ -46,7 +47,7 @@ export class ShardRequests {
     const command = this.#command
     const namespace = command.namespaces[command.namespaceOf(index)]!
     const versioned = this.#statementsCommand(route, shard, [statement], [index])
-    const answer = await this.#ask(shard, ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned)
+    const answer = await this.#ask(namespace, route, shard, ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned)
     const error = batchError(namespace, route, answer)
     if (error === 'stale') return { kind: 'stale' }
     if (error !== null) return { kind: 'failed', entry: command.errorEntry(index, error) }
@@ -64,8 +65,10 @@ export class ShardRequests {
     return { ...routedCommand(this.#invocation, route, shard, header, this.#command.sequencesFor(statements)), stmtIds }
   }
 
-  #ask(shard: string, command: RemoteCommand): Promise<MemberAnswer> {
-    return ask(this.#invocation, shard, command, this.#invocation.txnNumber !== null)
+  #ask(namespace: WriteNamespace, route: Route, shard: string, command: RemoteCommand): Promise<MemberAnswer> {
+    const invocation = this.#invocation
+    const send = () => ask(invocation, shard, command, invocation.txnNumber !== null)
+    return mayDemandMove(this.#command, namespace, route) ? askAndMove(this.#command, namespace, route, shard, send) : send()
   }
 }
 

@@ -22,20 +22,19 @@ export function targetInsert(
       ),
     )
   }
-  const limitBytes = behaviours.shardKeySizeLimitBytes
-  if (limitBytes !== null) {
-    const bound = shardKey.boundDocument(key.values)
-    if (bound.length > limitBytes) {
-      return failed(
-        new CommandError(
-          13334,
-          `shard keys must be less than ${limitBytes} bytes, but key ${formatDocument(bound)} is ${bound.length} bytes`,
-        ),
-      )
-    }
+  if (behaviours.shardKeySizeLimitBytes !== null) {
+    const tooLarge = keyTooLarge(behaviours, shardKey.boundDocument(key.values))
+    if (tooLarge !== null) return failed(tooLarge)
   }
   const bound = wantsBounds ? shardKey.boundDocument(key.values) : null
   return { kind: 'one', shard: table.shardOf(key.keyString), chunks: 1, bounds: bound === null ? [] : [[bound, bound]] }
+}
+
+/** Why a document with this shard key cannot be inserted; null: it can. */
+export function keyTooLarge({ shardKeySizeLimitBytes }: Behaviours, bound: Uint8Array): CommandError | null {
+  if (shardKeySizeLimitBytes === null || bound.length <= shardKeySizeLimitBytes) return null
+  const message = `shard keys must be less than ${shardKeySizeLimitBytes} bytes, but key ${formatDocument(bound)} is ${bound.length} bytes`
+  return new CommandError(13334, message)
 }
 
 function failed(error: CommandError): StatementTarget {

@@ -8,6 +8,7 @@ import { compileFilter, equalityValues, formatDocument, type EvaluationContext, 
 import { targetFilter, type Behaviours, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
 import { collatedTargeting, hasDefaultCollation } from '../routing/target-read.js'
 import type { StatementTarget } from './statement-target.js'
+import { keyTooLarge } from './target-insert.js'
 
 export interface ModifyTargeter {
   readonly placement: CollectionPlacement
@@ -39,8 +40,9 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   const { multi, upsert } = update
   const statement = targetStatement(targeter, update)
   const { targeting } = statement
-  if (targeting.exactKey !== null) return toOne(targeting)
   const policy = behaviours.updateOneWithoutShardKey
+  if (policy === 'exact-id-or-61') return targetByKeyOrId(targeter, update, document, statement)
+  if (targeting.exactKey !== null) return toOne(targeting)
   if (upsert && (multi || policy !== 'any'))
     return failed(new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'))
   if (multi) return toMany(targeter, targeting)
@@ -49,30 +51,50 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
     return {
       kind: 'first-match',
       shards: targeting.shards,
-      search: !statement.isExactId(),
+      search: upsert || !statement.isExactId(),
       upsert,
       chunks: targeting.chunks,
       bounds: targeting.bounds,
     }
   }
-  if (policy === 'one-shard-or-72' && targeting.shards.length === 1) return toOne(targeting)
+  if (targeting.shards.length === 1) return toOne(targeting)
   const replacement = replacementOf(update, statement.filter)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
-  if (statement.isExactId())
-    return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
-  const pattern = formatDocument(placement.shardKey.document)
-  if (policy === 'one-shard-or-72') {
-    return failed(
-      new CommandError(
-        'InvalidOptions',
-        `A {multi:false} update on a sharded collection must contain an exact match on _id (and have the collection default collation) or target a single shard (and have the simple collation), but this update targeted ${targeting.shards.length} shards. Update request: ${formatDocument(document)}, shard key pattern: ${pattern}`,
-      ),
-    )
+  if (statement.isExactId()) return byId(targeting)
+  return failed(
+    new CommandError(
+      'InvalidOptions',
+      `A {multi:false} update on a sharded collection must contain an exact match on _id (and have the collection default collation) or target a single shard (and have the simple collation), but this update targeted ${targeting.shards.length} shards. Update request: ${formatDocument(document)}, shard key pattern: ${formatDocument(placement.shardKey.document)}`,
+    ),
+  )
+}
+
+/** Up to 4.0: modifiers go by the key in their filter, a replacement by its own, whatever its filter says. */
+function targetByKeyOrId(
+  targeter: ModifyTargeter,
+  update: UpdateStatement,
+  document: Uint8Array,
+  { filter, targeting, isExactId }: TargetedFilter,
+): StatementTarget {
+  const { placement, behaviours } = targeter
+  const replacement = replacementOf(update, filter)
+  const target =
+    replacement !== null ? byReplacement(placement, behaviours, replacement) : targeting.exactKey !== null ? toOne(targeting) : null
+  if (target?.kind === 'one') {
+    const tooLarge = update.upsert ? keyTooLarge(behaviours, target.bounds[0]![0]) : null
+    return tooLarge === null ? target : failed(tooLarge)
   }
+  const request = `Update request: ${formatDocument(document)}, shard key pattern: ${formatDocument(placement.shardKey.document)}`
+  if (update.upsert) {
+    const message = `An upsert on a sharded collection must contain the shard key and have the simple collation. ${request}`
+    return failed(new CommandError('ShardKeyNotFound', message))
+  }
+  if (update.multi) return toMany(targeter, targeting)
+  if (isExactId()) return byId(targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
-      `A single update on a sharded collection must contain an exact match on _id (and have the collection default collation) or contain the shard key (and have the simple collation). Update request: ${formatDocument(document)}, shard key pattern: ${pattern}`,
+      `A single update on a sharded collection must contain an exact match on _id (and have the collection default collation) or contain the shard key (and have the simple collation). ${request}`,
     ),
   )
 }
@@ -82,7 +104,8 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
   const { targeting } = statement
   if (targeting.exactKey !== null) return toOne(targeting)
   if (remove.multi) return toMany(targeter, targeting)
-  switch (targeter.behaviours.updateOneWithoutShardKey) {
+  const { behaviours } = targeter
+  switch (behaviours.updateOneWithoutShardKey) {
     case 'any':
       if (targeting.shards.length === 1) return toOne(targeting)
       return {
@@ -93,14 +116,10 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
         chunks: targeting.chunks,
         bounds: targeting.bounds,
       }
-    case 'one-shard-or-72':
-      if (targeting.shards.length === 1) return toOne(targeting)
-      break
-    case 'exact-id-or-61':
-      break
+    default:
+      if (behaviours.singleWritesTargetByQuery && targeting.shards.length === 1) return toOne(targeting)
   }
-  if (statement.isExactId())
-    return { kind: 'all', shards: targeting.shards, version: 'placement', chunks: targeting.chunks, bounds: targeting.bounds }
+  if (statement.isExactId()) return byId(targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -124,6 +143,11 @@ export function targetStatement(
 
 function toOne(targeting: Targeting): StatementTarget {
   return { kind: 'one', shard: targeting.shards[0]!, chunks: targeting.chunks, bounds: targeting.bounds }
+}
+
+/** One document at most on each shard: all of them are asked. */
+function byId({ shards, chunks, bounds }: Targeting): StatementTarget {
+  return { kind: 'all', shards, version: 'placement', chunks, bounds }
 }
 
 /** Multi-writes beyond one shard go to every shard there is, so that a migration meanwhile cannot hide a document. */

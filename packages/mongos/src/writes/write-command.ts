@@ -1,11 +1,11 @@
 /** A batch of statements as the client sent it, whichever command it came in. */
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
+  databaseNameOf,
   errorItem,
   readBulkWrite,
   readModify,
   readStatement,
-  splitNamespace,
   statementArguments,
   statementsOf,
   type BulkWriteOp,
@@ -90,7 +90,7 @@ export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkW
     ordered: request.ordered,
     statements: ops.map(({ document }) => document),
     untouched: ops.every((op, i) => op === request.ops[i]),
-    namespaces: request.namespaces.map((ns) => ({ ns, invocation: { ...invocation, db: splitNamespace(ns)[0] } })),
+    namespaces: request.namespaces.map((ns) => ({ ns, invocation: { ...invocation, db: databaseNameOf(ns) } })),
     filterField: 'filter',
     namespaceOf: (index) => ops[index]!.namespace,
     kindOf: (index) => ops[index]!.kind,

@@ -1,8 +1,9 @@
 /** What the statements of a batch came to, and the reply to the client. Server: batched_command_response.cpp, batch_write_op.cpp. */
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { DocumentWriter, type CommandError } from '@shardlab/bson'
 import { errorText, writeRetriedStmtIds, type WriteKind } from '@shardlab/node'
 import { codeIn, indexIn, withIndex, writeErrorEntry, type ShardWriteReply } from './shard-write-reply.js'
 import { mergedConcernError, type ShardConcernError } from './write-concern-errors.js'
+import { combinedError, messageIn, shownEntry, type WriteErrorStyle } from './write-error-entry.js'
 
 /** Collects what shards say of the statements of one command. */
 export interface WriteOutcome {
@@ -25,9 +26,11 @@ export interface WriteOutcome {
 export class StatementErrors {
   readonly #entries = new Map<number, Uint8Array[]>()
   readonly #combine: (index: number, error: CommandError) => Uint8Array
+  readonly #style: WriteErrorStyle
 
   /** `combine` makes the entry of errors that differ. */
-  constructor(combine: (index: number, error: CommandError) => Uint8Array) {
+  constructor(style: WriteErrorStyle, combine: (index: number, error: CommandError) => Uint8Array) {
+    this.#style = style
     this.#combine = combine
   }
 
@@ -42,7 +45,7 @@ export class StatementErrors {
     else entries.push(entry)
   }
 
-  /** One entry for each statement: the first error, or all texts under one code where the codes differ. */
+  /** One entry for each statement: the first error, or all of them in one where the codes differ. */
   combined(): Map<number, Uint8Array> {
     return new Map([...this.#entries].map(([index, entries]) => [index, this.#combined(index, entries)]))
   }
@@ -50,8 +53,7 @@ export class StatementErrors {
   #combined(index: number, entries: readonly Uint8Array[]): Uint8Array {
     const code = codeIn(entries[0]!)
     if (entries.every((entry) => codeIn(entry) === code)) return entries[0]!
-    const texts = entries.map((entry) => findField(entry, 'errmsg')!.asString())
-    return this.#combine(index, new CommandError('MultipleErrorsOccurred', `multiple errors for op : ${texts.join(' :: and :: ')}`))
+    return this.#combine(index, combinedError(index, entries, this.#style))
   }
 }
 
@@ -83,11 +85,14 @@ export class BatchOutcome implements WriteOutcome {
   #n = 0
   #nModified = 0
   readonly #upserted: Uint8Array[] = []
-  readonly #errors = new StatementErrors(writeErrorEntry)
+  readonly #style: WriteErrorStyle
+  readonly #errors: StatementErrors
   readonly #shared = new SharedOutcome()
 
   /** `count`: statements of the batch. */
-  constructor(kind: WriteKind, ordered: boolean, count: number) {
+  constructor(kind: WriteKind, ordered: boolean, count: number, style: WriteErrorStyle) {
+    this.#style = style
+    this.#errors = new StatementErrors(style, writeErrorEntry)
     this.#kind = kind
     this.#ordered = ordered
     this.#count = count
@@ -116,16 +121,14 @@ export class BatchOutcome implements WriteOutcome {
     writer.int32('n', this.#n)
     const byIndex = (a: Uint8Array, b: Uint8Array) => indexIn(a) - indexIn(b)
     if (this.#upserted.length > 0) writer.documents('upserted', this.#upserted.sort(byIndex))
-    if (this.#errors.size > 0) writer.documents('writeErrors', [...this.#errors.combined().values()].sort(byIndex).map(shortened))
+    if (this.#errors.size > 0) writer.documents('writeErrors', this.#entries())
     return this.#shared.write(writer, this.#errors.size === 0 || (!this.#ordered && this.#errors.size < this.#count))
   }
-}
 
-/** Long texts of many errors are left out. */
-function shortened(entry: Uint8Array, position: number): Uint8Array {
-  const message = findField(entry, 'errmsg')!.asString()
-  if (errorText({ message }, position) === message) return entry
-  const writer = new DocumentWriter(256)
-  writer.int32('index', indexIn(entry)).int32('code', codeIn(entry)).string('errmsg', '')
-  return writer.finish()
+  #entries(): Uint8Array[] {
+    const entries = [...this.#errors.combined()].sort(([a], [b]) => a - b)
+    return entries.map(([index, entry], position) =>
+      shownEntry(index, entry, this.#style, errorText({ message: messageIn(entry) }, position)),
+    )
+  }
 }

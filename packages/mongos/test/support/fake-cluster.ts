@@ -38,6 +38,8 @@ export class FakeCluster {
   readonly databases = new Map<string, { primary: string; lastMod: number }>()
   readonly collections = new Map<string, FakeCollection>()
   readonly scripts = new Map<string, ShardScript>()
+  /** config.settings by `_id`. */
+  readonly settings = new Map<string, Document>()
   #connectionId = 1
 
   constructor(options: Partial<MongosOptions> = {}, shards: readonly string[] = ['shard01', 'shard02', 'shard03']) {
@@ -179,7 +181,9 @@ export class FakeCluster {
       case 'config.get-collection':
         return this.#collection(ns, (request as { since: readonly [string, number, number, number, number] | null }).since)
       case 'config.mongos-ping':
-        return { clusterId: new Uint8Array(12) }
+        return { clusterId: new Uint8Array(12), concernDefaults: this.#setting('ReadWriteConcernDefaults') }
+      case 'config.get-setting':
+        return { setting: this.#setting((request as { id: string }).id) }
       case 'config.set-balancer-mode':
         return { error: null }
       case 'node.command': {
@@ -194,6 +198,11 @@ export class FakeCluster {
       default:
         throw new Error(`nobody scripted ${kind}`)
     }
+  }
+
+  #setting(id: string): Uint8Array | null {
+    const setting = this.settings.get(id)
+    return setting === undefined ? null : encode(setting)
   }
 
   #database(db: string): Uint8Array | null {

@@ -9,19 +9,20 @@ import {
   type LeadingQuery,
 } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import { planQuery, type Collection, type QueryPlan, type RowProjection } from '@shardlab/storage'
+import { planQuery, planRowsToCount, type Collection, type QueryPlan, type RowProjection } from '@shardlab/storage'
 import { shardFilterOf } from '../crud/read-plan.js'
 
 /** @throws CommandError as hints are refused */
 export function planLeading(
   collection: Collection,
-  { filter, sort, skip, limit, projection }: LeadingQuery,
+  { filter, sort, skip, limit, projection, countsOnly }: LeadingQuery,
   ownership: OwnershipFilter | null,
   context: EvaluationContext,
   hint: { readonly hint?: string | Uint8Array } = {},
 ): QueryPlan {
   const compiled = compileFilter(filter ?? emptyDocument, context)
-  return planQuery(collection, {
+  const plan = countsOnly ? planRowsToCount : planQuery
+  return plan(collection, {
     filter: compiled,
     skip,
     limit,

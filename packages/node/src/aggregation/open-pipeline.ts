@@ -17,6 +17,7 @@ import { nodeStageSources } from '../sources/node-sources.js'
 import { enterForeign } from './foreign-collections.js'
 import { planLeading } from './leading-plan.js'
 import { PipelineSource } from './pipeline-source.js'
+import { ReadAheadSource } from './read-ahead-source.js'
 
 const memoryLimitBytes = 100 * 1024 * 1024
 
@@ -101,8 +102,10 @@ export async function openPipeline(
   if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader)
   const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
   checkTableScan(host, plan, hintOf(args).hint)
-  const input = new PlanSource(plan, { execute: { allowDiskUse }, effort: host.statistics.queries })
-  watch?.leading(plan, input.executor)
+  const rows = new PlanSource(plan, { execute: { allowDiskUse }, effort: host.statistics.queries, host })
+  watch?.leading(plan, rows.executor)
+  const isPlanAlone = host.behaviours.cursorsFollowTheirCollection && pipeline.leading.stageCount === pipeline.stages.length
+  const input = isPlanAlone ? rows : new ReadAheadSource(rows, plan, host.behaviours.pipelineReadAhead)
   return new PipelineSource(input, pipeline.openAfterLeading(watch?.emitted), reader)
 }
 

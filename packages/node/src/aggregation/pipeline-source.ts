@@ -1,5 +1,6 @@
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { SourceReads } from '../cursors/source-reads.js'
 
 /** Reads other collections for the joins of a pipeline. */
 export interface ForeignReader {
@@ -23,6 +24,14 @@ export class PipelineSource implements DocumentSource {
 
   settle(): void {
     this.#input.settle?.()
+  }
+
+  get reads(): SourceReads | undefined {
+    return this.#input.reads
+  }
+
+  get readsAhead(): boolean {
+    return this.#input.readsAhead ?? false
   }
 
   next(): Uint8Array | null {

@@ -48,12 +48,14 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
     const summary = emptySummary()
     const items: Uint8Array[] = []
     const retried: number[] = []
+    const sampling = host.sampling?.isActive === true ? host.sampling : null
     for (const [index, op] of ops.entries()) {
       try {
         expectUuid(host, namespaces[op.namespace]!, uuids[op.namespace]!)
         const stmtId = retryable?.stmtId(index) ?? index
         const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
         if (executed !== undefined) retried.push(stmtId)
+        if (sampling !== null) sampling.statementBegins(namespaces[op.namespace]!, op.document, invocation)
         const result = executed === undefined ? run(scopes[op.namespace]!, op, logSession(retryable, stmtId)) : earlierResult(op, executed)
         addToSummary(summary, op, result)
         if (!errorsOnly) items.push(resultItem(index, result))
@@ -74,9 +76,11 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
 }
 
 function run(scope: WriteScope, op: BulkWriteOp, session: Parameters<typeof insertDocument>[2]): BulkWriteResult {
-  const { host } = scope.invocation
+  const { host, retryable } = scope.invocation
   const statement = readStatement(op)
   host.opcounters[op.kind]++
+  if (statement.kind !== 'insert' && statement.multi && retryable !== null)
+    throw new CommandError('InvalidOptions', 'Cannot use retryable writes with multi=true')
   switch (statement.kind) {
     case 'insert':
       insertDocument(scope, fixDocumentForInsert(host, statement.document, scope), session)

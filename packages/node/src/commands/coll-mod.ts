@@ -1,5 +1,6 @@
-import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, DocumentWriter, findField, typeName, type RawValue } from '@shardlab/bson'
+import { isGenericArgument, type CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, DocumentWriter, fieldsOf, findField, typeName, type RawValue } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
 import { checkClusteredExpiry } from '../crud/clustered-index.js'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
@@ -49,8 +50,10 @@ export const collMod: CommandRow<NodeInvocation> = {
   missing: 'time series collections',
   summary: 'Changes options of a collection, an index or a view.',
   fields: collModFields,
+  ignoresUnknownFields: true,
   async run(invocation) {
-    const { host, args, db } = invocation
+    const { host, args, db, body } = invocation
+    refuseUnknown(body, host.behaviours)
     const ns = `${db}.${args.collectionName(db)}`
     const access = await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
@@ -61,6 +64,7 @@ export const collMod: CommandRow<NodeInvocation> = {
       if (view === null) throw new CommandError('NamespaceNotFound', 'ns does not exist')
       modifyViewBy(invocation, view)
     } else {
+      host.role.checkDefinitionChange?.(ns)
       refuseUnsupported(invocation)
       const options = changedOptions(invocation, collection)
       if (args.bool('dryRun') === true) checkDryRun(invocation)
@@ -78,6 +82,16 @@ export const collMod: CommandRow<NodeInvocation> = {
     await host.flush()
     return writer
   },
+}
+
+/** @throws CommandError 40415, 72 InvalidOptions before the command had a generated parser */
+function refuseUnknown(body: Uint8Array, { collModIsTyped }: Behaviours): void {
+  for (const [name] of fieldsOf(body).slice(1)) {
+    if (Object.hasOwn(collModFields, name) || isGenericArgument(name)) continue
+    throw collModIsTyped
+      ? new CommandError(40415, `BSON field 'collMod.${name}' is an unknown field.`)
+      : new CommandError('InvalidOptions', `unknown option to collMod: ${name}`)
+  }
 }
 
 function modifyViewBy({ host, args }: NodeInvocation, view: ViewDefinition): void {

@@ -19,6 +19,6 @@ export const collStats: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
     const scale = scaleOf(args.value('scale'))
-    return writeStorageStats(new DocumentWriter(1024).string('ns', ns), host.collection(ns), { scale, orphanCount: 0 })
+    return writeStorageStats(new DocumentWriter(1024).string('ns', ns), host.collection(ns), host, scale)
   },
 }

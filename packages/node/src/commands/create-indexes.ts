@@ -1,5 +1,5 @@
-import { uuidV4, type CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
+import { uuidV4, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, findField, stringValue, type RawValue } from '@shardlab/bson'
 import { prepareIndex, type Collection } from '@shardlab/storage'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { withoutClusteredOption } from '../crud/clustered-index.js'
@@ -25,7 +25,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/createIndexes',
   status: 'partial',
-  missing: 'text and geospatial indexes',
+  missing: 'text, geospatial and compound wildcard indexes',
   summary: 'Builds indexes.',
   fields: createIndexesFields,
   async run(invocation) {
@@ -33,7 +33,8 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     const asked = args.documents('indexes')!
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
-    await host.role.enter(ns, invocation)
+    const quorum = commitQuorumOf(args, host)
+    const access = await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
     const before = host.collection(ns)
     if (before === undefined && viewOf(host, ns) !== null)
@@ -51,6 +52,8 @@ export const createIndexes: CommandRow<NodeInvocation> = {
       const prepared = prepareIndex(known, checked, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
       if (prepared !== null) specs.push(prepared)
     }
+    if (specs.length > 0) host.role.checkDefinitionChange?.(ns)
+    for (const spec of specs) host.role.indexRules?.checkNewIndex(access, ns, spec)
     let collection = before
     if (collection === undefined) {
       host.role.checkImplicitCreate(ns, invocation)
@@ -63,14 +66,42 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const writer = new DocumentWriter(256).int32('numIndexesBefore', countBefore).int32('numIndexesAfter', countAfter)
     const allExisted = countAfter === countBefore
     if (!allExisted) writer.bool('createdCollectionAutomatically', before === undefined)
-    if (host.behaviours.indexCommitQuorum) writer.value('commitQuorum', args.value('commitQuorum') ?? votingMembers)
-    if (allExisted) writer.string('note', 'all indexes already exist')
-    return writer
+    if (allExisted) return writer.string('note', 'all indexes already exist')
+    return quorum === null ? writer : writer.value('commitQuorum', quorum)
   },
 }
 
 /** The commit quorum of index builds that name none. */
 const votingMembers = stringValue('votingMembers')
+/** Of a replica set. */
+const membersMax = 50
+
+/**
+ * Which members have to be ready, of a set of one; null before there was a choice. Server: commit_quorum_options.cpp,
+ * `checkIfCommitQuorumCanBeSatisfied`.
+ * @throws CommandError 2 BadValue where there is no choice, 9 FailedToParse, 278 UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
+ */
+function commitQuorumOf(args: CommandArguments, { behaviours }: StorageNode): RawValue | null {
+  const quorum = args.value('commitQuorum')
+  if (!behaviours.indexCommitQuorum) {
+    if (quorum !== undefined) throw new CommandError('BadValue', 'Invalid field specified for createIndexes command: commitQuorum')
+    return null
+  }
+  if (quorum === undefined) return votingMembers
+  if (quorum.isNumber()) {
+    const count = Math.trunc(quorum.asNumber())
+    if (!(count >= 0 && count <= membersMax))
+      throw new CommandError('FailedToParse', `commitQuorum has to be a non-negative number and not greater than ${membersMax}`)
+    if (count > 1)
+      throw new CommandError('UnsatisfiableCommitQuorum', 'Commit quorum cannot be satisfied with the current replica set configuration')
+    return quorum
+  }
+  if (quorum.type !== BsonType.string) throw new CommandError('FailedToParse', 'commitQuorum has to be a number or a string')
+  const mode = quorum.asString()
+  if (mode !== 'majority' && mode !== 'votingMembers')
+    throw new CommandError('UnknownReplWriteConcern', `No write concern mode named '${mode}' found in replica set configuration`)
+  return quorum
+}
 
 /** Builds the indexes; when one cannot be built, those of this command are dropped again. */
 function buildAllOrNone(host: StorageNode, collection: Collection, specs: readonly Uint8Array[]): void {

@@ -18,6 +18,7 @@ export const dbStats: CommandRow<NodeInvocation> = {
     const scale = Math.trunc(args.number('scale') ?? 1)
     if (!(scale > 0 && scale <= 2 ** 50))
       throw new CommandError('BadValue', 'Scale factor must be greater than zero and less than or equal to 2^50')
+    const { behaviours } = host
     const collections = host.engine.collections(db)
     const sum = (of: (collection: (typeof collections)[number]) => number) => collections.reduce((total, each) => total + of(each), 0)
     const objects = sum(({ count }) => count)
@@ -37,9 +38,9 @@ export const dbStats: CommandRow<NodeInvocation> = {
         sum((collection) => collection.indexes().length),
       )
       .double('indexSize', indexSize / scale)
-      .double('totalSize', (dataBytes + indexSize) / scale)
+    if (behaviours.statisticsHaveTotals) writer.double('totalSize', (dataBytes + indexSize) / scale)
     if (args.bool('freeStorage') === true)
       writer.double('freeStorageSize', 0).double('indexFreeStorageSize', 0).double('totalFreeStorageSize', 0)
-    return writer.int64('scaleFactor', scale)
+    return behaviours.statisticsHaveTotals ? writer.int64('scaleFactor', scale) : writer
   },
 }

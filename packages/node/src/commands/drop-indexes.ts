@@ -31,16 +31,17 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
       if (viewOf(host, ns) !== null) throw new CommandError('CommandNotSupportedOnView', `Cannot drop indexes on view ${ns}`)
       throw new CommandError('NamespaceNotFound', `ns not found ${ns}`)
     }
+    host.role.checkDefinitionChange?.(ns)
     const countBefore = collection.indexes().length
     const argument = args.value('index')!
     const writer = new DocumentWriter(128).int32('nIndexesWas', countBefore)
     if (argument.type === BsonType.string && argument.asString() === '*') {
-      const needed = shardKeyIndexes(invocation, access, collection)
-      const dropped = collection.indexes().filter((index) => !isIdKey(index.key) && !needed.includes(index.name))
+      const rules = host.role.indexRules
+      const dropped = collection.indexes().filter((index) => !isIdKey(index.key) && rules?.keeps(access, collection, index) !== true)
       for (const index of dropped) dropIndex(host, collection, index.name)
       writer.string(
         'msg',
-        access.ownership !== null && host.behaviours.shardKeyIndexIsProtected
+        rules?.protects(access, ns) === true
           ? 'non-_id indexes and non-shard key indexes dropped for collection'
           : 'non-_id indexes dropped for collection',
       )
@@ -50,9 +51,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
       if (collection.clustered && dropped.some((index) => isIdKey(index.key)))
         throw new CommandError(5979800, 'It is illegal to drop the clusteredIndex')
       if (dropped.some((index) => isIdKey(index.key))) throw new CommandError('InvalidOptions', 'cannot drop _id index')
-      const needed = shardKeyIndexes(invocation, access, collection)
-      if (needed.length > 0 && needed.every((name) => dropped.some((index) => index.name === name)))
-        throw new CommandError('CannotDropShardKeyIndex', "Cannot drop the only compatible index for this collection's shard key")
+      checkShardKeyKeepsIndex(invocation, access, collection, dropped)
       for (const index of dropped) dropIndex(host, collection, index.name)
     }
     await host.flush()
@@ -60,8 +59,14 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
   },
 }
 
-function shardKeyIndexes({ host }: NodeInvocation, access: Access, collection: Collection): readonly string[] {
-  return host.role.shardKeyIndexes?.(access, collection) ?? []
+/** They go one after the other. @throws CommandError 370 CannotDropShardKeyIndex */
+function checkShardKeyKeepsIndex({ host }: NodeInvocation, access: Access, collection: Collection, dropped: readonly Index[]): void {
+  const gone = new Set<string>()
+  for (const index of dropped) {
+    if (host.role.indexRules?.isLast(access, collection, index, gone) === true)
+      throw new CommandError('CannotDropShardKeyIndex', "Cannot drop the only compatible index for this collection's shard key")
+    gone.add(index.name)
+  }
 }
 
 /** @throws CommandError 27 IndexNotFound, 181 AmbiguousIndexKeyPattern, 14 TypeMismatch */

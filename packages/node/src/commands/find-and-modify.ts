@@ -33,6 +33,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
     const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
     const stmtId = retryable?.stmtId(0) ?? 0
     const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+    if (host.sampling?.isActive === true) host.sampling.statementBegins(ns, invocation.body, invocation)
     const answer =
       executed === undefined ? modify(scope, request, logSession(retryable, stmtId)) : earlierAnswer(invocation, request, executed)
     const value = answer.document === null ? null : projected(scope, request, answer.document)

@@ -67,7 +67,7 @@ function openFind({ host }: NodeInvocation, ns: string, { ownership }: Access, q
   if (live === undefined) return emptySource
   if (query.tailable !== 'no') {
     if (live.capped === null) throw notCappedError(live, query)
-    return new TailSource({ host, ns, uuid: live.uuid, query, ownership })
+    return new TailSource({ host, collection: live, query, ownership })
   }
   // One document fits the first batch for sure, so the live trees do; a cursor that stays open needs its own picture.
   const fitsFirstBatch = batchSize > 0 && (query.limit === 1 || equalityValues(query.filter.root, ['_id']) !== null)
@@ -77,6 +77,7 @@ function openFind({ host }: NodeInvocation, ns: string, { ownership }: Access, q
     execute: { allowDiskUse: query.allowDiskUse ?? host.behaviours.sortsUseDiskByDefault },
     apply: query.shape.apply,
     effort: host.statistics.queries,
+    host,
     ...(fitsFirstBatch ? { rowsMax: 1 } : {}),
   })
 }

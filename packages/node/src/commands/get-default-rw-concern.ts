@@ -1,21 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { CommonHost } from '../common/common-invocation.js'
+import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
+import { concernDefaultsId, writeConcernDefaults } from '../crud/concern-defaults.js'
 import type { NodeInvocation } from '../invocation.js'
+import type { StorageNode } from '../storage-node.js'
 
 export const getDefaultRWConcernFields = { inMemory: 'bool' } as const
-
-/** The concerns that hold where nobody set any. Server: rwc_defaults_commands, read_write_concern_defaults.cpp. */
-export function writeDefaultConcerns({ behaviours, context }: CommonHost, inMemory: boolean): DocumentWriter {
-  const writer = new DocumentWriter(512)
-  if (behaviours.implicitDefaultConcerns) {
-    writer.startDocument('defaultReadConcern').string('level', 'local').end()
-    writer.startDocument('defaultWriteConcern').string('w', 'majority').int32('wtimeout', 0).end()
-    writer.string('defaultWriteConcernSource', 'implicit').string('defaultReadConcernSource', 'implicit')
-  }
-  writer.date('localUpdateWallClockTime', context.now())
-  return inMemory ? writer.bool('inMemory', true) : writer
-}
+export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
   name: 'getDefaultRWConcern',
@@ -26,8 +16,27 @@ export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Tells which read and write concern hold where a command names none.',
   fields: getDefaultRWConcernFields,
+  behaviour: 'defaultConcernCommands',
   run({ args, host }) {
-    if (host.role.name === 'shard') throw new CommandError(51301, "'getDefaultRWConcern' is not supported on shard nodes.")
-    return writeDefaultConcerns(host, args.bool('inMemory') ?? false)
+    refuseOnShards(host, 'getDefaultRWConcern')
+    return writeKeptDefaults(host, args.bool('inMemory') ?? false)
   },
+}
+
+/** @throws CommandError 51301 */
+export function refuseOnShards({ role }: StorageNode, command: string): void {
+  if (role.name === 'shard') throw new CommandError(51301, `'${command}' is not supported on shard nodes.`)
+}
+
+/** What was set, in config.settings. */
+export function concernDefaultsKept(node: StorageNode): Uint8Array | null {
+  return node.collection(configSettings)?.findById(stringValue(concernDefaultsId))?.document ?? null
+}
+
+/** The config server has in memory what it keeps. */
+export function writeKeptDefaults(node: StorageNode, inMemory: boolean): DocumentWriter {
+  const kept = concernDefaultsKept(node)
+  const updated = kept === null ? undefined : findField(kept, 'updateWallClockTime')
+  const localUpdateMs = updated === undefined ? node.context.now() : Number(updated.asBigInt())
+  return writeConcernDefaults(new DocumentWriter(512), kept, node.behaviours, { localUpdateMs, inMemory })
 }

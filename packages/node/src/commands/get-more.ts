@@ -3,6 +3,7 @@ import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson
 import { getMoreBatchSize, getMoreNamespace } from '../crud/read-arguments.js'
 import { withContext } from '../crud/read-source.js'
 import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
+import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
 import type { NodeInvocation } from '../invocation.js'
 
 /** How long a getMore on an awaitData cursor waits when it does not say. */
@@ -27,7 +28,9 @@ export const getMore: CommandRow<NodeInvocation> = {
     host.opcounters.getmore++
     const batchSize = getMoreBatchSize(args, host.behaviours)
     const ns = getMoreNamespace(args, db)
-    const cursor = host.cursors.get(args.target.asBigInt())
+    const id = args.target.asBigInt()
+    checkCollectionOfCursor(host, ns, host.cursors.find(id))
+    const cursor = host.cursors.get(id)
     checkSession(invocation, cursor)
     if (cursor.ns !== ns)
       throw new CommandError(
@@ -36,8 +39,20 @@ export const getMore: CommandRow<NodeInvocation> = {
       )
     if (args.has('maxTimeMS') && cursor.tailable !== 'await-data')
       throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
+    checkReads(invocation, cursor)
     return cursor.tailable === 'await-data' ? awaitBatch(invocation, cursor, batchSize) : nextBatch(invocation, cursor, batchSize)
   },
+}
+
+/** Before anything is read: even what has been read and sorted is lost with its collection. */
+function checkReads({ host }: NodeInvocation, { id, source }: OpenCursor): void {
+  if (source.readsAhead === true) return
+  try {
+    source.reads?.check()
+  } catch (error) {
+    host.cursors.close(id)
+    throw error
+  }
 }
 
 /** Waits for documents when there are none. */

@@ -51,7 +51,10 @@ const sections: readonly StatusSection<StorageNode>[] = [
   },
   {
     name: 'shardingStatistics',
-    write: (writer, { statistics }) => void writer.int64('countStaleConfigErrors', statistics.staleConfigErrors),
+    write(writer, { statistics, role }) {
+      writer.int64('countStaleConfigErrors', statistics.staleConfigErrors)
+      role.writeShardingStatistics?.(writer)
+    },
   },
   {
     name: 'storageEngine',

@@ -1,8 +1,10 @@
 import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import type { LogBuffer } from './log-buffer.js'
+import type { ShardLabel } from '../operations/operation-document.js'
 import type { OperationRegistry } from '../operations/operation-registry.js'
 import type { RunningOperation } from '../operations/running-operation.js'
+import type { SamplingReport } from '../sampling/sampling-report.js'
 import type { ParameterSet } from '../parameters/parameter-set.js'
 import type { SessionCatalog, SessionId, SessionKey } from '../sessions/session-catalog.js'
 import type { MemberStatistics } from '../statistics/member-statistics.js'
@@ -21,9 +23,15 @@ export interface CommonHost {
   readonly operations: OperationRegistry
   readonly connections: ConnectionTable
   readonly parameters: ParameterSet
+  /** Of a mongod; a router has none. */
+  readonly featureCompatibilityVersion?: string
   readonly logBuffer: LogBuffer
   /** The process id part of hello's topologyVersion. */
   readonly processId: Uint8Array
+  /** The queries that this member samples; null: none, as the emulated version does not. */
+  readonly sampling: SamplingReport | null
+  /** Documents of currentOp about work that no command does. Absent: there is none. */
+  backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   /** All commands, for listCommands. */
   readonly commandRows: readonly CommandDescription[]
   /** Closes the cursors of sessions that fit. */

@@ -3,10 +3,10 @@
  * Server: collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, StorageEngine } from '@shardlab/storage'
-import { splitNamespace } from './namespace.js'
+import { databaseNameOf, splitNamespace } from './namespace.js'
 
 interface UuidHost {
   readonly behaviours: Behaviours
@@ -24,7 +24,7 @@ export function collectionUuidOf(
   const value = args.value('collectionUUID')
   if (value === undefined) return null
   if (!collectionUuidArgument) throw new CommandError(40415, `BSON field '${args.command}.collectionUUID' is an unknown field.`)
-  return uuidIn(`${args.command}.collectionUUID`, value.bytes.subarray(value.start, value.end))
+  return uuidIn(`${args.command}.collectionUUID`, value.slice())
 }
 
 /** @param binary a BSON value of type binary: length, subtype, bytes */
@@ -42,9 +42,9 @@ export function checkCollectionUuid(host: UuidHost, ns: string, args: CommandArg
 /** @throws CommandError 361 CollectionUUIDMismatch when the collection is not there or another one */
 export function expectUuid(host: UuidHost, ns: string, uuid: Uint8Array | null): void {
   if (uuid === null) return
-  const isIt = (collection: Collection | undefined) => collection !== undefined && Buffer.compare(collection.uuid, uuid) === 0
+  const isIt = (collection: Collection | undefined) => collection !== undefined && sameBytes(collection.uuid, uuid)
   if (isIt(host.collection(ns))) return
-  throw uuidMismatch(ns, uuid, host.engine.collections(splitNamespace(ns)[0]).find(isIt)?.ns ?? null)
+  throw uuidMismatch(ns, uuid, host.engine.collections(databaseNameOf(ns)).find(isIt)?.ns ?? null)
 }
 
 /** @param actualNs the collection of the same database that has the UUID; null: none */
@@ -59,5 +59,5 @@ export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | nu
 /** A command on a view that names a UUID: a view has none. @throws CommandError 361 CollectionUUIDMismatch */
 export function refuseUuidOfView(ns: string, body: Uint8Array): void {
   const value = findField(body, 'collectionUUID')
-  if (value !== undefined) throw uuidMismatch(ns, uuidIn('collectionUUID', value.bytes.subarray(value.start, value.end)), null)
+  if (value !== undefined) throw uuidMismatch(ns, uuidIn('collectionUUID', value.slice()), null)
 }

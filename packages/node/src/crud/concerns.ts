@@ -50,7 +50,8 @@ export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviour
 
 const levels: readonly string[] = ['local', 'majority', 'linearizable', 'available', 'snapshot'] satisfies ReadConcernLevel[]
 
-function parseReadConcern(document: Uint8Array): ReadConcern {
+/** @throws CommandError 72 InvalidOptions, 14 TypeMismatch, 9 FailedToParse */
+export function parseReadConcern(document: Uint8Array): ReadConcern {
   let level: ReadConcernLevel | null = null
   let afterClusterTime: TimestampPair | null = null
   let atClusterTime: TimestampPair | null = null
@@ -108,7 +109,7 @@ function timeOf(name: string, value: RawValue): TimestampPair {
 }
 
 /** Commands that take more than the level `local`, with those that they do not take. */
-const levelsRefused: Readonly<Record<string, readonly ReadConcernLevel[]>> = {
+export const levelsRefused: Readonly<Record<string, readonly ReadConcernLevel[]>> = {
   find: [],
   aggregate: [],
   distinct: [],
@@ -171,7 +172,7 @@ const writingCommands: ReadonlySet<string> = new Set([
   'updateZoneKeyRange',
 ])
 
-function takesWriteConcern({ name, access }: CheckedRow, args: CommandArguments): boolean {
+export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArguments): boolean {
   return name === 'aggregate' ? writingStage(name, args) !== null : access === 'write' || writingCommands.has(name)
 }
 
@@ -198,7 +199,7 @@ export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array |
   }
   return writer
     .int32('wtimeout', Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0))
-    .string('provenance', 'clientSupplied')
+    .string('provenance', findField(document, 'provenance')?.asString() ?? 'clientSupplied')
     .end()
     .end()
     .finish()

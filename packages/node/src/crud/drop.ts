@@ -1,4 +1,5 @@
 import { DocumentWriter } from '@shardlab/bson'
+import { cursorsOfDropped } from '../cursors/invalidate-cursors.js'
 import type { StorageNode } from '../storage-node.js'
 import { dropView } from '../views/view-catalog.js'
 import { splitNamespace } from './namespace.js'
@@ -30,7 +31,7 @@ export function dropLocalCollection(node: StorageNode, ns: string): number | nul
     id: null,
     session: null,
   })
-  node.cursors.closeWhere((cursor) => cursor.ns === ns)
+  cursorsOfDropped(node, collection)
   return indexCount
 }
 

@@ -135,7 +135,6 @@ function checkHiding({ host }: NodeInvocation, access: Access, collection: Colle
   if (collection.ns.slice(collection.ns.indexOf('.') + 1).startsWith('system.'))
     throw new CommandError('BadValue', "Can't hide index on system collection")
   if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
-  const needed = host.role.shardKeyIndexes?.(access, collection) ?? []
-  if (needed.length === 1 && needed[0] === index.name)
-    throw new CommandError('CannotDropShardKeyIndex', "Cannot hide the only compatible index for this collection's shard key")
+  if (host.behaviours.hidingShardKeyIndexIsRefused && host.role.indexRules?.isLast(access, collection, index, new Set()) === true)
+    throw new CommandError('InvalidOptions', "Can't hide the only compatible index for this collection's shard key")
 }

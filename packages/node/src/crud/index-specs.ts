@@ -1,6 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
-import { splitNamespace } from './namespace.js'
+import { cursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
+import { databaseNameOf, splitNamespace } from './namespace.js'
 import type { StorageNode } from '../storage-node.js'
 
 /** Builds one index by a log entry; its specification must be complete and checked. */
@@ -19,8 +20,9 @@ export function dropIndex(node: StorageNode, collection: Collection, name: strin
     collection,
     new DocumentWriter(128).string('dropIndexes', splitNamespace(collection.ns)[1]).string('index', name).finish(),
   )
+  cursorsOfDroppedIndex(node, collection, name)
 }
 
 function applyIndexCommand(node: StorageNode, { ns, uuid }: Collection, object: Uint8Array): void {
-  node.apply({ op: 'c', ns: `${splitNamespace(ns)[0]}.$cmd`, uuid, object, id: null, session: null })
+  node.apply({ op: 'c', ns: `${databaseNameOf(ns)}.$cmd`, uuid, object, id: null, session: null })
 }

@@ -11,6 +11,12 @@ export function splitNamespace(ns: string): [db: string, name: string] {
   return [ns.slice(0, dot), ns.slice(dot + 1)]
 }
 
+/** The database of a namespace; a name without a dot is a database itself. */
+export function databaseNameOf(ns: string): string {
+  const dot = ns.indexOf('.')
+  return dot < 0 ? ns : ns.slice(0, dot)
+}
+
 /** `system.` collections that clients may make in any database. */
 const clientSystemNames = ['system.js', 'system.profile', 'system.views']
 
@@ -33,6 +39,7 @@ export function checkNewName({ behaviours }: StorageNode, ns: string): void {
  * Creates a collection by a log entry.
  * @param options the options document, without `create`
  * @param uuid given by whoever coordinates; new by default
+ * @param isOwn the member makes it for itself, under a name that clients may not choose; default false
  * @throws CommandError 73 InvalidNamespace
  */
 export function createCollection(
@@ -40,9 +47,10 @@ export function createCollection(
   ns: string,
   options: Uint8Array,
   uuid: Uint8Array = uuidV4(node.context.random),
+  isOwn = false,
 ): Collection {
   const [db, name] = splitNamespace(ns)
-  checkNewName(node, ns)
+  if (!isOwn) checkNewName(node, ns)
   node.apply({
     op: 'c',
     ns: `${db}.$cmd`,

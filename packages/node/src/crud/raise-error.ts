@@ -1,4 +1,4 @@
-import { BsonType, CommandError, elementsOf, FieldIterator, findField, DocumentWriter } from '@shardlab/bson'
+import { BsonType, CommandError, elementsOf, FieldIterator, findField, DocumentWriter, noCode } from '@shardlab/bson'
 
 const standardFields = new Set(['ok', 'errmsg', 'code', 'codeName', 'errorLabels'])
 
@@ -7,7 +7,7 @@ export function toCommandError(document: Uint8Array): CommandError {
   const labels = findField(document, 'errorLabels')
   const extra = new DocumentWriter(128)
   for (const it = new FieldIterator(document); it.next();) if (!standardFields.has(it.name())) extra.value(it.name(), it.value())
-  return new CommandError(findField(document, 'code')?.asNumber() ?? 8, findField(document, 'errmsg')?.asString() ?? '', {
+  return new CommandError(findField(document, 'code')?.asNumber() ?? noCode, findField(document, 'errmsg')?.asString() ?? '', {
     extra: extra.length > 4 ? extra.finish() : null,
     errorLabels: labels?.type === BsonType.array ? elementsOf(labels).map((label) => label.asString()) : [],
   })

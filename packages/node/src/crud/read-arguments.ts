@@ -59,14 +59,6 @@ export function isAbsentOrEmpty(document: Uint8Array | undefined): boolean {
   return document === undefined || isEmptyDocument(document)
 }
 
-/** A collation argument that asks for anything but the simple one. */
-export function hasCollation(args: CommandArguments): boolean {
-  const collation = args.document('collation')
-  if (collation === undefined || isEmptyDocument(collation)) return false
-  const locale = findField(collation, 'locale')
-  return !(locale?.type === BsonType.string && locale.asString() === 'simple')
-}
-
 const countMin = -(2n ** 63n)
 
 /**

@@ -10,6 +10,7 @@ import {
   type StoredRecord,
 } from '@shardlab/storage'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
+import { SourceReads, type Collections } from '../cursors/source-reads.js'
 import type { QueryEffort } from '../statistics/query-effort.js'
 
 /** A source with nothing in it. */
@@ -23,6 +24,8 @@ export interface PlanSourceOptions {
   readonly rowsMax?: number
   /** Where what it costs is noted; default: nowhere. */
   readonly effort?: QueryEffort
+  /** Where its collection has to be as long as a cursor is open; default: nowhere, for what is read at once. */
+  readonly host?: Collections
 }
 
 /** Rows of a plan. */
@@ -32,16 +35,27 @@ export class PlanSource implements DocumentSource {
   readonly #apply: ((record: StoredRecord) => Uint8Array) | null
   readonly #rowsMax: number
   readonly #effort: QueryEffort | null
+  readonly #plan: QueryPlan
+  readonly #host: Collections | null
+  #reads: SourceReads | undefined
   #noted: ExecutionStats | null = null
   #returned = 0
   #ended = false
 
-  constructor(plan: QueryPlan, { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort }: PlanSourceOptions = {}) {
+  constructor(plan: QueryPlan, { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort, host }: PlanSourceOptions = {}) {
     this.#root = plan.root
     this.executor = executePlan(plan, execute)
     this.#apply = apply
     this.#rowsMax = rowsMax
     this.#effort = effort ?? null
+    this.#plan = plan
+    this.#host = host ?? null
+  }
+
+  /** Made when somebody asks: most reads end with their first batch. */
+  get reads(): SourceReads | undefined {
+    if (this.#host !== null) this.#reads ??= SourceReads.ofPlan(this.#host, this.#plan)
+    return this.#reads
   }
 
   settle(): void {

@@ -3,13 +3,13 @@ import { CommandError } from '@shardlab/bson'
 import type { Collection, StoredRecord } from '@shardlab/storage'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
+import { SourceReads } from '../cursors/source-reads.js'
 import type { StorageNode } from '../storage-node.js'
 import type { FindQuery } from './read-find.js'
 
 export interface TailOptions {
   readonly host: StorageNode
-  readonly ns: string
-  readonly uuid: Uint8Array
+  readonly collection: Collection
   readonly query: FindQuery
   readonly ownership: OwnershipFilter | null
 }
@@ -17,6 +17,7 @@ export interface TailOptions {
 /** Reads the live collection from the record behind the last one that it looked at. */
 export class TailSource implements DocumentSource {
   readonly isEOF = false
+  readonly reads: SourceReads
   readonly #options: TailOptions
   #lastRecordId = -1
   #toSkip: number
@@ -24,6 +25,7 @@ export class TailSource implements DocumentSource {
 
   constructor(options: TailOptions) {
     this.#options = options
+    this.reads = new SourceReads(options.host, options.collection)
     options.host.statistics.queries.tailBegins()
     this.#toSkip = options.query.skip
     this.#left = options.query.limit === 0 ? Number.POSITIVE_INFINITY : options.query.limit
@@ -53,10 +55,8 @@ export class TailSource implements DocumentSource {
   }
 
   #collection(): Collection {
-    const { host, ns, uuid } = this.#options
-    const collection = host.collection(ns)
-    if (collection === undefined || Buffer.compare(collection.uuid, uuid) !== 0)
-      throw new CommandError('QueryPlanKilled', `collection dropped. UUID ${Buffer.from(uuid).toString('hex')}`)
+    this.reads.check()
+    const collection = this.#options.host.collection(this.reads.ns)!
     if (this.#lastRecordId >= 0 && collection.get(this.#lastRecordId) === undefined)
       throw new CommandError(
         'CappedPositionLost',

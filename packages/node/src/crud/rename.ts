@@ -1,7 +1,8 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
+import { cursorsOfRenamed } from '../cursors/invalidate-cursors.js'
 import type { StorageNode } from '../storage-node.js'
-import { createCollection, splitNamespace } from './namespace.js'
+import { databaseNameOf, createCollection, splitNamespace } from './namespace.js'
 import { dropLocalCollection } from './drop.js'
 import { buildIndex } from './index-specs.js'
 
@@ -12,7 +13,7 @@ import { buildIndex } from './index-specs.js'
 export function renameLocalCollection(node: StorageNode, collection: Collection, to: string): void {
   const from = collection.ns
   const [db] = splitNamespace(from)
-  if (db !== splitNamespace(to)[0]) return copyToOtherDatabase(node, collection, to)
+  if (db !== databaseNameOf(to)) return copyToOtherDatabase(node, collection, to)
   const replaced = node.collection(to)
   node.apply({
     op: 'c',
@@ -26,7 +27,7 @@ export function renameLocalCollection(node: StorageNode, collection: Collection,
     id: null,
     session: null,
   })
-  node.cursors.closeWhere(({ ns }) => ns === from || ns === to)
+  cursorsOfRenamed(node, from, to)
 }
 
 function copyToOtherDatabase(node: StorageNode, source: Collection, to: string): void {

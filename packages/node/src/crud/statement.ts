@@ -62,12 +62,16 @@ const updateFields = {
 const deleteFields = { q: 'object!', limit: 'number!', collation: 'object' } as const satisfies FieldSpecs
 const hintedUpdateFields = { ...updateFields, hint: 'any' } as const satisfies FieldSpecs
 const hintedDeleteFields = { ...deleteFields, hint: 'any' } as const satisfies FieldSpecs
-const sortedUpdateFields = { ...hintedUpdateFields, sort: 'object' } as const satisfies FieldSpecs
+const sampledUpdateFields = { ...hintedUpdateFields, sampleId: 'binary' } as const satisfies FieldSpecs
+const sampledDeleteFields = { ...hintedDeleteFields, sampleId: 'binary' } as const satisfies FieldSpecs
+const sortedUpdateFields = { ...sampledUpdateFields, sort: 'object' } as const satisfies FieldSpecs
 
-/** The fields that a statement may have in the emulated version; those with a sort are younger than those with a hint. */
-function statementFields(kind: ModifyKind, { writeStatementHints, updateSort }: Behaviours): FieldSpecs {
+/** The fields that a statement may have in the emulated version: each set is younger than the one before. */
+function statementFields(kind: ModifyKind, { writeStatementHints, queryAnalyzer, updateSort }: Behaviours): FieldSpecs {
+  if (kind === 'delete' && queryAnalyzer) return sampledDeleteFields
   if (kind === 'delete') return writeStatementHints ? hintedDeleteFields : deleteFields
   if (updateSort) return sortedUpdateFields
+  if (queryAnalyzer) return sampledUpdateFields
   return writeStatementHints ? hintedUpdateFields : updateFields
 }
 

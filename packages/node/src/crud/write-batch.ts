@@ -63,6 +63,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   checkCollectionUuid(host, ns, args)
   const errors: WriteError[] = []
   const retried: number[] = []
+  const sampling = runner.kind === 'update' && host.sampling?.isActive === true ? host.sampling : null
   for (let index = 0; index < statements.length; index++) {
     try {
       const stmtId = retryable?.stmtId(index) ?? index
@@ -72,6 +73,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
         runner.repeat(executed, index)
         continue
       }
+      sampling?.statementBegins(ns, statements[index]!, invocation)
       runner.run(statements[index]!, index, scope, logSession(retryable, stmtId))
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
@@ -85,7 +87,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   }
   await host.flush()
   return (writer) => {
-    writeWriteErrors(writer, errors)
+    writeWriteErrors(writer, errors, host.behaviours.writeErrorMessageFirst)
     return writeRetriedStmtIds(writer, retried)
   }
 }

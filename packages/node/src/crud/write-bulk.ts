@@ -54,8 +54,9 @@ const opFields: Readonly<Record<WriteKind, FieldSpecs>> = {
     constants: 'object',
     collation: 'object',
     sort: 'object',
+    sampleId: 'binary',
   },
-  delete: { delete: 'number!', filter: 'object!', multi: 'bool', hint: 'any', collation: 'object' },
+  delete: { delete: 'number!', filter: 'object!', multi: 'bool', hint: 'any', collation: 'object', sampleId: 'binary' },
 }
 
 const namespaceFields = { ns: 'string!', collectionUUID: 'binary' } as const satisfies FieldSpecs

@@ -24,13 +24,28 @@ export function errorText({ message }: Pick<CommandError, 'message'>, earlierErr
   return earlierErrors > 1 && message.length > longErrorBytes ? '' : message
 }
 
-export function writeWriteErrors(writer: DocumentWriter, errors: readonly WriteError[]): void {
+/**
+ * The fields of an entry of `writeErrors`. Server: `WriteError::serialize`, before 5.1 `generateError`.
+ * @param messageFirst what else the error tells stands behind its message
+ */
+export function writeErrorFields(
+  writer: DocumentWriter,
+  index: number,
+  { code, extra, message }: Pick<CommandError, 'code' | 'extra' | 'message'>,
+  messageFirst: boolean,
+): DocumentWriter {
+  writer.int32('index', index).int32('code', code)
+  if (messageFirst) writer.string('errmsg', message)
+  if (extra !== null) writer.fields(extra)
+  return messageFirst ? writer : writer.string('errmsg', message)
+}
+
+export function writeWriteErrors(writer: DocumentWriter, errors: readonly WriteError[], messageFirst: boolean): void {
   if (errors.length === 0) return
   writer.startArray('writeErrors')
   errors.forEach(({ index, error }, i) => {
-    writer.startDocument(String(i)).int32('index', index).int32('code', error.code)
-    if (error.extra !== null) writer.fields(error.extra)
-    writer.string('errmsg', errorText(error, i)).end()
+    const { code, extra } = error
+    writeErrorFields(writer.startDocument(String(i)), index, { code, extra, message: errorText(error, i) }, messageFirst).end()
   })
   writer.end()
 }

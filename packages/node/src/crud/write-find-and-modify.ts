@@ -20,6 +20,8 @@ export const findAndModifyFields = {
   bypassDocumentValidation: 'bool',
   bypassEmptyTsReplacement: 'bool',
   let: 'object',
+  // Beside a query that a router has sampled.
+  sampleId: 'binary',
 } as const satisfies FieldSpecs
 
 export interface FindAndModifyRequest {

@@ -43,7 +43,8 @@ export interface PreparedUpdate {
 export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): PreparedUpdate {
   const { invocation, ns, evaluation } = scope
   const { host, retryable } = invocation
-  if (statement.multi && retryable !== null) throw new CommandError('InvalidOptions', 'Cannot use retryable writes with multi=true')
+  if (statement.multi && retryable !== null)
+    throw new CommandError('InvalidOptions', 'Cannot use (or request) retryable writes with multi=true')
   const collection = host.collection(ns)
   if (collection === undefined) refuseView(host, ns)
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
@@ -60,12 +61,14 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
           evaluation.checkForInterrupt?.()
           matched++
           const changed = change.apply(before, { filter })
-          after = changed === null ? before : replaceStored(scope, collection, { before, after: changed, change }, session, image)
+          after =
+            changed === null ? before : replaceStored(scope, collection, { before, after: changed, change, statement }, session, image)
           if (changed !== null) modified++
         }
       }
       if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
       const document = documentToUpsert(scope, statement, change, filter)
+      host.role.checkUpsert?.(scope.access, document, invocation, statement)
       const upsertedId = insertDocument(scope, document, withImage(session, image === 'postImage' ? { kind: image, document } : null))
       return { matched: 0, modified: 0, upsertedId, before: null, after: document }
     },
@@ -117,12 +120,13 @@ interface Replacement {
   readonly before: Uint8Array
   readonly after: Uint8Array
   readonly change: Update
+  readonly statement: UpdateStatement
 }
 
 function replaceStored(
   { invocation, ns, access, bypassValidation, keepsEmptyTimestamps }: WriteScope,
   collection: Collection,
-  { before, after, change }: Replacement,
+  { before, after, change, statement }: Replacement,
   session: LogSession | null,
   image: RetryImage['kind'] | null,
 ): Uint8Array {
@@ -136,7 +140,7 @@ function replaceStored(
     )
   }
   const object = change.isReplacement ? fixDocumentForInsert(host, after, { keepsEmptyTimestamps }) : after
-  host.role.checkReplacement(access, before, object, invocation)
+  host.role.checkReplacement(access, before, object, invocation, statement)
   checkDocument(host, collection, object, { before, bypass: bypassValidation })
   const kept = image === null ? null : { kind: image, document: image === 'preImage' ? before : object }
   host.apply({ op: 'u', ns, uuid: collection.uuid, object, id: findField(before, '_id')!, session: withImage(session, kept) })

@@ -6,6 +6,7 @@ import { checkBuilt } from '../crud/built-document.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import type { TimeLimit } from '../operations/time-limit.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
+import type { SourceReads } from './source-reads.js'
 
 /** Where a cursor's documents come from; it owns whatever snapshot they need. */
 export interface DocumentSource {
@@ -18,6 +19,10 @@ export interface DocumentSource {
   readonly isEOF?: boolean
   /** A batch has been read: what it cost may be taken note of. */
   settle?(): void
+  /** The collection that it reads, and that it needs to go on. Absent: none. */
+  readonly reads?: SourceReads | undefined
+  /** It looks after {@link reads} itself, when it has to read on; otherwise every getMore does. */
+  readonly readsAhead?: boolean
 }
 
 /** Does the cursor go on when its collection does, and does getMore wait for that? */
@@ -90,6 +95,10 @@ export class CursorManager {
     const cursor: OpenCursor = { ...options, tailable: options.tailable ?? 'no', id, lastUsedMs: nowMs, pending: null, waiting: null }
     this.#cursors.set(id, cursor)
     return cursor
+  }
+
+  find(id: bigint): OpenCursor | undefined {
+    return this.#cursors.get(id)
   }
 
   /** @throws CommandError 43 CursorNotFound, 143 CursorInUse */

@@ -8,6 +8,9 @@ import { decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } fro
 import { RetryHistory } from '../sessions/retry-history.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 
+/** Hears of every change after it was applied, in the same turn. `preImage`: the document before an update or delete, else null. */
+export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void
+
 /** The parts of an entry that its writer chooses; time and wall clock are added. */
 export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'>
 
@@ -23,6 +26,8 @@ export class NodeLog {
   readonly #now: () => number
   readonly #retries: RetryHistory
   readonly #options: NodeLogOptions
+  /** Whoever follows what changes while it does; recovery tells nobody. */
+  readonly observers = new Set<ChangeObserver>()
   #unwritten: Uint8Array[] = []
   #appending: Promise<void> | null = null
   #checkpointing: Promise<void> | null = null
@@ -70,9 +75,10 @@ export class NodeLog {
    */
   apply(change: LogChange): LogEntry {
     const entry: LogEntry = { ...change, ts: this.#clock.tick(), wallMs: this.#now() }
-    this.#engine.apply(entry)
+    const { preImage } = this.#engine.apply(entry)
     this.#retries.record(entry, insertedId(entry))
     this.#unwritten.push(encodeLogEntry(entry))
+    for (const observer of this.observers) observer(entry, preImage)
     return entry
   }
 

@@ -1,5 +1,5 @@
-/** The retry history as bytes, for checkpoints. */
-import { DocumentWriter, elementsOf, findField, documentsOf, type RawValue } from '@shardlab/bson'
+/** The retry history as bytes, for checkpoints and for members that take over documents. */
+import { BsonType, DocumentWriter, elementsOf, findField, documentsOf, type RawValue } from '@shardlab/bson'
 import type { RetryImage } from '@shardlab/storage'
 import type { RetryHistoryImage, ExecutedStatement } from '../sessions/retry-history.js'
 
@@ -16,6 +16,11 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
     writer.end().end()
   })
   return writer.end().finish()
+}
+
+/** Is the object of a log entry that changes nothing such an image? */
+export function isSessionsImage(object: Uint8Array): boolean {
+  return findField(object, 'sessions')?.type === BsonType.array
 }
 
 export function decodeSessionsImage(bytes: Uint8Array): RetryHistoryImage {

@@ -18,5 +18,7 @@ export function currentOperations(
   if (options.idleConnections)
     for (const connection of host.connections) if (!busy.has(connection.id)) documents.push(idleConnectionDocument(host, connection, shard))
   if (options.idleCursors) for (const cursor of cursors) documents.push(idleCursorDocument(host, cursor, shard))
+  if (host.sampling !== null) documents.push(...host.sampling.operations(shard))
+  if (host.backgroundOperations !== undefined) documents.push(...host.backgroundOperations(shard))
   return documents
 }

@@ -38,6 +38,11 @@ export class TimeLimit {
     this.#deadlineMs ??= this.#now() + this.#leftMs
   }
 
+  /** Milliseconds that are left; negative when the time is over. */
+  get leftMs(): number {
+    return this.#deadlineMs === null ? this.#leftMs : this.#deadlineMs - this.#now()
+  }
+
   /** @throws CommandError 50 MaxTimeMSExpired */
   check(): void {
     if (this.#deadlineMs !== null && this.#now() >= this.#deadlineMs) throw maxTimeExpired()

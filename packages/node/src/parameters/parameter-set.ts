@@ -8,11 +8,13 @@ export class ParameterSet {
   readonly #host: CommonHost
   readonly #rows = new Map<string, ParameterRow>()
   readonly #values = new Map<string, ParameterValue>()
+  readonly #watchers = new Map<string, () => void>()
 
   constructor(host: CommonHost) {
     this.#host = host
     for (const row of parameterTable as readonly ParameterRow[]) {
       if (row.only !== undefined && row.only !== host.process) continue
+      if (row.behaviour !== undefined && (host.behaviours as unknown as Record<string, unknown>)[row.behaviour] !== true) continue
       this.#rows.set(row.name, row)
       this.#values.set(row.name, typeof row.initial === 'function' ? row.initial(host) : row.initial)
     }
@@ -46,6 +48,12 @@ export class ParameterSet {
    */
   set(name: string, value: RawValue): void {
     this.#values.set(name, parseParameter(this.checkSettable(name), value))
+    this.#watchers.get(name)?.()
+  }
+
+  /** Has `changed` called whenever a client has set the parameter. */
+  watch(name: ParameterName, changed: () => void): void {
+    this.#watchers.set(name, changed)
   }
 
   /** @throws CommandError 72, 20 as {@link set} */

@@ -1,5 +1,7 @@
 import { writeLogComponents } from './log-components.js'
 import type { ParameterRow } from './parameter.js'
+import { analyzeShardKeyParameters, queryAnalysisParameters } from './query-analysis-parameters.js'
+import { reshardingParameters } from './resharding-parameters.js'
 
 const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
 const startup = { settableAtRuntime: false, settableAtStartup: true } as const
@@ -11,6 +13,7 @@ const intMax = 0x7fff_ffff
  */
 export const parameterTable = [
   { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup },
+  ...analyzeShardKeyParameters,
   {
     name: 'authenticationMechanisms',
     type: 'strings',
@@ -26,7 +29,8 @@ export const parameterTable = [
     initial: '',
     settableAtRuntime: false,
     settableAtStartup: false,
-    write: (writer, name, host) => void writer.startDocument(name).string('version', host.behaviours.featureCompatibilityVersion).end(),
+    only: 'mongod',
+    write: (writer, name, host) => void writer.startDocument(name).string('version', host.featureCompatibilityVersion!).end(),
   },
   { name: 'internalQueryExecYieldIterations', type: 'int', initial: 1000, ...runtime, only: 'mongod' },
   { name: 'internalQueryExecYieldPeriodMS', type: 'int', initial: 10, min: 0, ...runtime, only: 'mongod' },
@@ -42,8 +46,15 @@ export const parameterTable = [
   { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
   { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },
   { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
+  { name: 'migrateCloneInsertionBatchSize', type: 'int', initial: 0, min: 0, ...runtime, only: 'mongod' },
   { name: 'notablescan', type: 'bool', initial: false, ...runtime, only: 'mongod' },
+  { name: 'orphanCleanupDelaySecs', type: 'int', initial: 900, ...runtime, only: 'mongod' },
+  ...queryAnalysisParameters,
   { name: 'quiet', type: 'bool', initial: false, ...runtime },
+  { name: 'rangeDeleterBatchDelayMS', type: 'int', initial: 20, min: 0, ...runtime, only: 'mongod' },
+  { name: 'rangeDeleterBatchSize', type: 'int', initial: intMax, min: 0, ...runtime, only: 'mongod' },
+  { name: 'receiveChunkWaitForRangeDeleterTimeoutMS', type: 'int', initial: 10_000, min: 0, ...runtime, only: 'mongod' },
+  ...reshardingParameters,
   { name: 'requireApiVersion', type: 'bool', initial: false, ...runtime },
   { name: 'transactionLifetimeLimitSeconds', type: 'int', initial: 60, min: 1, ...runtime, only: 'mongod' },
   { name: 'ttlMonitorEnabled', type: 'bool', initial: true, ...runtime, only: 'mongod' },

@@ -13,10 +13,15 @@ export interface ParameterRow {
   /** Bounds, both included. */
   readonly min?: number
   readonly max?: number
+  /** Bounds that are left out themselves. */
+  readonly above?: number
+  readonly below?: number
   readonly settableAtRuntime: boolean
   readonly settableAtStartup: boolean
   /** Absent: on every member. */
   readonly only?: 'mongos' | 'mongod'
+  /** Name of the behaviour that says whether the emulated version has it; absent: all of them have. */
+  readonly behaviour?: string
   /** Left out where all parameters are asked for. */
   readonly hidden?: boolean
   /** Of `document`: writes the value. */
@@ -60,6 +65,8 @@ export function parseParameter(row: ParameterRow, value: RawValue): ParameterVal
   if (typeof parsed === 'number') {
     if (row.min !== undefined && parsed < row.min) throw outOfBounds(row, parsed, 'greater than or equal to', row.min)
     if (row.max !== undefined && parsed > row.max) throw outOfBounds(row, parsed, 'less than or equal to', row.max)
+    if (row.above !== undefined && !(parsed > row.above)) throw outOfBounds(row, parsed, 'greater than', row.above)
+    if (row.below !== undefined && !(parsed < row.below)) throw outOfBounds(row, parsed, 'less than', row.below)
   }
   return parsed
 }

@@ -31,7 +31,7 @@ export const collStatsSource: NodeStageSource = {
           `Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [${ns}] not found.`,
         )
       writer.startDocument('storageStats')
-      writeStorageStats(writer, collection, { scale: spec.storageStats.scale, orphanCount: 0 }).end()
+      writeStorageStats(writer, collection, host, spec.storageStats.scale).end()
     }
     if (spec.count) {
       if (collection === undefined)

@@ -1,10 +1,20 @@
 import { collStatsSource } from './coll-stats-source.js'
 import { currentOpSource } from './current-op-source.js'
 import { indexStatsSource } from './index-stats-source.js'
+import { listSampledQueriesSource } from './list-sampled-queries.js'
 import { listLocalSessionsSource, listSessionsSource } from './list-sessions-sources.js'
+import { shardedDataDistributionSource } from './sharded-data-distribution-source.js'
 import type { NodeStageSource } from './source.js'
 
 /** The sources of a storage node by the name of their stage. */
 export const nodeStageSources: ReadonlyMap<string, NodeStageSource> = new Map<string, NodeStageSource>(
-  [collStatsSource, currentOpSource, indexStatsSource, listLocalSessionsSource, listSessionsSource].map((row) => [row.name, row]),
+  [
+    collStatsSource,
+    currentOpSource,
+    indexStatsSource,
+    listLocalSessionsSource,
+    listSampledQueriesSource,
+    listSessionsSource,
+    shardedDataDistributionSource,
+  ].map((row) => [row.name, row]),
 )

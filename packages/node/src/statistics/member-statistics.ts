@@ -3,6 +3,8 @@ import { BsonType, ErrorCodes, findField, firstFieldName, type CommandError, typ
 import type { LogEntry } from '@shardlab/storage'
 import { Latencies, latencyClassOf } from './latency.js'
 import { QueryEffort } from './query-effort.js'
+import { CollectionUsage } from './usage.js'
+import { databaseNameOf } from '../crud/namespace.js'
 
 /** Commands that count by statements or as queries instead of as commands. */
 const countedOtherwise: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'find', 'getMore', 'bulkWrite'])
@@ -19,6 +21,7 @@ export class MemberStatistics {
   readonly network = { bytesIn: 0, bytesOut: 0, requests: 0 }
   readonly latencies = new Latencies()
   readonly queries = new QueryEffort()
+  readonly usage = new CollectionUsage()
   /** Errors that clients caused. */
   userAsserts = 0
   unknownCommands = 0
@@ -35,6 +38,11 @@ export class MemberStatistics {
     if (!countedOtherwise.has(name)) this.opcounters.command++
   }
 
+  /** How many commands of this name have begun. */
+  commandCount(name: string): number {
+    return this.#commands.get(name)?.total ?? 0
+  }
+
   /** Takes note of one that is over: `error` null when it succeeded; `ns` null when it names no collection. */
   commandEnds(name: string, ns: string | null, durationMs: number, error: CommandError | null): void {
     if (error !== null) {
@@ -44,7 +52,9 @@ export class MemberStatistics {
     }
     const kind = latencyClassOf(name)
     this.latencies.add(kind, durationMs * 1000)
-    if (ns !== null) this.#ofNamespace(ns).add(kind, durationMs * 1000)
+    if (ns === null) return
+    this.#ofNamespace(ns).add(kind, durationMs * 1000)
+    this.usage.add(ns, name, durationMs * 1000)
   }
 
   /** A message of a client and its reply. */
@@ -64,8 +74,11 @@ export class MemberStatistics {
     if (op === 'i') this.documents.inserted++
     else if (op === 'u') this.documents.updated++
     else if (op === 'd') this.documents.deleted++
-    else if (op === 'c' && firstFieldName(object) === 'drop')
-      this.#namespaces.delete(`${ns.slice(0, ns.indexOf('.'))}.${findField(object, 'drop')!.asString()}`)
+    else if (op === 'c' && firstFieldName(object) === 'drop') {
+      const dropped = `${databaseNameOf(ns)}.${findField(object, 'drop')!.asString()}`
+      this.#namespaces.delete(dropped)
+      this.usage.dropped(dropped)
+    }
   }
 
   /** Appends `{ failed, total }` of each command by its name, in order of names. */

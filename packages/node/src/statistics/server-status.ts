@@ -8,6 +8,8 @@ export interface StatusSection<Host extends CommonHost> {
   readonly name: string
   /** Written where the client does not say otherwise; default true. */
   readonly byDefault?: boolean
+  /** Does the member have this section? Default true. */
+  exists?(host: Host): boolean
   /** Appends the fields; the section's document is open. */
   write(writer: DocumentWriter, host: Host): void
 }
@@ -50,6 +52,11 @@ const commonSections: readonly StatusSection<CommonHost>[] = [
         .int32('exhaustHello', 0)
         .int32('awaitingTopologyChanges', awaiting)
     },
+  },
+  {
+    name: 'queryAnalyzers',
+    exists: ({ sampling }) => sampling !== null,
+    write: (writer, { sampling }) => sampling!.writeStatus(writer),
   },
   {
     name: 'extra_info',
@@ -130,7 +137,7 @@ export function writeServerStatus<Host extends CommonHost>(
   const all = [...(commonSections as readonly StatusSection<Host>[]), ...sections].sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const section of all) {
     const wanted = args.bool(section.name) ?? section.byDefault ?? true
-    if (!wanted && !everything) continue
+    if ((!wanted && !everything) || section.exists?.(host) === false) continue
     writer.startDocument(section.name)
     section.write(writer, host)
     writer.end()

@@ -1,6 +1,8 @@
 /** Sizes of a collection, for collStats and $collStats. Server: storage_stats.cpp; manual: reference/operator/aggregation/collStats. */
 import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import type { NodeRole } from '../role.js'
 import { writeNumber } from './write-number.js'
 
 /**
@@ -18,36 +20,42 @@ export function scaleOf(value: RawValue | undefined): number {
   return 1
 }
 
-export interface StorageStatsOptions {
-  readonly scale: number
-  /** Documents of ranges that the shard has given away and not deleted yet. */
-  readonly orphanCount: number
-}
-
 /** What indexes of a collection take, in bytes. */
 export function indexBytes(collection: Collection): number {
   return collection.indexes().reduce((sum, index) => sum + index.sizeBytes, 0)
+}
+
+/** Who tells the sizes: what of them there is depends on the version, orphans on the role. */
+export interface StorageStatsHost {
+  readonly behaviours: Behaviours
+  readonly role: Pick<NodeRole, 'orphanCount'>
 }
 
 /** Appends the fields; those of a collection that does not exist are zeros. */
 export function writeStorageStats(
   writer: DocumentWriter,
   collection: Collection | undefined,
-  { scale, orphanCount }: StorageStatsOptions,
+  { behaviours, role }: StorageStatsHost,
+  scale: number,
 ): DocumentWriter {
+  const { orphansAreCounted, statisticsHaveTotals } = behaviours
   const scaled = (bytes: number) => Math.floor(bytes / scale)
   const number = (name: string, value: number) => writeNumber(writer, name, value)
   if (collection === undefined) {
-    for (const name of ['size', 'count', 'numOrphanDocs', 'storageSize', 'totalSize', 'nindexes', 'totalIndexSize']) writer.int32(name, 0)
-    return writer.startDocument('indexDetails').end().startDocument('indexSizes').end().int32('scaleFactor', scale)
+    const zeros = ['size', 'count', 'numOrphanDocs', 'storageSize', 'totalSize', 'nindexes', 'totalIndexSize']
+    for (const name of zeros) {
+      if ((name !== 'numOrphanDocs' || orphansAreCounted) && (name !== 'totalSize' || statisticsHaveTotals)) writer.int32(name, 0)
+    }
+    writer.startDocument('indexDetails').end().startDocument('indexSizes').end()
+    return statisticsHaveTotals ? writer.int32('scaleFactor', scale) : writer
   }
   const { count, dataSizeBytes, capped } = collection
   number('size', scaled(dataSizeBytes))
   number('count', count)
   if (count > 0) writer.int32('avgObjSize', Math.floor(dataSizeBytes / count))
-  number('numOrphanDocs', orphanCount)
+  if (orphansAreCounted) number('numOrphanDocs', role.orphanCount?.(collection) ?? 0)
   number('storageSize', scaled(dataSizeBytes))
-  number('freeStorageSize', 0)
+  if (statisticsHaveTotals) number('freeStorageSize', 0)
   writer.bool('capped', capped !== null)
   if (capped !== null) {
     number('max', capped.documents ?? 0x7fff_ffff)
@@ -56,11 +64,13 @@ export function writeStorageStats(
   const indexes = collection.indexes()
   writer.int32('nindexes', indexes.length).startDocument('indexDetails')
   for (const { name } of indexes) writer.startDocument(name).startDocument('metadata').int32('formatVersion', 8).end().end()
-  writer.end().startArray('indexBuilds').end()
+  writer.end()
+  if (statisticsHaveTotals) writer.startArray('indexBuilds').end()
   const total = indexBytes(collection)
   number('totalIndexSize', scaled(total))
-  number('totalSize', scaled(dataSizeBytes + total))
+  if (statisticsHaveTotals) number('totalSize', scaled(dataSizeBytes + total))
   writer.startDocument('indexSizes')
   for (const { name, sizeBytes } of indexes) number(name, scaled(sizeBytes))
-  return writer.end().int32('scaleFactor', scale)
+  writer.end()
+  return statisticsHaveTotals ? writer.int32('scaleFactor', scale) : writer
 }

@@ -50,11 +50,6 @@ export function checkDocument(host: StorageNode, collection: Collection, documen
   throw failure(host, collection, document, id)
 }
 
-/** Whether writes to the collection are checked at all; for explain and planners. */
-export function hasValidator(host: StorageNode, collection: Collection): boolean {
-  return validatorOf(host, collection) !== null
-}
-
 function validatorOf(host: StorageNode, { options }: Collection): Validator | null {
   let validator = compiled.get(options)
   if (validator === undefined) {

@@ -1,10 +1,11 @@
 import { CommandError, toRawValue } from '@shardlab/bson'
 import type { StorageNode } from '../storage-node.js'
 import { viewsCollection } from './view-definition.js'
+import { databaseNameOf } from '../crud/namespace.js'
 
 /** For commands that no view has. @throws CommandError 166 CommandNotSupportedOnView */
 export function refuseView(node: StorageNode, ns: string): void {
-  const views = node.collection(`${ns.slice(0, ns.indexOf('.'))}.${viewsCollection}`)
+  const views = node.collection(`${databaseNameOf(ns)}.${viewsCollection}`)
   if (views?.findById(toRawValue(ns)) !== undefined)
     throw new CommandError('CommandNotSupportedOnView', `Namespace ${ns} is a view, not a collection`)
 }

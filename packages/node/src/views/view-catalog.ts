@@ -4,7 +4,7 @@
  */
 import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, toRawValue } from '@shardlab/bson'
 import { compileCollation, compilePipeline } from '@shardlab/query'
-import { createCollection, splitNamespace } from '../crud/namespace.js'
+import { databaseNameOf, createCollection, splitNamespace } from '../crud/namespace.js'
 import type { StorageNode } from '../storage-node.js'
 import { viewsCollection, type ViewDefinition } from './view-definition.js'
 import { checkViewGraph } from './view-graph.js'
@@ -115,7 +115,7 @@ function storeView(node: StorageNode, ns: string, viewOn: string, pipeline: read
 function checkPipeline(node: StorageNode, view: ViewDefinition): string[] {
   const { ns, pipeline } = view
   try {
-    const { writer, source } = compilePipeline(pipeline, node.evaluation(), { db: splitNamespace(ns)[0] })
+    const { writer, source } = compilePipeline(pipeline, node.evaluation(), { db: databaseNameOf(ns) })
     if (writer !== null) {
       throw new CommandError(
         'OptionNotSupportedOnView',

@@ -22,6 +22,8 @@ export interface LeadingQuery {
   readonly limit: number
   /** Null: whole documents. */
   readonly projection: LeadingProjection | null
+  /** The stages after these look at nothing but how many documents there are. */
+  readonly countsOnly: boolean
   /** So many stages does it stand for. */
   readonly stageCount: number
 }
@@ -53,7 +55,8 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
   const bounded = sort !== null || skip > 0 || limit < Infinity
   const projection = projectionFor(steps.slice(at), !bounded)
   if (projection !== null && projection.specification !== null) at++
-  return { filter: conjunction(filters), sort, skip, limit: limit === Infinity ? 0 : limit, projection, stageCount: at }
+  const countsOnly = at < steps.length && dependenciesOf(steps.slice(at))?.size === 0
+  return { countsOnly, filter: conjunction(filters), sort, skip, limit: limit === Infinity ? 0 : limit, projection, stageCount: at }
 }
 
 /**

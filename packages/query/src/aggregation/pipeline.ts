@@ -76,8 +76,9 @@ const defaultMemoryLimitBytes = 100 * 1024 * 1024
  */
 export function compilePipeline(stages: readonly Uint8Array[], context: EvaluationContext, options: PipelineOptions = {}): Pipeline {
   const { memoryLimitBytes = defaultMemoryLimitBytes, db = '' } = options
-  const stageContext = (evaluation: EvaluationContext, following: PipelineStep | undefined): StageContext => ({
+  const stageContext = (evaluation: EvaluationContext, isFirst: boolean, following: PipelineStep | undefined): StageContext => ({
     evaluation,
+    isFirst,
     memoryLimitBytes,
     db,
     following: following === undefined ? null : { name: following.operator.name, argument: following.argument },
@@ -86,7 +87,7 @@ export function compilePipeline(stages: readonly Uint8Array[], context: Evaluati
   })
   const compileAll = (steps: readonly PipelineStep[], evaluation: EvaluationContext): CompiledStage[] =>
     steps.map(({ operator, argument }, index) =>
-      interruptible(operator.compile(argument, stageContext(evaluation, steps[index + 1])), evaluation),
+      interruptible(operator.compile(argument, stageContext(evaluation, index === 0, steps[index + 1])), evaluation),
     )
   const compileInner = (kind: PipelineKind, inner: readonly Uint8Array[], evaluation: EvaluationContext): InnerPipeline => {
     const steps = expandStages(inner, evaluation)

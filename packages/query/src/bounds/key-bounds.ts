@@ -3,7 +3,9 @@
  * Intervals are ascending whatever the direction of the field; over a hashed field they are points of the hash.
  */
 import { nullValue, type StringComparator } from '@shardlab/bson'
+import type { EvaluationContext } from '../context.js'
 import type { FilterNode } from '../filter/ast.js'
+import { expressionBounds } from './expression-bounds.js'
 import { complement, everything, intersection, isEverything, isPoint, point, union, type Interval } from './interval.js'
 import type { KeyPattern } from './key-pattern.js'
 import { boundsOfPredicate, unbounded, type BoundsRules, type FieldBounds } from './predicate-bounds.js'
@@ -28,6 +30,10 @@ export interface BoundsOptions {
    * values and are not intersected. All fields, or the paths of those that are. Default false: shard keys never are.
    */
   readonly multikey?: boolean | ReadonlySet<string>
+  /** Does null in a predicate mean undefined too? Default true. */
+  readonly undefinedMatchesNull?: boolean
+  /** Lets `$expr` give bounds. Absent: it gives none. Not together with `multikey`. */
+  readonly expressions?: EvaluationContext
 }
 
 /**
@@ -39,7 +45,8 @@ export function boundsFor(root: FilterNode, pattern: KeyPattern, options: Bounds
   return {
     fields: pattern.map(({ path, direction }) => {
       const multikey = typeof options.multikey === 'object' ? options.multikey.has(path) : (options.multikey ?? false)
-      const builder = new FieldBuilder({ strings: options.strings, hashed: direction === 'hashed' }, multikey)
+      const rules = { strings: options.strings, hashed: direction === 'hashed', undefinedMatchesNull: options.undefinedMatchesNull ?? true }
+      const builder = new FieldBuilder(rules, multikey, options.expressions ?? null)
       const { intervals, exact } = builder.of(root, path)
       return { path, intervals, exact: exact && !mixesFields(root, path) }
     }),
@@ -112,10 +119,12 @@ const missingKey: FieldBounds = { intervals: [point(nullValue)], exact: false, i
 class FieldBuilder {
   readonly #rules: BoundsRules
   readonly #multikey: boolean
+  readonly #expressions: EvaluationContext | null
 
-  constructor(rules: BoundsRules, multikey: boolean) {
+  constructor(rules: BoundsRules, multikey: boolean, expressions: EvaluationContext | null) {
     this.#rules = rules
     this.#multikey = multikey
+    this.#expressions = expressions
   }
 
   of(node: FilterNode, key: string): FieldBounds {
@@ -132,6 +141,8 @@ class FieldBuilder {
       case 'always':
         return node.value ? unconstrained : nothing
       case 'expr':
+        if (this.#expressions === null) return unbounded
+        return { ...unbounded, intervals: expressionBounds(node.expression, key, this.#rules, this.#expressions) }
       case 'jsonSchema':
         return unbounded
       case 'elemMatchObject': {
@@ -141,7 +152,7 @@ class FieldBuilder {
       case 'elemMatchValue': {
         if (node.path !== key) return touches(node.path, key) ? unbounded : unconstrained
         // All of them speak of one element, so they intersect whatever the key is.
-        const element = new FieldBuilder(this.#rules, false).of({ kind: 'and', children: node.children }, '')
+        const element = new FieldBuilder(this.#rules, false, null).of({ kind: 'and', children: node.children }, '')
         return { ...element, exact: false, invertible: false }
       }
       default:

@@ -33,6 +33,8 @@ export interface BoundsRules {
   readonly strings: StringComparator | undefined
   /** Bounds over the hash: only equalities help. */
   readonly hashed: boolean
+  /** Equality with null means the old type undefined too, which has a place of its own among the keys. */
+  readonly undefinedMatchesNull: boolean
 }
 
 export const unbounded: FieldBounds = { intervals: everything, exact: false, invertible: false }
@@ -64,22 +66,19 @@ function isCollatable(value: RawValue): boolean {
   return value.type === BsonType.string || value.type === BsonType.symbol || value.type === BsonType.object || value.type === BsonType.array
 }
 
-function comparisonBounds(node: ComparisonNode, rules: BoundsRules): FieldBounds {
+/** A comparison as it stands in a filter. */
+export function comparisonBounds(node: ComparisonNode, rules: BoundsRules): FieldBounds {
   const { value, operator } = node
   if (rules.strings !== undefined && isCollatable(value)) return unbounded
   if (operator === 'eq') return equalityBounds(value, rules)
   if (rules.hashed) return unbounded
-  return rangeBounds(operator, value)
+  return rangeBounds(operator, value, rules)
 }
 
 function equalityBounds(value: RawValue, rules: BoundsRules): FieldBounds {
   if (value.type === BsonType.null) {
     // A missing value has the key null: the key does not tell them apart.
-    return bounds(
-      [undefinedValue, nullValue].map((key) => point(keyOf(key, rules))),
-      false,
-      !rules.hashed,
-    )
+    return bounds(nullPoints(rules), false, !rules.hashed)
   }
   if (value.type === BsonType.array && !rules.hashed) {
     // Arrays are indexed by their elements: a match has the first one among its keys, or holds the array as an element.
@@ -87,6 +86,11 @@ function equalityBounds(value: RawValue, rules: BoundsRules): FieldBounds {
     return bounds([point(first), point(value)], false, false)
   }
   return bounds([point(keyOf(value, rules))], !rules.hashed)
+}
+
+function nullPoints(rules: BoundsRules): Interval[] {
+  const values = rules.undefinedMatchesNull ? [undefinedValue, nullValue] : [nullValue]
+  return values.map((value) => point(keyOf(value, rules)))
 }
 
 function keyOf(value: RawValue, rules: BoundsRules): RawValue {
@@ -109,7 +113,7 @@ function inBounds(node: InNode, rules: BoundsRules): FieldBounds {
   )
 }
 
-function rangeBounds(operator: 'lt' | 'lte' | 'gt' | 'gte', value: RawValue): FieldBounds {
+function rangeBounds(operator: 'lt' | 'lte' | 'gt' | 'gte', value: RawValue, rules: BoundsRules): FieldBounds {
   const inclusive = operator === 'lte' || operator === 'gte'
   const upwards = operator === 'gt' || operator === 'gte'
   switch (value.type) {
@@ -120,7 +124,7 @@ function rangeBounds(operator: 'lt' | 'lte' | 'gt' | 'gte', value: RawValue): Fi
       if (!upwards) return bounds(everything, false)
       return inclusive ? bounds([point(value)], true) : bounds([], true)
     case BsonType.null:
-      return inclusive ? bounds([point(undefinedValue), point(nullValue)], false, true) : bounds([], true)
+      return inclusive ? bounds(nullPoints(rules), false, true) : bounds([], true)
     case BsonType.array:
       // Whole arrays are not among the keys.
       return unbounded

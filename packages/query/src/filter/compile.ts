@@ -24,6 +24,8 @@ export interface Filter {
   matchedPosition(document: Uint8Array): number
   /** The collation's comparison that it was compiled with; undefined = by bytes. */
   readonly strings: StringComparator | undefined
+  /** What it was compiled with. */
+  readonly context: EvaluationContext
   /** A part of the predicate as a filter of its own, in the same context. */
   part(node: FilterNode): Filter
 }
@@ -43,6 +45,7 @@ export function compileFilterNode(root: FilterNode, context: EvaluationContext):
   return {
     root,
     strings: context.strings,
+    context,
     part: (node) => compileFilterNode(node, context),
     matches: interruptibly(context, (document) => test(document, 0)),
     matchedPosition: (document) => matchedPosition(root, document, compiler),

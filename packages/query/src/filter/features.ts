@@ -1,6 +1,7 @@
 /** Operators that filters may have in some places only. Server: `MatchExpressionParser::AllowedFeatures`. */
 
-export type FilterFeature = 'text' | 'near' | 'where' | 'expr' | 'jsonSchema'
+/** `late-text`: $text is understood, and refused because of where it stands. */
+export type FilterFeature = 'text' | 'late-text' | 'near' | 'where' | 'expr' | 'jsonSchema'
 
 /** What a filter may use in the place where it stands. */
 export type FilterFeatures = ReadonlySet<FilterFeature>
@@ -9,6 +10,8 @@ export type FilterFeatures = ReadonlySet<FilterFeature>
 export const allFilterFeatures: FilterFeatures = new Set(['text', 'near', 'where', 'expr', 'jsonSchema'])
 /** $match, and the filters of other stages. */
 export const pipelineFilterFeatures: FilterFeatures = new Set(['text', 'expr', 'jsonSchema'])
+/** A $match that is not the first stage. */
+export const laterFilterFeatures: FilterFeatures = new Set(['late-text', 'expr', 'jsonSchema'])
 /** Validators of collections. */
 export const validatorFilterFeatures: FilterFeatures = new Set(['expr', 'jsonSchema'])
 /** Array filters, $pull, $elemMatch of projections, partial indexes. */

@@ -11,6 +11,8 @@ import { regexNodeOfValue } from './operators/regex.js'
 import { pathOperators, rootOperators } from './operators/table.js'
 
 const maxDepth = 100
+/** Names in a path; `BSONDepth::getMaxDepthForUserStorage`. */
+const maxPathParts = 180
 
 /** @param features what the place of the filter allows; default everything, as in the filter of a command */
 export function parseFilter(document: Uint8Array, features = allFilterFeatures): FilterNode {
@@ -67,7 +69,10 @@ function parseDocument(document: Uint8Array, features: FilterFeatures, depth: nu
       }
       const node = operator.parse(value, new ParserAt(features, depth, isTopLevel), isTopLevel)
       if (node !== null) children.push(node)
-    } else if (isOperatorDocument(value)) {
+      continue
+    }
+    checkPathLength(name)
+    if (isOperatorDocument(value)) {
       children.push(...parseOperators(name, value.slice(), features, depth))
     } else if (value.type === BsonType.regex) {
       children.push(regexNodeOfValue(name, value))
@@ -76,6 +81,12 @@ function parseDocument(document: Uint8Array, features: FilterFeatures, depth: nu
     }
   }
   return andOf(children)
+}
+
+/** @throws CommandError 5729100 */
+function checkPathLength(path: string): void {
+  if (path.length < 2 * maxPathParts) return
+  if (path.split('.').length > maxPathParts) throw new CommandError(5729100, 'FieldPath is too long')
 }
 
 function parseOperators(path: string, operators: Uint8Array, features: FilterFeatures, depth: number): FilterNode[] {

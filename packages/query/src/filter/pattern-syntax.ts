@@ -3,6 +3,7 @@
  * same. What has no counterpart is refused here or by JavaScript's compiler. Manual: reference/operator/query/regex.
  */
 import { CommandError } from '@shardlab/bson'
+import { foldedClass } from './pattern-case.js'
 import { escapedSet, literal, posixClass, textOf, vertical } from './pattern-sets.js'
 
 /** Escapes that mean the same in both, outside and inside of a class. */
@@ -17,19 +18,74 @@ function invalid(reason: string): CommandError {
 /** What a piece of the pattern becomes, and where the next one begins. */
 type Piece = readonly [text: string, next: number]
 
+/** What `new RegExp` is to be given, besides `u`. */
+export interface TranslatedPattern {
+  readonly text: string
+  readonly ignoreCase: boolean
+}
+
 /**
- * The text for `new RegExp(text, 'u')`; of the flags only `i` is left to JavaScript.
- * @param flags of `x`, `m`, `s`
+ * The same pattern in JavaScript's syntax.
+ * @param flags of `i`, `x`, `m`, `s`: how it begins; `(?i)`, `(?-i)` and `(?i:…)` change them on the way
  * @throws CommandError 51091 for what PCRE does not know and what has no counterpart
  */
-export function translatePattern(source: string, flags: ReadonlySet<string>): string {
-  let out = ''
+export function translatePattern(source: string, flags: ReadonlySet<string>): TranslatedPattern {
+  const whole = translateWith(source, flags, false)
+  if (whole.cases.size < 2) return { text: whole.text, ignoreCase: whole.cases.has(true) }
+  // JavaScript's flag holds for all of a pattern: where only a part ignores case, its characters become classes.
+  return { text: translateWith(source, flags, true).text, ignoreCase: false }
+}
+
+interface Translation {
+  readonly text: string
+  /** Whether case is ignored, of all pieces. */
+  readonly cases: ReadonlySet<boolean>
+}
+
+const optionsPattern = /^\(\?([imsx]*)(?:-([imsx]+))?([:)])/
+
+function translateWith(source: string, initial: ReadonlySet<string>, foldsPieces: boolean): Translation {
+  const cases = new Set<boolean>()
+  /** Of the groups that are open: options hold up to the end of theirs. */
+  const outer: ReadonlySet<string>[] = []
+  let flags = initial
+  let text = ''
   for (let i = 0; i < source.length;) {
-    const [text, next] = pieceAt(source, i, flags)
-    out += text
+    const char = source[i]!
+    if (char === '(') {
+      const [whole, on, off, end] = optionsPattern.exec(source.slice(i, i + 24)) ?? []
+      if (whole !== undefined) {
+        if (end === ':') outer.push(flags)
+        flags = new Set([...flags, ...on!].filter((flag) => !(off ?? '').includes(flag)))
+        if (end === ':') text += '(?:'
+        i += whole.length
+        continue
+      }
+      const [opening, next, opens] = groupAt(source, i)
+      if (opens) outer.push(flags)
+      text += opening
+      i = next
+      continue
+    }
+    if (char === ')') flags = outer.pop() ?? flags
+    const [piece, next] = pieceAt(source, i, flags)
+    if (hasCase(char)) cases.add(flags.has('i'))
+    text += foldsPieces && flags.has('i') ? folded(piece, source.slice(i, next)) : piece
     i = next
   }
-  return out
+  return { text, cases }
+}
+
+/** May case matter to the piece that begins so? */
+const hasCase = (char: string): boolean => !')|^$.*+?{}'.includes(char)
+
+/** A piece that ignores case where JavaScript does not. */
+function folded(piece: string, source: string): string {
+  if (source.startsWith('[')) return foldedClass(piece)
+  if (/^\\[1-9gk]/.test(source)) throw invalid('a reference that ignores case in a pattern that does not is not supported')
+  if (source.startsWith('\\Q'))
+    return [...source.slice(2).replace(/\\E$/, '')].map((char) => foldedClass(`[${literal(char.codePointAt(0)!)}]`)).join('')
+  return /^[\p{L}\p{N}\p{M}]$/u.test(piece) || piece.startsWith('\\u{') ? foldedClass(`[${piece}]`) : piece
 }
 
 function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
@@ -39,8 +95,6 @@ function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
       return escapeAt(source, i + 1)
     case '[':
       return classAt(source, i)
-    case '(':
-      return groupAt(source, i)
     case '.':
       return [flags.has('s') ? anyCharacter : '[^\\n]', i + 1]
     case '^':
@@ -67,18 +121,20 @@ function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
   return [char, i + 1]
 }
 
-/** The opening of a group that is written differently, or a comment; other kinds are JavaScript's to judge. */
-function groupAt(source: string, i: number): Piece {
-  const named = /^\(\?(?:P<(\w+)>|'(\w+)')/.exec(source.slice(i))
-  if (named !== null) return [`(?<${named[1] ?? named[2]}>`, i + named[0].length]
-  const reference = /^\(\?P=(\w+)\)/.exec(source.slice(i))
-  if (reference !== null) return [`\\k<${reference[1]}>`, i + reference[0].length]
-  if (source.startsWith('(?#', i)) {
+/** The opening of a group, a reference to one, or a comment; kinds that are not known here are JavaScript's to judge. */
+function groupAt(source: string, i: number): readonly [text: string, next: number, opens: boolean] {
+  const rest = source.slice(i)
+  const named = /^\(\?(?:P<(\w+)>|'(\w+)'|<(\w+)>)/.exec(rest)
+  if (named !== null) return [`(?<${named[1] ?? named[2] ?? named[3]}>`, i + named[0].length, true]
+  const reference = /^\(\?P=(\w+)\)/.exec(rest)
+  if (reference !== null) return [`\\k<${reference[1]}>`, i + reference[0].length, false]
+  if (rest.startsWith('(?#')) {
     const end = source.indexOf(')', i)
     if (end < 0) throw invalid('missing ) after (?# comment')
-    return ['', end + 1]
+    return ['', end + 1, false]
   }
-  return ['(', i + 1]
+  const [opening] = /^\((?:\?(?:<?[=!]|[^\s\w]))?/.exec(rest)!
+  return [opening, i + opening.length, true]
 }
 
 /** `i` is behind the backslash. */

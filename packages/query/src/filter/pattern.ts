@@ -26,14 +26,9 @@ function translated(pattern: string, options: string): RegExp {
     if (!'imsxu'.includes(option)) throw new CommandError(51108, `invalid flag in regex options: ${option}`)
   }
   if (pattern.includes('\0')) throw new CommandError('BadValue', 'Regular expression cannot contain an embedded null byte')
-  const flags = new Set(options)
-  let source = pattern
-  for (let inline; (inline = /^\(\?([imsx]+)\)/.exec(source)) !== null;) {
-    for (const flag of inline[1]!) flags.add(flag)
-    source = source.slice(inline[0].length)
-  }
   try {
-    return new RegExp(translatePattern(source, flags), flags.has('i') ? 'iu' : 'u')
+    const { text, ignoreCase } = translatePattern(pattern, new Set(options))
+    return new RegExp(text, ignoreCase ? 'iu' : 'u')
   } catch (error) {
     if (error instanceof CommandError) throw error
     throw new CommandError(51091, `Regular expression is invalid: ${(error as Error).message}`)

@@ -15,7 +15,7 @@ export function formatValue(value: RawValue | undefined): string {
       return formatDouble(value.asNumber())
     case BsonType.string:
     case BsonType.symbol:
-      return JSON.stringify(value.asString())
+      return value.end - value.start - 4 > 160 ? `"${firstBytes(value, 150)}..."` : `"${value.asString()}"`
     case BsonType.bool:
       return value.asBool() ? 'true' : 'false'
     case BsonType.null:
@@ -38,22 +38,38 @@ export function formatValue(value: RawValue | undefined): string {
       return `Timestamp(${readUint32(value.bytes, value.start + 4)}, ${readUint32(value.bytes, value.start)})`
     case BsonType.decimal128:
       return `${String(fromRawValue(value))}`
-    case BsonType.binary: {
-      const length = readInt32(value.bytes, value.start)
-      const data = asBuffer(value.bytes)
-        .toString('hex', value.start + 5, value.start + 5 + length)
-        .toUpperCase()
-      return `BinData(${value.bytes[value.start + 4]}, ${data})`
-    }
+    case BsonType.binary:
+      return formatBinary(value)
     case BsonType.regex: {
       const [pattern, flags] = regexParts(value)
       return `/${pattern}/${flags}`
     }
     case BsonType.code:
-      return value.asString()
+      return value.end - value.start - 4 > 80 ? `${firstBytes(value, 70)}...` : value.asString()
+    case BsonType.codeWithScope: {
+      const scope = value.start + 8 + readInt32(value.bytes, value.start + 4)
+      return `CodeWScope( ${readUtf8(value.bytes, value.start + 8, scope - 1)}, ${formatDocument(value.bytes, scope)})`
+    }
+    case BsonType.dbPointer: {
+      const id = value.end - 12
+      return `DBRef('${readUtf8(value.bytes, value.start + 4, id - 1)}',${asBuffer(value.bytes).toString('hex', id, value.end)})`
+    }
     default:
-      return `<type ${value.type}>`
+      return `?type=${value.type}`
   }
+}
+
+/** The beginning of a long text; `bytes` of UTF-8, a character that is cut replaced. */
+const firstBytes = (value: RawValue, bytes: number) => asBuffer(value.bytes).toString('utf8', value.start + 4, value.start + 4 + bytes)
+
+/** UUIDs (subtype 4) as such, other data in hexadecimal, of which more than 80 bytes are cut to 70. */
+function formatBinary(value: RawValue): string {
+  const subtype = value.bytes[value.start + 4]!
+  const length = readInt32(value.bytes, value.start)
+  const shown = length > 80 ? 70 : length
+  const hex = asBuffer(value.bytes).toString('hex', value.start + 5, value.start + 5 + shown)
+  if (subtype === 4 && length === 16) return `UUID("${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}")`
+  return `BinData(${subtype}, ${hex.toUpperCase()}${shown < length ? '...' : ''})`
 }
 
 /** Pattern and flags of a regex value. */
@@ -81,10 +97,10 @@ function formatArray(value: RawValue): string {
   return parts.length === 0 ? '[]' : `[ ${parts.join(', ')} ]`
 }
 
+/** `%.16g`, and `.0` behind what has no point: also `1e+20.0` and `inf.0`. */
 function formatDouble(value: number): string {
-  if (Number.isNaN(value)) return 'nan.0'
-  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
-  return Number.isInteger(value) && Math.abs(value) < 1e15 ? `${value}.0` : String(value)
+  const digits = general(value, 16)
+  return digits.includes('.') ? digits : `${digits}.0`
 }
 
 /** A double with at most so many significant digits, as C's `%g`. */

@@ -1,4 +1,5 @@
 import type { Address, ClusterEvent } from '@shardlab/actor'
+import { endpointOf } from './endpoint.js'
 import type { MemberBoot } from './actor-cell.js'
 import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
 
@@ -79,9 +80,13 @@ export class MemberTable<Place> {
   }
 
   started(member: Member<Place>, endpoint: string, threadId: number): void {
+    // It may have crashed already at a step that it reached as soon as it was up.
+    if (member.state !== 'starting') return
     member.state = 'running'
     member.endpoint = endpoint
-    if (member.listen !== null) member.listen = { host: member.listen.host, port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) }
+    const port = Number(endpoint.slice(endpoint.lastIndexOf(':') + 1))
+    // Its next life listens there again. Where nothing listens the endpoint is only a name.
+    if (member.listen !== null && endpoint === endpointOf(member.listen.host, port)) member.listen = { host: member.listen.host, port }
     member.threadId = threadId
     this.#report(member, 'started')
   }

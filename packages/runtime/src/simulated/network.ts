@@ -82,6 +82,18 @@ export class Network {
     }
   }
 
+  /** The connection between two nodes breaks: what is on its way is lost, and both ends know. They connect anew for what they send next. */
+  sever(one: NetworkNode, other: NetworkNode): void {
+    const ends = [
+      [one, other],
+      [other, one],
+    ] as const
+    for (const [from, to] of ends) {
+      const connection = from.connections.get(to)
+      if (connection !== undefined) this.#disconnect(from, to, connection.peer)
+    }
+  }
+
   #disconnect(from: NetworkNode, to: NetworkNode, peer: Peer): void {
     from.connections.delete(to)
     from.host.post.closePeer(peer)
@@ -91,8 +103,11 @@ export class Network {
     const known = from.connections.get(to)
     if (known !== undefined) return known
     const carry = this.#link(from, to)
-    const peer = from.host.post.createPeer(to.host.hostId, (packet) => {
-      if (!from.crashed) carry(() => this.#deliver(from, to, packet))
+    const peer: Peer = from.host.post.createPeer(to.host.hostId, (packet) => {
+      if (from.crashed) return
+      carry(() => {
+        if (!peer.closed) this.#deliver(from, to, packet)
+      })
     })
     const connection = { peer, carry }
     from.connections.set(to, connection)

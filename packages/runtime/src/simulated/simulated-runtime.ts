@@ -66,6 +66,8 @@ export interface SimulatedRuntime extends Runtime {
   advance(durationMs: number): Promise<void>
   /** Runs until nothing is left to happen, or that much time has passed (default: an hour). @returns whether nothing is left. */
   runUntilIdle(options?: { readonly maxVirtualMs?: number }): Promise<boolean>
+  /** Breaks the connection between two members, as a network does: what is on its way is lost, requests without an answer fail. */
+  sever(one: Address, other: Address): void
   /** Stands for all that happened so far: times, members, bytes. Equal seeds and equal requests from outside give equal hashes. */
   traceHash(): string
 }
@@ -186,6 +188,11 @@ class Simulation implements SimulatedRuntime {
 
   runUntilIdle({ maxVirtualMs = 3_600_000 }: { readonly maxVirtualMs?: number } = {}): Promise<boolean> {
     return this.#driver.until(this.#clock.nowMicros + Math.round(maxVirtualMs * 1000), true)
+  }
+
+  sever(one: Address, other: Address): void {
+    const [first, second] = [one, other].map((address) => this.#network.node(this.#members.get(address).index))
+    if (first !== undefined && second !== undefined && first !== second) this.#network.sever(first, second)
   }
 
   traceHash(): string {

@@ -189,6 +189,7 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       if (!context.wants('routed')) return 'unwanted'
       context.emit({
         type: 'routed',
+        shardKey: null,
         atMs: context.now(),
         mongos: context.address,
         opId: 1,

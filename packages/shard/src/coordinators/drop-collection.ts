@@ -5,57 +5,97 @@
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
 import { dropLocalDatabase, dropLocalNamespace, expectUuid, raiseError } from '@shardlab/node'
-import { logChange, raiseStaleDatabase } from './create-collection.js'
-import { DdlRecords } from './ddl-records.js'
+import { parseDatabase } from '../metadata/placement-state.js'
+import { forgetSampling } from '../query-analysis/forget-sampling.js'
+import { logChange } from './log-change.js'
+import { raiseStaleDatabase } from './primary-shard-check.js'
+import type { DdlRecovery } from './ddl-coordinators.js'
+import type { DropCollectionRecord, DropDatabaseRecord } from './ddl-records.js'
 import { forEachShard } from './participants.js'
 import type { ShardParts } from '../shard-parts.js'
 
-export async function dropCollection(
+export function dropCollection(parts: ShardParts, request: RequestOf<'shard.drop-collection'>): Promise<ReplyOf<'shard.drop-collection'>> {
+  const { ns, collectionUuid } = request
+  return parts.ddl.once(`dropCollection ${ns} ${String(collectionUuid)}`, () => drop(parts, request))
+}
+
+async function drop(
   parts: ShardParts,
   { ns, collectionUuid, databaseVersion }: RequestOf<'shard.drop-collection'>,
 ): Promise<ReplyOf<'shard.drop-collection'>> {
-  const { node, state, critical } = parts
+  const { node, state, critical, ddl } = parts
   const { context } = node
-  const records = new DdlRecords(node)
   await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
-    const placement = await state.refreshCollection(ns)
+    const sharded = (await state.refreshCollection(ns)) !== null
     expectUuid(node, ns, collectionUuid)
-    const wasPending = records.isPending('dropCollection', ns)
-    if (placement === null && !wasPending) {
+    const collection = node.collection(ns)
+    if (!sharded && collection === undefined) {
       const dropped = dropLocalNamespace(node, ns)
       await node.flush()
-      state.forgetCollection(ns)
       return { existed: dropped !== null, indexCount: dropped?.indexCount ?? null, error: null }
     }
-    const indexCount = node.collection(ns)?.indexes().length ?? 0
-    await logChange(context, 'dropCollection.start', ns, new DocumentWriter().finish())
+    const indexCount = collection?.indexes().length ?? 0
+    await forgetSampling(node, [ns])
+    if (sharded) await logChange(context, 'dropCollection.start', ns, new DocumentWriter().finish())
     await context.reach('shard.drop-collection.started', { ns })
-    await records.begin('dropCollection', ns)
-    raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
-    await context.reach('shard.drop-collection.committed', { ns })
-    dropLocalNamespace(node, ns)
-    await node.flush()
-    state.forgetCollection(ns)
-    // A shard without chunks may still hold a copy: all are asked.
-    await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
-    records.finish('dropCollection', ns)
-    await node.flush()
-    await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
+    const record: DropCollectionRecord = { operation: 'dropCollection', ns, sharded }
+    await ddl.records.begin(record)
+    await carryOnDrop(parts, record)
     return { existed: true, indexCount, error: null }
   })
 }
 
-/** The database's own entry goes last: until then a repeated command finds its way here again. */
-export async function dropDatabase(
-  parts: ShardParts,
-  { db, databaseVersion }: RequestOf<'shard.drop-database'>,
-): Promise<ReplyOf<'shard.drop-database'>> {
-  const { node, state, critical } = parts
+async function carryOnDrop(parts: ShardParts, record: DropCollectionRecord): Promise<void> {
+  const { node, state, ddl } = parts
   const { context } = node
-  await raiseStaleDatabase(state, context.address, db, databaseVersion)
-  return critical.hold(db, async () => {
-    await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
+  const { ns, sharded } = record
+  if (sharded) {
+    await ddl.untilDone(async () => {
+      raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
+      await context.reach('shard.drop-collection.committed', { ns })
+    })
+  }
+  dropLocalNamespace(node, ns)
+  await node.flush()
+  state.forgetCollection(ns)
+  // Copies are also on shards without chunks, and where a database has had its primary shard before.
+  await ddl.untilDone(async () => {
+    await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
+    if (sharded) await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
+  })
+  await ddl.records.finish(record)
+}
+
+export const dropCollectionRecovery: DdlRecovery<DropCollectionRecord> = {
+  hold: ({ critical }, { ns }, work) => critical.hold(ns, work),
+  carryOn: carryOnDrop,
+}
+
+export function dropDatabase(parts: ShardParts, request: RequestOf<'shard.drop-database'>): Promise<ReplyOf<'shard.drop-database'>> {
+  const { db, databaseVersion } = request
+  return parts.ddl.once(`dropDatabase ${db} ${databaseVersion.join()}`, async () => {
+    const { node, state, critical, ddl } = parts
+    const { context } = node
+    await raiseStaleDatabase(state, context.address, db, databaseVersion)
+    return critical.hold(db, async () => {
+      await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
+      const record: DropDatabaseRecord = { operation: 'dropDatabase', ns: db, uuid: databaseVersion[0] }
+      await ddl.records.begin(record)
+      await carryOnDropDatabase(parts, record)
+      return { error: null }
+    })
+  })
+}
+
+/** The database's own entry goes last: as long as it is there, there is work to do. */
+async function carryOnDropDatabase(parts: ShardParts, record: DropDatabaseRecord): Promise<void> {
+  const { node, state, ddl } = parts
+  const { context } = node
+  const { ns: db, uuid } = record
+  await ddl.untilDone(async () => {
+    const { database } = await context.request(configAddress, 'config.get-database', { db })
+    if (database === null || parseDatabase(database).version[0] !== uuid) return
     raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
     await context.reach('shard.drop-database.collections-committed', { db })
     dropLocalDatabase(node, db)
@@ -64,10 +104,15 @@ export async function dropDatabase(
     await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-database', { db }))
     raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
     await context.reach('shard.drop-database.committed', { db })
-    state.forgetDatabase(db)
-    await logChange(context, 'dropDatabase', db, new DocumentWriter().finish())
-    return { error: null }
   })
+  state.forgetDatabase(db)
+  await ddl.untilDone(() => logChange(context, 'dropDatabase', db, new DocumentWriter().finish()))
+  await ddl.records.finish(record)
+}
+
+export const dropDatabaseRecovery: DdlRecovery<DropDatabaseRecord> = {
+  hold: ({ critical }, { ns }, work) => critical.hold(ns, work),
+  carryOn: carryOnDropDatabase,
 }
 
 export async function otherShards({ node: { context } }: ShardParts): Promise<string[]> {

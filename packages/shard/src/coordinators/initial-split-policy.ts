@@ -1,34 +1,122 @@
-/** The chunks a collection starts with. Server: initial_split_policy.cpp. */
+/**
+ * The chunks a collection starts with. Server: initial_split_policy.cpp. Manual: core/hashed-sharding, core/zone-sharding.
+ */
 import type { ChunkAssignment } from '@shardlab/actor'
-import { int64Value, minKeyValue } from '@shardlab/bson'
-import { hashedSplitPoints, type ShardKeyPattern } from '@shardlab/sharding'
+import { CommandError, compareDocuments, int64Value, minKeyValue } from '@shardlab/bson'
+import { hashedSplitPoints, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
+import { presplitZone, checkPresplit } from './presplit-hashed-zones.js'
+import type { ZoneRange } from './zones.js'
 
 export interface InitialSplit {
+  readonly behaviours: Behaviours
+  readonly ns: string
   readonly shardKey: ShardKeyPattern
   readonly isEmpty: boolean
   readonly primaryShard: string
   /** Shards in the order in which they get chunks. */
   readonly shards: readonly string[]
-  /** For hashed keys on empty collections: how many chunks in all; null for the version's own number. */
-  readonly chunkCount: number | null
-  readonly chunksPerShard: number
+  /** Shards of each zone, in the order of their ids. */
+  readonly shardsOfZone: ReadonlyMap<string, readonly string[]>
+  /** By their lower bounds; bounds of the whole key. */
+  readonly zones: readonly ZoneRange[]
+  /** 0: the version's own number. */
+  readonly numInitialChunks: number
+  readonly presplitHashedZones: boolean
+  /** Where the documents that are there are cut. */
+  readonly splitPoints: readonly Uint8Array[]
 }
 
-/** One chunk on the primary shard, or equal parts of the hash space over all shards. */
+/**
+ * Whether such chunks can be made.
+ * @throws CommandError 72 InvalidOptions; 31387, 31388, 31389, 31390, 31391, 31412 for zones that cannot be presplit; 50973, 405 for zones
+ *   without shards
+ */
+export function checkInitialSplit(split: InitialSplit): void {
+  const { behaviours, shardKey, isEmpty, numInitialChunks, presplitHashedZones } = split
+  if (numInitialChunks > 0) {
+    if (behaviours.shardCollectionIsCheckedBy === 'router') return
+    if (!behaviours.presplitHashedZones) {
+      const lacks = shardKey.isHashed ? (isEmpty ? null : 'empty') : 'hashed'
+      if (lacks !== null) throw new CommandError('InvalidOptions', `numInitialChunks is not supported when the collection is not ${lacks}`)
+    } else if (!shardKey.isHashed || !isEmpty)
+      throw new CommandError(
+        'InvalidOptions',
+        'numInitialChunks is only supported when the collection is empty and has a hashed field in the shard key pattern',
+      )
+    else if (shardKey.hashedIndex !== 0 && !presplitHashedZones)
+      throw new CommandError(
+        'InvalidOptions',
+        "When the prefix of the hashed shard key is a range field, 'numInitialChunks' can only be used when the 'presplitHashedZones' is true",
+      )
+  }
+  const checks = presplitHashedZones ? [checkZonesHaveShards, checkPresplit] : isEmpty ? [checkZonesHaveShards] : []
+  // Before 7.0 shards are looked for when chunks are made, later before anything else.
+  if (behaviours.zonesWithoutShardsError === 50973) checks.reverse()
+  for (const check of checks) check(split)
+}
+
+function checkZonesHaveShards({ behaviours, ns, zones, shardsOfZone }: InitialSplit): void {
+  const empty = zones.find(({ zone }) => (shardsOfZone.get(zone) ?? []).length === 0)
+  if (empty === undefined) return
+  throw new CommandError(
+    behaviours.zonesWithoutShardsError,
+    behaviours.zonesWithoutShardsError === 50973
+      ? `Cannot shard collection ${ns} due to zone ${empty.zone} which is not assigned to a shard. Please assign this zone to a shard.`
+      : 'The initial split policy is not able to find a chunk distribution that satisfies the given set of zones with the current shards',
+  )
+}
+
+/** The chunks of a request that {@link checkInitialSplit} let pass, in key order. */
 export function initialChunks(split: InitialSplit): ChunkAssignment[] {
-  const { shardKey, shards } = split
-  if (!split.isEmpty || shardKey.hashedIndex !== 0) return [[shardKey.globalMin, shardKey.globalMax, split.primaryShard]]
-  const count = split.chunkCount ?? split.chunksPerShard * shards.length
-  const bounds = [
-    shardKey.globalMin,
-    ...hashedSplitPoints(count).map((point) =>
-      shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue))),
-    ),
-    shardKey.globalMax,
-  ]
+  const { behaviours, shardKey, shards, zones, isEmpty, primaryShard } = split
+  if (zones.length > 0) return isEmpty ? chunksOfZones(split) : onePart(split)
+  if (!isEmpty) return distribute(shardKey, split.splitPoints, () => primaryShard)
+  if (shardKey.hashedIndex !== 0) return onePart(split)
+  const count = split.numInitialChunks || behaviours.initialHashedChunksPerShard * shards.length
+  const points = hashedSplitPoints(count).map((point) =>
+    shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue))),
+  )
   const perShard = Math.max(1, Math.floor(count / shards.length))
-  return bounds.slice(0, -1).map((min, i) => {
-    const shard = count < shards.length && i === 0 ? split.primaryShard : shards[Math.floor(i / perShard) % shards.length]!
-    return [min, bounds[i + 1]!, shard] as const
-  })
+  const firstOnPrimary = count < shards.length && !behaviours.initialChunksOnShuffledShards
+  return distribute(shardKey, points, (i) => (firstOnPrimary && i === 0 ? primaryShard : shards[Math.floor(i / perShard) % shards.length]!))
+}
+
+function onePart({ shardKey, primaryShard }: InitialSplit): ChunkAssignment[] {
+  return [[shardKey.globalMin, shardKey.globalMax, primaryShard]]
+}
+
+function distribute(shardKey: ShardKeyPattern, points: readonly Uint8Array[], shardOf: (i: number) => string): ChunkAssignment[] {
+  return cut(shardKey.globalMin, shardKey.globalMax, points).map(([min, max], i) => [min, max, shardOf(i)])
+}
+
+function cut(min: Uint8Array, max: Uint8Array, points: readonly Uint8Array[]): (readonly [min: Uint8Array, max: Uint8Array])[] {
+  const bounds = [min, ...points, max]
+  return bounds.slice(1).map((end, i) => [bounds[i]!, end] as const)
+}
+
+/** Each zone's ranges round-robin over its shards, cut further if they are to be presplit; what lies between round-robin over all. */
+function chunksOfZones(split: InitialSplit): ChunkAssignment[] {
+  const { shardKey, shards, zones, shardsOfZone } = split
+  const chunks: ChunkAssignment[] = []
+  const nextOfZone = new Map<string, number>()
+  let gaps = 0
+  let end = shardKey.globalMin
+  const fillUpTo = (bound: Uint8Array): void => {
+    if (compareDocuments(bound, end) > 0) chunks.push([end, bound, shards[gaps++ % shards.length]!])
+  }
+  for (const range of zones) {
+    fillUpTo(range.min)
+    const owners = shardsOfZone.get(range.zone)!
+    if (split.presplitHashedZones) {
+      const { points, owner } = presplitZone(split, range)
+      cut(range.min, range.max, points).forEach(([min, max], i) => chunks.push([min, max, owner[i]!]))
+    } else {
+      const next = nextOfZone.get(range.zone) ?? 0
+      nextOfZone.set(range.zone, next + 1)
+      chunks.push([range.min, range.max, owners[next % owners.length]!])
+    }
+    end = range.max
+  }
+  fillUpTo(shardKey.globalMax)
+  return chunks
 }

@@ -1,6 +1,6 @@
 /** What coordinators have the other shards do to their own copies. Server: sharding DDL participant commands (_shardsvr…Participant). */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { findField } from '@shardlab/bson'
+import { findField, sameBytes } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 import { renameParticipant } from './rename-collection.js'
@@ -20,7 +20,7 @@ async function createLocalCollection(
 ): Promise<ReplyOf<'shard.create-local-collection'>> {
   const stale = node.collection(ns)
   // What an earlier life of the namespace left behind has another UUID and no owner.
-  if (stale !== undefined && Buffer.compare(stale.uuid, uuid) !== 0) dropLocalCollection(node, ns)
+  if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns)
   const collection = node.collection(ns) ?? createCollection(node, ns, options, uuid)
   for (const spec of indexes) {
     if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)

@@ -3,9 +3,10 @@
  * of it later give their copy the new name when they learn the placement, by its UUID ({@link adoptRename}).
  * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
  */
-import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import {
+  databaseNameOf,
   checkRename,
   dropLocalCollection,
   expectUuid,
@@ -15,61 +16,95 @@ import {
   type StorageNode,
 } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import { logChange, raiseStaleDatabase } from './create-collection.js'
+import { logChange } from './log-change.js'
+import { raiseStaleDatabase } from './primary-shard-check.js'
+import { forgetSampling } from '../query-analysis/forget-sampling.js'
 import { otherShards } from './drop-collection.js'
 import { forEachShard } from './participants.js'
+import type { DdlRecovery } from './ddl-coordinators.js'
+import type { RenameCollectionRecord } from './ddl-records.js'
 import { checkShardedNamespace } from './sharded-namespace.js'
 import type { ShardParts } from '../shard-parts.js'
 
-export async function renameCollection(
+export function renameCollection(
+  parts: ShardParts,
+  request: RequestOf<'shard.rename-collection'>,
+): Promise<ReplyOf<'shard.rename-collection'>> {
+  const { ns, to, dropTarget, collectionUuid } = request
+  return parts.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () => rename(parts, request))
+}
+
+async function rename(
   parts: ShardParts,
   { ns, to, dropTarget, collectionUuid, databaseVersion }: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
-  const { node, state, critical } = parts
+  const { node, state, ddl } = parts
   const { context } = node
   await raiseStaleDatabase(state, context.address, ns, databaseVersion)
-  // In one order for all: two renames cannot wait for each other.
-  const [first, second] = ns < to ? [ns, to] : [to, ns]
-  return critical.hold(first, () =>
-    critical.hold(second, async () => {
-      const source = await state.refreshCollection(ns)
-      const target = await state.refreshCollection(to)
-      expectUuid(node, ns, collectionUuid)
-      await checkPreconditions(parts, { ns, to, dropTarget }, source, target)
-      const collection = node.collection(ns)!
-      const { uuid } = collection
-      if (source !== null) {
-        await logChange(
-          context,
-          'renameCollection.start',
-          ns,
-          new DocumentWriter(64).string('source', ns).string('destination', to).finish(),
-        )
-        raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid: source.uuid })).error)
-      } else if (target !== null) raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
-      await context.reach('shard.rename-collection.committed', { ns, to })
-      renameLocalCollection(node, collection, to)
-      await node.flush()
-      state.forgetCollection(ns)
-      state.forgetCollection(to)
-      if (source !== null || target !== null) {
-        const others = await otherShards(parts)
-        await forEachShard(others, (shard) => informed(context.request(shard, 'shard.rename-local-collection', { ns, to, uuid })))
-      }
-      if (source !== null)
-        await logChange(context, 'renameCollection.end', to, new DocumentWriter(64).string('source', ns).string('destination', to).finish())
-      return { error: null }
-    }),
-  )
+  return holdBoth(parts, { ns, to }, async () => {
+    const source = await state.refreshCollection(ns)
+    const target = await state.refreshCollection(to)
+    expectUuid(node, ns, collectionUuid)
+    await checkPreconditions(parts, { ns, to, dropTarget }, source, target)
+    const { uuid } = node.collection(ns)!
+    await forgetSampling(node, [ns, to])
+    if (source !== null) await logChange(context, 'renameCollection.start', ns, namesOf({ ns, to }))
+    const record: RenameCollectionRecord = {
+      operation: 'renameCollection',
+      ns,
+      to,
+      uuid,
+      sharded: source !== null,
+      targetSharded: target !== null,
+    }
+    await ddl.records.begin(record)
+    await carryOnRename(parts, record)
+    return { error: null }
+  })
 }
 
-/** A shard that cannot be reached learns of the new name with the placement. */
-async function informed(request: Promise<unknown>): Promise<void> {
+/** In one order for all: two renames cannot wait for each other. */
+function holdBoth<T>(
+  { critical }: ShardParts,
+  { ns, to }: { readonly ns: string; readonly to: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const [first, second] = ns < to ? [ns, to] : [to, ns]
+  return critical.hold(first, () => critical.hold(second, work))
+}
+
+async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord): Promise<void> {
+  const { node, state, ddl } = parts
+  const { context } = node
+  const { ns, to, uuid, sharded, targetSharded } = record
   try {
-    await request
+    await ddl.untilDone(async () => {
+      if (sharded) raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid })).error)
+      else if (targetSharded) raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
+      await context.reach('shard.rename-collection.committed', { ns, to })
+    })
   } catch (error) {
-    if (!(error instanceof RequestFailedError)) throw error
+    // The catalog does not have it: nothing has happened.
+    if (error instanceof CommandError) await ddl.records.finish(record)
+    throw error
   }
+  const collection = node.collection(ns)
+  if (collection !== undefined && sameBytes(collection.uuid, uuid)) renameLocalCollection(node, collection, to)
+  await node.flush()
+  state.forgetCollection(ns)
+  state.forgetCollection(to)
+  await ddl.untilDone(async () => {
+    if (sharded || targetSharded)
+      await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }))
+    if (sharded) await logChange(context, 'renameCollection.end', to, namesOf({ ns, to }))
+  })
+  await ddl.records.finish(record)
+}
+
+export const renameCollectionRecovery: DdlRecovery<RenameCollectionRecord> = { hold: holdBoth, carryOn: carryOnRename }
+
+function namesOf({ ns, to }: { readonly ns: string; readonly to: string }): Uint8Array {
+  return new DocumentWriter(64).string('source', ns).string('destination', to).finish()
 }
 
 async function checkPreconditions(
@@ -80,7 +115,7 @@ async function checkPreconditions(
 ): Promise<void> {
   // The primary shard always has a copy of a sharded collection, if an empty one.
   if (node.collection(ns) === undefined) return checkRename(node, { from: ns, to, dropTarget })
-  const sameDatabase = splitNamespace(ns)[0] === splitNamespace(to)[0]
+  const sameDatabase = databaseNameOf(ns) === databaseNameOf(to)
   if (!node.behaviours.shardedCollectionsCanBeRenamed) {
     if (source !== null) throw new CommandError(13138, "You can't rename a sharded collection")
     if (target !== null) throw new CommandError(13139, "You can't rename to a sharded collection")
@@ -123,7 +158,7 @@ async function hasZones(node: StorageNode, ns: string): Promise<boolean> {
 export function renameParticipant(node: StorageNode, { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>): void {
   const sameUuid = (name: string) => {
     const collection = node.collection(name)
-    return collection !== undefined && Buffer.compare(collection.uuid, uuid) === 0
+    return collection !== undefined && sameBytes(collection.uuid, uuid)
   }
   if (sameUuid(to)) return
   if (sameUuid(ns)) renameLocalCollection(node, node.collection(ns)!, to)
@@ -133,8 +168,8 @@ export function renameParticipant(node: StorageNode, { ns, to, uuid }: RequestOf
 /** Gives a collection that the catalog knows under another name that name. {@link StorageNode.flush} may follow. */
 export function adoptRename(node: StorageNode, ns: string, { uuid }: CollectionPlacement): void {
   const local = node.collection(ns)
-  if (local !== undefined && Buffer.compare(local.uuid, uuid) === 0) return
+  if (local !== undefined && sameBytes(local.uuid, uuid)) return
   const [db] = splitNamespace(ns)
-  const renamed = node.engine.collections(db).find((collection) => Buffer.compare(collection.uuid, uuid) === 0)
+  const renamed = node.engine.collections(db).find((collection) => sameBytes(collection.uuid, uuid))
   if (renamed !== undefined) renameLocalCollection(node, renamed, ns)
 }

@@ -1,80 +1,136 @@
-/** Whether a collection's indexes allow a shard key, and which index is to be made. Server: shard_key_util.cpp. */
-import { CommandError, DocumentWriter, findField, isEmptyDocument, toExtendedJson } from '@shardlab/bson'
-import type { Collection, Index } from '@shardlab/storage'
-import type { ShardKeyPattern } from '@shardlab/sharding'
+/**
+ * Which indexes of a collection support a shard key, and which one is to be made for it. Server: shard_key_index_util.cpp,
+ * shard_key_util.cpp. Manual: core/sharding-shard-key-indexes.
+ */
+import { CommandError, compareValues, DocumentWriter, fieldsOf, FieldIterator, findField } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
+import { prepareIndex, type Collection, type Index } from '@shardlab/storage'
+import { documentLackingField } from './missing-key-fields.js'
 
-/** Does the key's pattern, values included, begin the index's pattern? */
-function startsWithShardKey(index: Index, shardKey: ShardKeyPattern): boolean {
-  return shardKey.fields.every((field, i) => {
-    const indexed = index.pattern[i]
-    return indexed !== undefined && indexed.path === field.path && indexed.direction === (field.hashed ? 'hashed' : 1)
+/** Does the key pattern, values included, begin the index's pattern? `{ a: -1 }` does not serve `{ a: 1 }`, nor does `{ a: 'hashed' }`. */
+function isPrefix(keyPattern: Uint8Array, index: Index): boolean {
+  const indexed = fieldsOf(index.key)
+  return fieldsOf(keyPattern).every(([name, value], i) => {
+    const field = indexed[i]
+    return field !== undefined && field[0] === name && compareValues(field[1], value) === 0
   })
 }
 
-/** Can routing and migrations rely on this index? */
-function isUseful(index: Index, shardKey: ShardKeyPattern): boolean {
+/** Can routing and migrations rely on this index? @param singleKey whether it must hold no arrays, those of other fields included */
+export function supportsShardKey(index: Index, keyPattern: Uint8Array, singleKey: boolean): boolean {
   return (
-    !index.sparse && index.partialFilter === null && findField(index.spec, 'collation') === undefined && startsWithShardKey(index, shardKey)
+    !index.sparse &&
+    index.partialFilter === null &&
+    index.collation === null &&
+    !(singleKey && index.multikey) &&
+    isPrefix(keyPattern, index)
   )
 }
 
-/** Names of the visible indexes that the collection must not lose all of; a hashed one it may. Server: isLastNonHiddenRangedShardKeyIndex. */
-export function protectedIndexes(collection: Collection, shardKey: ShardKeyPattern): string[] {
-  if (shardKey.isHashed) return []
-  return collection
-    .indexes()
-    .filter((index) => !index.hidden && !index.multikey && isUseful(index, shardKey))
-    .map((index) => index.name)
+/** A visible index without arrays that supports the key, none of these. */
+export function shardKeyIndex(collection: Collection, keyPattern: Uint8Array, but: ReadonlySet<string> = new Set()): Index | undefined {
+  return collection.indexes().find((index) => !index.hidden && !but.has(index.name) && supportsShardKey(index, keyPattern, true))
 }
 
 /**
- * Validates the indexes of a collection for a shard key.
- * @returns the specification of the index that must be made, or null when one is there
- * @throws CommandError 72 InvalidOptions
+ * Is there an index by which documents can be read in the order of the key, and has every document all fields of the key where the version
+ * wants that? An index that begins with `_id` always will do.
+ * @returns what is wrong, as checkShardingIndex says it, or null
  */
-export function requiredIndex(
-  collection: Collection | undefined,
-  ns: string,
-  shardKey: ShardKeyPattern,
-  unique: boolean,
-): Uint8Array | null {
-  for (const index of collection?.indexes() ?? []) {
-    const pattern = findField(index.spec, 'key')!.slice()
-    if (index.unique && index.name !== '_id_' && !shardKey.allowsUniqueIndex(pattern)) {
-      throw new CommandError(
-        'InvalidOptions',
-        `can't shard collection '${ns}' with unique index on ${toExtendedJson(pattern)} and proposed shard key ${toExtendedJson(shardKey.document)}. Uniqueness can't be maintained unless shard key is a prefix`,
-      )
-    }
+export function shardingIndexProblem(behaviours: Behaviours, collection: Collection | undefined, keyPattern: Uint8Array): string | null {
+  if (isIdPattern(keyPattern)) return null
+  if (collection === undefined) return 'ns not found'
+  const index = shardKeyIndex(collection, keyPattern)
+  if (index === undefined) {
+    const reasons = behaviours.shardKeyIndexErrorsGiveReasons
+      ? collection
+          .indexes()
+          .filter((each) => !each.hidden)
+          .map((each) => `\nIndex ${each.name} cannot be used for sharding because:${whyUnfit(each, keyPattern)}`)
+      : []
+    return `couldn't find valid index for shard key${reasons.join('')}`
   }
-  const useful = (collection?.indexes() ?? []).filter((index) => isUseful(index, shardKey))
-  const multikey = useful.find((index) => index.multikey)
-  if (multikey !== undefined && useful.every((index) => index.multikey)) {
-    throw new CommandError('InvalidOptions', `couldn't find valid index for shard key: index ${multikey.name} is multikey`)
-  }
-  if (unique && !shardKey.isId) {
-    const exact = useful.find((index) => index.pattern.length === shardKey.fields.length)
-    if (exact !== undefined && !exact.unique) {
-      throw new CommandError(
-        'InvalidOptions',
-        `can't shard collection ${ns}, index not unique: ${toExtendedJson(findField(exact.spec, 'key')!.slice())}`,
-      )
-    }
-    if (exact !== undefined) return null
-  } else if (useful.length > 0) return null
-  if (collection !== undefined && collection.count > 0) {
-    throw new CommandError(
-      'InvalidOptions',
-      'Please create an index that starts with the proposed shard key before sharding the collection',
-    )
-  }
-  if (collection === undefined && shardKey.isId) return null
-  const spec = new DocumentWriter(128).int32('v', 2).document('key', shardKey.document).string('name', shardKey.indexName)
-  if (unique) spec.bool('unique', true)
-  return spec.finish()
+  return behaviours.missingShardKeyFieldsAreNull ? null : documentLackingField(collection, keyPattern)
 }
 
-/** Is a collation argument given that is not the simple one? */
-export function isForeignCollation(collation: Uint8Array | undefined): boolean {
-  return collation !== undefined && !isEmptyDocument(collation) && findField(collation, 'locale')?.asString() !== 'simple'
+/** Is it a pattern of the field `_id` alone, whatever its value? */
+export function isIdPattern(keyPattern: Uint8Array): boolean {
+  const it = new FieldIterator(keyPattern)
+  return it.next() && it.name() === '_id' && !it.next()
+}
+
+function whyUnfit(index: Index, keyPattern: Uint8Array): string {
+  const fits = isPrefix(keyPattern, index)
+  let reasons = ''
+  if (index.partialFilter !== null) reasons += ' Index key is partial.'
+  if (index.sparse) reasons += ' Index key is sparse.'
+  if (index.multikey && fits && !index.sparse && index.partialFilter === null) reasons += ' Index key is multikey.'
+  if (index.collation !== null) reasons += ' Index has a non-simple collation.'
+  if (!fits) reasons += ' Shard key is not a prefix of index key.'
+  return reasons
+}
+
+/** What the indexes of a collection are validated for. */
+export interface ShardKeyRequirement {
+  readonly behaviours: Behaviours
+  readonly collection: Collection | undefined
+  readonly ns: string
+  readonly shardKey: ShardKeyPattern
+  /** Must the index be a unique one on exactly the key? */
+  readonly unique: boolean
+}
+
+/**
+ * Is there an index that supports the key, and no unique one that the key does not allow?
+ * @param reasons gets what keeps indexes from supporting a key
+ * @throws CommandError 72 InvalidOptions; 96 OperationFailed up to 4.4 for an index that is partial or multikey
+ */
+export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { text: string } = { text: '' }): boolean {
+  const { behaviours, collection, ns, shardKey, unique } = requirement
+  const indexes = collection?.indexes() ?? []
+  for (const index of indexes) {
+    const isUnique = index.unique || (behaviours.prepareUniqueCountsAsUnique && findField(index.spec, 'prepareUnique')?.isTruthy() === true)
+    if (isUnique && !shardKey.allowsUniqueIndex(index.key))
+      throw new CommandError(
+        'InvalidOptions',
+        `can't shard collection '${ns}' with unique index on ${formatDocument(index.key)} and proposed shard key ${formatDocument(shardKey.document)}. Uniqueness can't be maintained unless shard key is a prefix`,
+      )
+  }
+  let found = false
+  for (const index of indexes) {
+    if (index.collation === null && !index.sparse && isPrefix(shardKey.document, index)) {
+      // A partial one is found unfit below, as on the server.
+      found = true
+    }
+    const flaws = `${index.sparse ? ' Index key is sparse.' : ''}${index.collation === null ? '' : ' Index has a non-simple collation.'}`
+    if (flaws !== '') reasons.text = ` Index ${index.name} cannot be used for sharding because [${flaws} ]`
+  }
+  if (found && unique) {
+    const exact = indexes.find((index) => isPrefix(shardKey.document, index) && index.pattern.length === shardKey.fields.length)
+    if (exact === undefined) found = false
+    else if (!exact.unique && exact.pattern[0]!.path !== '_id')
+      throw new CommandError(
+        'InvalidOptions',
+        `can't shard collection ${ns}, ${formatDocument(shardKey.document)} index not unique, and unique index explicitly specified`,
+      )
+  }
+  if (found) {
+    const problem = shardingIndexProblem(behaviours, collection, shardKey.document)
+    if (problem !== null) throw new CommandError(behaviours.unfitShardKeyIndexCode, problem)
+  }
+  return found
+}
+
+/**
+ * The specification of the index that the server makes for a shard key: named by its pattern, unique if asked for, of the simple collation
+ * whatever that of the collection is; null when none is to be made.
+ * @throws CommandError as createIndexes does: 85, 86 for another index in its place, 67
+ */
+export function newShardKeyIndex({ collection, ns, shardKey, unique }: ShardKeyRequirement): Uint8Array | null {
+  const spec = new DocumentWriter(128).document('key', shardKey.document).string('name', shardKey.indexName)
+  if (collection !== undefined && collection.defaultCollation !== null)
+    spec.int32('v', 2).startDocument('collation').string('locale', 'simple').end()
+  if (unique && !shardKey.isId) spec.bool('unique', true)
+  return prepareIndex(collection ?? { ns, indexes: () => [] }, spec.finish())
 }

@@ -1,31 +1,68 @@
 import { createDeferred, type Deferred } from '@shardlab/actor'
+import type { NodeInvocation } from '@shardlab/node'
+import { isRead } from './is-read.js'
+
+interface Section {
+  readonly ended: Deferred<void>
+  /** Reads may go on. */
+  onlyWrites: boolean
+}
+
+/** A critical section that somebody is in. */
+export interface CriticalSection {
+  /** From now on reads wait as well. */
+  blockReads(): void
+  /** Whoever waits goes on. Leaving twice has no effect. */
+  leave(): void
+}
 
 /**
  * Namespaces on which commands of routers wait: while their placement changes. A section on a database name covers its
- * collections. Server: ShardingRecoveryService critical sections.
+ * collections. Server: ShardingRecoveryService critical sections; those of migrations have two phases, README_migrations.
  */
 export class CriticalSections {
-  readonly #sections = new Map<string, Deferred<void>>()
+  readonly #sections = new Map<string, Section>()
 
-  /** What to wait for before the namespace may be touched; undefined when it is free. */
-  blocking(ns: string): Promise<void> | undefined {
+  /** What to wait for before the namespace may be touched; undefined when it is free. `command`: what asks; default: something that writes. */
+  blocking(ns: string, command?: NodeInvocation): Promise<void> | undefined {
     if (this.#sections.size === 0) return undefined
-    const own = this.#sections.get(ns)
-    if (own !== undefined) return own.promise
     const dot = ns.indexOf('.')
-    return dot < 0 ? undefined : this.#sections.get(ns.slice(0, dot))?.promise
+    for (const name of dot < 0 ? [ns] : [ns, ns.slice(0, dot)]) {
+      const section = this.#sections.get(name)
+      if (section !== undefined && !(section.onlyWrites && command !== undefined && isRead(command))) return section.ended.promise
+    }
+    return undefined
   }
 
-  /** Runs the work while everybody else waits. Sections on one namespace follow each other. */
-  async hold<T>(ns: string, work: () => Promise<T>): Promise<T> {
-    for (let blocked = this.#sections.get(ns); blocked !== undefined; blocked = this.#sections.get(ns)) await blocked.promise
-    const section = createDeferred<void>()
+  /** Enters at once: for those who know that nobody is there, as after a restart. @throws Error when somebody is */
+  enterNow(ns: string, blocks: 'writes' | 'all'): CriticalSection {
+    if (this.#sections.has(ns)) throw new Error(`there is a critical section on ${ns}`)
+    const section: Section = { ended: createDeferred<void>(), onlyWrites: blocks === 'writes' }
     this.#sections.set(ns, section)
+    return {
+      blockReads: () => {
+        section.onlyWrites = false
+      },
+      leave: () => {
+        if (this.#sections.get(ns) === section) this.#sections.delete(ns)
+        section.ended.resolve()
+      },
+    }
+  }
+
+  /** Sections on one namespace follow each other. */
+  async enter(ns: string, blocks: 'writes' | 'all'): Promise<CriticalSection> {
+    for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns)) await section.ended.promise
+    return this.enterNow(ns, blocks)
+  }
+
+  /** Runs the work while everybody else waits. */
+  async hold<T>(ns: string, work: () => Promise<T>): Promise<T> {
+    const section = await this.enter(ns, 'all')
     try {
       return await work()
     } finally {
-      this.#sections.delete(ns)
-      section.resolve()
+      section.leave()
     }
   }
 }

@@ -4,8 +4,7 @@
  */
 import type { DatabaseVersionTuple, NodeCommand, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { Access } from '@shardlab/node'
-import { splitNamespace } from '@shardlab/node'
+import { databaseNameOf, type Access, type NodeInvocation } from '@shardlab/node'
 import {
   isOlderGeneration,
   isWriteCompatible,
@@ -16,35 +15,47 @@ import {
   writePlacementVersion,
   type CollectionPlacement,
 } from '@shardlab/sharding'
+import { HidingFilter } from '../document-moves/hiding-filter.js'
 import type { CriticalSections } from './critical-sections.js'
 import type { DatabasePlacement, PlacementState } from './placement-state.js'
 
 const everything: Access = { ownership: null }
 
+/** What somebody who wants to touch a collection was routed by. */
+type RoutedBy = Pick<NodeCommand, 'shardVersion' | 'databaseVersion'>
+
 export class VersionCheck {
   readonly #shard: string
   readonly #state: PlacementState
   readonly #critical: CriticalSections
+  readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   /** One filter per placement: built once, shared by all commands under it. */
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
-  constructor(shard: string, state: PlacementState, critical: CriticalSections) {
+  /** @param hiddenIn `_id`s, as KeyStrings, of documents in the collection with this UUID that nobody sees yet */
+  constructor(
+    shard: string,
+    state: PlacementState,
+    critical: CriticalSections,
+    hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
+  ) {
     this.#shard = shard
     this.#state = state
     this.#critical = critical
+    this.#hiddenIn = hiddenIn
   }
 
-  /** @throws CommandError 13388 StaleConfig, 249 StaleDbVersion */
-  enter(
-    ns: string,
-    { routed }: { readonly routed: Pick<NodeCommand, 'shardVersion' | 'databaseVersion'> | null },
-  ): Promise<Access> | Access {
+  /**
+   * @param routed null: nobody has routed it, everything is open to it
+   * @param command what wants to enter: if it only reads, it does not wait where only writes do; default: something that waits
+   * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion
+   */
+  enter(ns: string, routed: RoutedBy | null, command?: NodeInvocation): Promise<Access> | Access {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything
-    const blocked = this.#critical.blocking(ns)
-    if (blocked !== undefined) return this.#enterSlowly(ns, shardVersion, databaseVersion)
-    const database = databaseVersion === null ? undefined : this.#state.database(splitNamespace(`${ns}.`)[0])
+    if (this.#critical.blocking(ns, command) !== undefined) return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
+    const database = databaseVersion === null ? undefined : this.#state.database(databaseNameOf(ns))
     if (
       databaseVersion !== null &&
       (database === undefined ||
@@ -52,11 +63,11 @@ export class VersionCheck {
         database.primary !== this.#shard ||
         !sameDatabaseVersion(databaseVersion, database.version))
     ) {
-      return this.#enterSlowly(ns, shardVersion, databaseVersion)
+      return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
     }
     const placement = this.#state.collection(ns)
     const access = shardVersion === null ? everything : this.#accept(placement, shardVersion)
-    return access ?? this.#enterSlowly(ns, shardVersion, databaseVersion)
+    return access ?? this.#enterSlowly(ns, shardVersion, databaseVersion, command)
   }
 
   /** The access when the versions fit what is known, undefined when they do not or nothing is known. */
@@ -69,6 +80,8 @@ export class VersionCheck {
   }
 
   #filter(placement: CollectionPlacement): Access {
+    const hidden = this.#hiddenIn(placement.uuid)
+    if (hidden !== undefined) return { ownership: new HidingFilter(placement, this.#shard, hidden) }
     let access = this.#filters.get(placement)
     if (access === undefined) {
       access = { ownership: new OwnershipFilter(placement, this.#shard) }
@@ -77,18 +90,36 @@ export class VersionCheck {
     return access
   }
 
-  async #enterSlowly(ns: string, shardVersion: ShardVersionField, databaseVersion: DatabaseVersionTuple | null): Promise<Access> {
-    for (let blocked = this.#critical.blocking(ns); blocked !== undefined; blocked = this.#critical.blocking(ns)) await blocked
-    if (databaseVersion !== null) await this.#checkDatabase(splitNamespace(`${ns}.`)[0], databaseVersion)
-    if (shardVersion === null) return everything
-    const known = this.#state.collection(ns)
-    const accepted = this.#accept(known, shardVersion)
-    if (accepted !== undefined) return accepted
-    // Only a router that may know more than this shard is worth a question; an outdated one is told at once.
-    const placement = known === undefined || this.#mayBeNewer(known, shardVersion) ? await this.#state.refreshCollection(ns) : known
-    const access = this.#accept(placement, shardVersion)
-    if (access !== undefined) return access
-    throw staleConfig(ns, this.#shard, shardVersion, placement === null ? 'UNSHARDED' : placement.table.versionOn(this.#shard))
+  async #enterSlowly(
+    ns: string,
+    shardVersion: ShardVersionField,
+    databaseVersion: DatabaseVersionTuple | null,
+    command: NodeInvocation | undefined,
+  ): Promise<Access> {
+    const blocking = () => this.#critical.blocking(ns, command)
+    let refreshed = false
+    for (;;) {
+      for (let blocked = blocking(); blocked !== undefined; blocked = blocking()) await blocked
+      if (databaseVersion !== null) await this.#checkDatabase(databaseNameOf(ns), databaseVersion)
+      // What was waited for may have let somebody into the critical section.
+      if (blocking() !== undefined) continue
+      if (shardVersion === null) return everything
+      const known = this.#state.collection(ns)
+      const access = this.#accept(known, shardVersion)
+      if (access !== undefined) return access
+      // Only a router that may know more than this shard is worth a question; an outdated one is told at once.
+      if (known !== undefined && (refreshed || !this.#mayBeNewer(known, shardVersion)))
+        throw staleConfig(ns, this.#shard, shardVersion, known === null ? 'UNSHARDED' : known.table.versionOn(this.#shard))
+      await this.#state.refreshCollection(ns)
+      refreshed = true
+    }
+  }
+
+  /** What a shard answers that was asked to do something for which it is not, or no longer, the right one. */
+  stale(ns: string, message: string): CommandError {
+    const placement = this.#state.collection(ns) ?? null
+    const wanted = placement === null ? 'UNSHARDED' : placement.table.versionOn(this.#shard)
+    return staleConfig(ns, this.#shard, 'IGNORED', wanted, message)
   }
 
   #mayBeNewer(known: CollectionPlacement | null, received: NonNullable<ShardVersionField>): boolean {
@@ -123,6 +154,7 @@ function staleConfig(
   shard: string,
   received: NonNullable<ShardVersionField>,
   wanted: PlacementVersionTuple | 'UNSHARDED',
+  message = `sharding status of collection ${ns} is not currently known or has changed and needs to be recovered from the config server`,
 ): CommandError {
   const tuple = (version: NonNullable<ShardVersionField>): PlacementVersionTuple =>
     typeof version === 'string' ? [zeroEpoch, 0, 0, 0, 0] : version
@@ -130,11 +162,7 @@ function staleConfig(
   writePlacementVersion(extra, 'vReceived', tuple(received))
   writePlacementVersion(extra, 'vWanted', tuple(wanted))
   extra.string('shardId', shard)
-  return new CommandError(
-    'StaleConfig',
-    `sharding status of collection ${ns} is not currently known or has changed and needs to be recovered from the config server`,
-    { extra: extra.finish() },
-  )
+  return new CommandError('StaleConfig', message, { extra: extra.finish() })
 }
 
 /** StaleDbVersion with what was received and what is known. */

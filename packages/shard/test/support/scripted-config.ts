@@ -19,6 +19,14 @@ export class ScriptedConfig {
   shards: string[]
   /** Collections with zones. */
   readonly zones = new Set<string>()
+  /** config.tags of collections, by their namespaces. */
+  readonly tags = new Map<string, { min: Document; max: Document; tag: string }[]>()
+  /** Further fields of config.shards documents, by shard. */
+  readonly shardFields = new Map<string, Document>()
+  /** config.settings. */
+  readonly settings = new Map<string, Document>()
+  /** What members may sample. */
+  configurations: Uint8Array[] = []
   /** Kinds of requests that get no answer. */
   readonly silent = new Set<string>()
   #clock = 100
@@ -75,7 +83,38 @@ export class ScriptedConfig {
     if (this.silent.has(kind)) return undefined
     switch (kind) {
       case 'config.get-shards':
-        return { shards: this.shards.map((_id) => encode({ _id, host: `${_id}/h:1` })), clusterTime: [1, 1] }
+        return {
+          shards: this.shards.map((_id) => encode({ _id, host: `${_id}/h:1`, ...this.shardFields.get(_id) })),
+          clusterTime: [1, 1],
+        }
+      case 'config.get-zones': {
+        const { ns } = request as RequestOf<'config.get-zones'>
+        return { zones: (this.tags.get(ns) ?? []).map((tag) => encode({ ns, ...tag })) }
+      }
+      case 'config.get-setting': {
+        const setting = this.settings.get((request as RequestOf<'config.get-setting'>).id)
+        return { setting: setting === undefined ? null : encode(setting) }
+      }
+      case 'config.commit-refine-shard-key': {
+        const { ns, key, epoch } = request as RequestOf<'config.commit-refine-shard-key'>
+        const entry = this.collections.get(ns)!
+        if (entry.epoch.toHexString() !== epoch) throw new Error('another epoch')
+        const names = Object.keys(decode(key))
+        const extend = (bound: Document, filler: unknown) => Object.fromEntries(names.map((name) => [name, bound[name] ?? filler]))
+        const isMax = (bound: Document) => Object.values(bound).every((value) => (value as Document)['_bsontype'] === 'MaxKey')
+        this.collections.set(ns, {
+          ...entry,
+          key,
+          epoch: new ObjectId(String(++this.#clock).padStart(24, '0')),
+          timestamp: this.#clock,
+          chunks: entry.chunks.map((chunk) => ({
+            ...chunk,
+            min: extend(chunk.min, minKey),
+            max: extend(chunk.max, isMax(chunk.max) ? maxKey : minKey),
+          })),
+        })
+        return { error: null }
+      }
       case 'config.get-database': {
         const database = this.databases.get((request as RequestOf<'config.get-database'>).db)
         if (database === undefined) return { database: null }
@@ -143,7 +182,9 @@ export class ScriptedConfig {
         return { error: null }
       }
       case 'config.commit-rename-collection': {
-        const { ns, to } = request as RequestOf<'config.commit-rename-collection'>
+        const { ns, to, uuid } = request as RequestOf<'config.commit-rename-collection'>
+        const target = this.collections.get(to)
+        if (target !== undefined && Buffer.compare(target.uuid, uuid) === 0) return { error: null }
         const entry = this.collections.get(ns)!
         this.collections.delete(ns)
         this.collections.set(to, { ...entry, epoch: new ObjectId(String(++this.#clock).padStart(24, '0')), timestamp: this.#clock })
@@ -159,6 +200,12 @@ export class ScriptedConfig {
         this.changes.push([what, ns, decode(details)])
         return {}
       }
+      case 'config.remove-query-analyzers':
+        return { error: null }
+      case 'config.refresh-query-analyzer':
+        return { configurations: this.configurations, error: null }
+      case 'config.configure-query-analyzer':
+        return { oldConfiguration: null, error: null }
       default:
         return undefined
     }
@@ -169,5 +216,5 @@ export class ScriptedConfig {
   }
 }
 
-const minKey = decode(Buffer.from([0x08, 0, 0, 0, 0xff, 0x76, 0, 0]))['v'] as unknown
-const maxKey = decode(Buffer.from([0x08, 0, 0, 0, 0x7f, 0x76, 0, 0]))['v'] as unknown
+export const minKey = decode(Buffer.from([0x08, 0, 0, 0, 0xff, 0x76, 0, 0]))['v'] as unknown
+export const maxKey = decode(Buffer.from([0x08, 0, 0, 0, 0x7f, 0x76, 0, 0]))['v'] as unknown

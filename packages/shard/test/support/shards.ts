@@ -44,6 +44,11 @@ export class Shards {
     this.#actors.set(shard, actor)
   }
 
+  /** A timer of the shard rings. */
+  async wake(shard: string, timer: string): Promise<void> {
+    await this.#actors.get(shard)!.wake!(timer)
+  }
+
   async send<K extends MessageKind>(shard: string, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#actors.get(shard)!.receive(kind, request, 'mongos01')
   }

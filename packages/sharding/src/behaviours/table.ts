@@ -4,26 +4,44 @@
  * `subjects/`, by what they are about.
  */
 import type { BehaviourRow } from './row.js'
+import { administrationBehaviours } from './subjects/administration.js'
+import { balancerBehaviours } from './subjects/balancer.js'
 import { catalogBehaviours } from './subjects/catalog.js'
+import { chunkBehaviours } from './subjects/chunks.js'
 import { collectionBehaviours } from './subjects/collections.js'
 import { commandBehaviours } from './subjects/commands.js'
 import { explainBehaviours } from './subjects/explain.js'
 import { languageBehaviours } from './subjects/language.js'
+import { migrationBehaviours } from './subjects/migrations.js'
+import { queryAnalysisBehaviours } from './subjects/query-analysis.js'
 import { releaseBehaviours } from './subjects/release.js'
+import { reshardingBehaviours } from './subjects/resharding.js'
 import { shardingBehaviours } from './subjects/sharding.js'
+import { statisticsBehaviours } from './subjects/statistics.js'
+import { targetingBehaviours } from './subjects/targeting.js'
+import { writeBehaviours } from './subjects/writes.js'
 import { emulatedVersions, type EmulatedVersion } from './versions.js'
 
 export type { BehaviourRow } from './row.js'
 
 /** All rows by name. */
 export const behaviourTable = {
+  ...administrationBehaviours,
+  ...balancerBehaviours,
   ...releaseBehaviours,
   ...shardingBehaviours,
   ...catalogBehaviours,
+  ...chunkBehaviours,
   ...collectionBehaviours,
   ...languageBehaviours,
   ...commandBehaviours,
   ...explainBehaviours,
+  ...migrationBehaviours,
+  ...queryAnalysisBehaviours,
+  ...reshardingBehaviours,
+  ...statisticsBehaviours,
+  ...targetingBehaviours,
+  ...writeBehaviours,
 } satisfies Record<string, Omit<BehaviourRow<unknown>, 'name'>>
 
 type ValueOf<R> = R extends { readonly values: readonly (readonly [EmulatedVersion, infer T])[] } ? T : never

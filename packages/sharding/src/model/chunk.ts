@@ -1,4 +1,5 @@
-import { BsonType, findField, readUint32, type DocumentWriter } from '@shardlab/bson'
+import { BsonType, findField, readUint32 } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
 
 /** A chunk as config.chunks has it: a range of the key space on one shard. */
 export interface Chunk {
@@ -27,7 +28,7 @@ export function parseChunk(document: Uint8Array): Chunk {
   }
 }
 
-/** `[min, max]` as the server puts it into changelog details. */
-export function writeChunkRange(writer: DocumentWriter, min: Uint8Array, max: Uint8Array): DocumentWriter {
-  return writer.document('min', min).document('max', max)
+/** `[{ a: 1 }, { a: 2 })`, as the server prints ranges of keys. */
+export function formatRange(min: Uint8Array, max: Uint8Array): string {
+  return `[${formatDocument(min)}, ${formatDocument(max)})`
 }

@@ -38,6 +38,11 @@ export function sameDatabaseVersion(a: DatabaseVersion, b: DatabaseVersion): boo
   return a[0] === b[0] && a[3] === b[3]
 }
 
+/** As the server prints it: `2|1||<epoch>`, since 5.0 followed by `||Timestamp(seconds, increment)`. Server: ChunkVersion::toString. */
+export function placementVersionText([epoch, seconds, increment, major, minor]: PlacementVersion, withTimestamp: boolean): string {
+  return `${major}|${minor}||${epoch}${withTimestamp ? `||Timestamp(${seconds}, ${increment})` : ''}`
+}
+
 /** `{ e: epoch, t: timestamp, v: Timestamp(major, minor) }`, the form in errors and commands since 6.0. */
 export function writePlacementVersion(writer: DocumentWriter, name: string, version: PlacementVersion): DocumentWriter {
   return writer

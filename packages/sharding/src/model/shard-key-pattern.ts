@@ -71,24 +71,30 @@ export class ShardKeyPattern {
 
   /**
    * @param options.compoundHashed whether other fields may stand beside a hashed one (4.4 and later)
+   * @param options.refuseDollars whether parts of paths that begin with `$` are refused here rather than by the index
    * @throws CommandError 2 BadValue for every pattern that cannot be a shard key
    */
-  static parse(document: Uint8Array, options: { compoundHashed: boolean }): ShardKeyPattern {
+  static parse(document: Uint8Array, options: { compoundHashed: boolean; refuseDollars?: boolean }): ShardKeyPattern {
+    const { compoundHashed, refuseDollars = false } = options
     const fields: ShardKeyField[] = []
+    let fieldCount = 0
+    for (const it = new FieldIterator(document); it.next();) fieldCount++
     for (const [path, value] of fieldsOf(document)) {
       const parts = path.split('.')
       if (path === '') throw new CommandError('BadValue', 'Field  is empty')
       if (parts.some((part) => part === '')) throw new CommandError('BadValue', `Field ${path} contains empty parts`)
-      if (parts.some((part, i) => part.startsWith('$') && !(i > 0 && (part === '$id' || part === '$db' || part === '$ref')))) {
+      if (
+        refuseDollars &&
+        parts.some((part, i) => part.startsWith('$') && !(i > 0 && (part === '$id' || part === '$db' || part === '$ref')))
+      ) {
         throw new CommandError('BadValue', `Field ${path} contains parts that start with '$'`)
       }
-      const hashed = value.type === BsonType.string && value.asString() === 'hashed'
-      if (hashed ? fields.some((field) => field.hashed) : !isOne(value)) throw unsupported(document, path)
+      const hashed = isHashedElement(value)
+      const isLegal = hashed ? (compoundHashed ? !fields.some((field) => field.hashed) : fieldCount === 1) : isOne(value)
+      if (!isLegal) throw unsupported(document, path, compoundHashed)
       fields.push({ path, hashed, parts })
     }
     if (fields.length === 0) throw new CommandError('BadValue', 'Shard key is empty')
-    const hashedField = fields.find((field) => field.hashed)
-    if (!options.compoundHashed && fields.length > 1 && hashedField !== undefined) throw unsupported(document, hashedField.path)
     return new ShardKeyPattern(document, fields)
   }
 
@@ -112,6 +118,16 @@ export class ShardKeyPattern {
       values.push(field.hashed ? hashedKeyValue(value ?? nullValue) : (value ?? nullValue))
     }
     return { values, keyString: encodeKeyString(values) }
+  }
+
+  /** Has each field the same value, byte for byte, in both documents? False where one of them has none, or an array. */
+  isSameIn(before: Uint8Array, after: Uint8Array): boolean {
+    for (const { parts } of this.fields) {
+      const a = extractField(before, parts)
+      const b = extractField(after, parts)
+      if (a === undefined || a === 'array' || b === undefined || b === 'array' || !a.isIdentical(b)) return false
+    }
+    return true
   }
 
   /** Raw values by path (as fixed by a filter's equalities) to a key; undefined when one is not given or an array. */
@@ -145,6 +161,20 @@ export class ShardKeyPattern {
     return writer.finish()
   }
 
+  /** Does the other pattern begin with this one, values included? Server: isExtendedBy. */
+  isExtendedBy(other: ShardKeyPattern): boolean {
+    return this.fields.every(({ path, hashed }, i) => other.fields[i]?.path === path && other.fields[i].hashed === hashed)
+  }
+
+  /**
+   * A bound of a key that this pattern's key begins with, with the fields that are missing at its end.
+   * @param filler what they get: MinKey, or MaxKey for the upper end of the key space
+   */
+  extendBound(bound: Uint8Array, filler: RawValue): Uint8Array {
+    const given = fieldsOf(bound)
+    return this.boundDocument(this.fields.map((_, i) => given[i]?.[1] ?? filler))
+  }
+
   /** May an index with these field names be unique on a collection with this key? Server: isUniqueIndexCompatible. */
   allowsUniqueIndex(indexPattern: Uint8Array): boolean {
     const names = fieldsOf(indexPattern).map(([name]) => name)
@@ -159,15 +189,27 @@ function isOne(value: RawValue): boolean {
   return compareValues(value, int32Value(1)) >= 0 && compareValues(value, int32Value(2)) < 0
 }
 
-function unsupported(pattern: Uint8Array, path: string): CommandError {
+/** Is it what makes a field of a pattern a hashed one? */
+export function isHashedElement(value: RawValue): boolean {
+  return value.type === BsonType.string && value.asString() === 'hashed'
+}
+
+/** Can it be a bound of a hashed field? Server: isValidHashedValue. */
+export function isHashedBound(value: RawValue): boolean {
+  return value.type === BsonType.int64 || value.type === BsonType.minKey || value.type === BsonType.maxKey
+}
+
+function unsupported(pattern: Uint8Array, path: string, compoundHashed: boolean): CommandError {
   return new CommandError(
     'BadValue',
-    `Shard key ${formatDocument(pattern)} can contain at most one 'hashed' field, and/or multiple numerical fields set to a value of 1. Failed to parse field ${path}`,
+    compoundHashed
+      ? `Shard key ${formatDocument(pattern)} can contain at most one 'hashed' field, and/or multiple numerical fields set to a value of 1. Failed to parse field ${path}`
+      : `Field ${path} can only be 1 or 'hashed'`,
   )
 }
 
-/** The value at a path; 'array' when one stands at its end or on the way. */
-function extractField(document: Uint8Array, parts: readonly string[]): RawValue | undefined | 'array' {
+/** The value at a path, undefined when there is none; 'array' when one stands at its end or on the way. */
+export function extractField(document: Uint8Array, parts: readonly string[]): RawValue | undefined | 'array' {
   let bytes = document
   let start = 0
   for (let i = 0; ; i++) {

@@ -143,6 +143,16 @@ export class RoutingTable {
     return this.#state.shardIds[this.#state.blocks[0]!.shards[0]!]!
   }
 
+  /** The chunk that holds this key. */
+  chunkAt(keyString: string): ChunkEntry {
+    const { blocks, firsts, shardIds, globalMax } = this.#state
+    const b = positionIn(firsts, keyString)
+    const block = blocks[b]!
+    const i = positionIn(block.mins, keyString)
+    const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
+    return { min: block.mins[i]!, max, shard: shardIds[block.shards[i]!]!, major: block.majors[i]!, minor: block.minors[i]! }
+  }
+
   /** All chunks in key order. */
   *chunks(): IterableIterator<ChunkEntry> {
     const { blocks, firsts, shardIds, globalMax } = this.#state

@@ -4,7 +4,7 @@
  * before 6.0). Facts and worked cases: docs/internals/routing.md.
  */
 import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComparator } from '@shardlab/bson'
-import { boundsFor, equalityValues, isEverything, isPoint, type Filter, type KeyBounds } from '@shardlab/query'
+import { boundsFor, equalityValues, isEverything, isPoint, isTriviallyFalse, type Filter, type KeyBounds } from '@shardlab/query'
 import type { CollectionPlacement } from './placement.js'
 
 /** Where an operation goes and why. */
@@ -35,29 +35,37 @@ interface KeyRange {
  */
 export function targetFilter(placement: CollectionPlacement, filter: Filter, options: { strings?: StringComparator } = {}): Targeting {
   const { shardKey, table } = placement
+  // The planner gives such a filter no bounds.
+  if (isTriviallyFalse(filter.root, filter.context)) return broadcast(placement)
   const exact = exactKey(placement, filter, options.strings !== undefined)
   if (exact !== undefined) {
     const bound = shardKey.boundDocument(exact.values)
     return { shards: [table.shardOf(exact.keyString)], kind: 'targeted', chunks: 1, bounds: [[bound, bound]], exactKey: exact.keyString }
   }
-  const keyBounds = boundsFor(filter.root, shardKey.keyPattern, options)
+  const undefinedMatchesNull = filter.context.undefinedMatchesNull ?? false
+  const keyBounds = boundsFor(filter.root, shardKey.keyPattern, { ...options, undefinedMatchesNull, expressions: filter.context })
+  const leading = keyBounds.fields[0]!
+  // Without a predicate on the first field the others count for nothing, not even when they contradict each other.
+  if (leading.exact && isEverything(leading.intervals)) return broadcast(placement)
   if (keyBounds.fields.some((field) => field.intervals.length === 0)) {
     // A contradiction still needs a reply of the right shape: the owner of the lowest chunk gives it.
     return { shards: [table.lowestShard()], kind: 'targeted', chunks: 0, bounds: [], exactKey: null }
   }
-  if (isEverything(keyBounds.fields[0]!.intervals)) {
-    return {
-      shards: table.owners(),
-      kind: 'broadcast',
-      chunks: table.chunkCount,
-      bounds: [[shardKey.globalMin, shardKey.globalMax]],
-      exactKey: null,
-    }
-  }
+  if (isEverything(leading.intervals)) return broadcast(placement)
   const ranges = flattenBounds(keyBounds)
   const { shards, chunks } = table.shardsInRanges(ranges.map((range) => [encodeKeyString(range.low), encodeKeyString(range.high)]))
   const bounds = ranges.map((range) => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
   return { shards, kind: shards.length === 1 ? 'targeted' : 'multi', chunks, bounds, exactKey: null }
+}
+
+function broadcast({ shardKey, table }: CollectionPlacement): Targeting {
+  return {
+    shards: table.owners(),
+    kind: 'broadcast',
+    chunks: table.chunkCount,
+    bounds: [[shardKey.globalMin, shardKey.globalMax]],
+    exactKey: null,
+  }
 }
 
 function exactKey(placement: CollectionPlacement, filter: Filter, collated: boolean): ReturnType<typeof placement.shardKey.keyFromValues> {

@@ -10,12 +10,12 @@ export const min = new MinKey()
 export const max = new MaxKey()
 export const long = (value: bigint | number | string) => Long.fromString(String(value))
 
-export function filterOf(document: Document): Filter {
-  return compileFilter(encode(document), context)
+export function filterOf(document: Document, over: Partial<EvaluationContext> = {}): Filter {
+  return compileFilter(encode(document), { ...context, ...over })
 }
 
 export function patternOf(key: Document, compoundHashed = true): ShardKeyPattern {
-  return ShardKeyPattern.parse(encode(key), { compoundHashed })
+  return ShardKeyPattern.parse(encode(key), { compoundHashed, refuseDollars: compoundHashed })
 }
 
 export function collectionDocument(key: Document, over: Document = {}): Uint8Array {

@@ -44,7 +44,7 @@ ${members}
 
   What to try next:
     mongosh "${cluster.uri}" --eval "sh.status()"
-    mongosh "${cluster.uri}" --eval 'sh.shardCollection("shop.orders", { customer: "hashed" })'
+    mongosh "${cluster.uri}" --eval 'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'
 
   Ctrl-C ends it.
 `

@@ -23,12 +23,18 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
   if (isTrivial(root) && hint === undefined) {
     return { collection, filter, root: { stage: 'RECORD_STORE_FAST_COUNT', skip, limit }, strings, rejected: [], trials: [] }
   }
-  const plan = planned(collection, { ...request, skip: 0, limit: 0 }, { isCount: true })
-  const candidates = [plan.root, ...plan.rejected]
-  const fast = candidates.map(countScanOf).find((stage) => stage !== null)
-  const counting = (input: PlanStage): PlanStage => ({ stage: 'COUNT', skip, limit, input })
-  if (fast !== undefined) return { ...plan, root: counting(fast), rejected: [], trials: [] }
-  return { ...plan, root: counting(plan.root) }
+  const plan = planRowsToCount(collection, { ...request, skip: 0, limit: 0 })
+  return { ...plan, root: { stage: 'COUNT', skip, limit, input: plan.root } }
+}
+
+/**
+ * Rows of which nothing but their number is wanted; their documents are not those that were asked for.
+ * @throws CommandError as `planQuery`
+ */
+export function planRowsToCount(collection: Collection, request: QueryRequest): QueryPlan {
+  const plan = planned(collection, request, { isCount: true })
+  const fast = [plan.root, ...plan.rejected].map(countScanOf).find((stage) => stage !== null)
+  return fast === undefined ? plan : { ...plan, root: fast, rejected: [], trials: [] }
 }
 
 /** A plan that only scans one range of one index needs nothing but its keys. */

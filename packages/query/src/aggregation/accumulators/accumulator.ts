@@ -43,7 +43,7 @@ export function oneExpression(name: string): (argument: RawValue) => RawValue {
 /** Bytes that one accumulator may hold, as the server's parameters `internalQueryMaxPushBytes` and its like. */
 const maxHeldBytes = 100 * 1024 * 1024
 
-/** Counts what an accumulator keeps. @throws CommandError ExceededMemoryLimit (146) */
+/** Counts what an accumulator keeps. */
 export class HeldBytes {
   readonly #name: string
   #bytes = 0
@@ -56,12 +56,20 @@ export class HeldBytes {
     return this.#bytes
   }
 
+  /** @throws CommandError 146 ExceededMemoryLimit */
   add(value: RawValue): void {
-    this.#bytes += value.end - value.start + 16
+    this.#bytes += sizeOf(value)
     if (this.#bytes > maxHeldBytes)
       throw new CommandError(
         'ExceededMemoryLimit',
         `${this.#name} used too much memory and cannot spill to disk. Used: ${this.#bytes} bytes. Memory limit: ${maxHeldBytes} bytes`,
       )
   }
+
+  /** What was added is kept no longer. */
+  remove(value: RawValue): void {
+    this.#bytes -= sizeOf(value)
+  }
 }
+
+const sizeOf = (value: RawValue): number => value.end - value.start + 16

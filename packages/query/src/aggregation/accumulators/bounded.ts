@@ -24,13 +24,14 @@ export class Bounded<Entry> {
     this.#n = n
   }
 
-  add(entry: Entry): void {
+  /** @returns what is not among them: the entry that gave way, or the new one; null: there was room */
+  add(entry: Entry): Entry | null {
     const { entries } = this
+    let dropped: Entry | null = null
     if (entries.length === this.#n) {
       const isBetter = this.#drops === 'greatest' ? this.#compare(entries.at(-1)!, entry) > 0 : this.#compare(entry, entries[0]!) > 0
-      if (!isBetter) return
-      if (this.#drops === 'greatest') entries.pop()
-      else entries.shift()
+      if (!isBetter) return entry
+      dropped = (this.#drops === 'greatest' ? entries.pop() : entries.shift()) ?? entry
     }
     let low = 0
     let high = entries.length
@@ -40,5 +41,6 @@ export class Bounded<Entry> {
       else high = middle
     }
     entries.splice(low, 0, entry)
+    return dropped
   }
 }

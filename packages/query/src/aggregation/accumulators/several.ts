@@ -32,7 +32,8 @@ function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   const held = new HeldBytes(name)
   const add = (value: RawValue | undefined) => {
     if (isFirst && values.length === limit) return
-    if (values.length < limit) held.add(value ?? nullValue)
+    if (values.length >= limit) held.remove(values.at(-limit)!)
+    held.add(value ?? nullValue)
     values.push(value ?? nullValue)
     if (values.length >= 2 * limit + 32) values = values.slice(-limit)
   }
@@ -55,8 +56,10 @@ function extremes(name: string, isLeast: boolean, n: number, strings: StringComp
   const held = new HeldBytes(name)
   const add = (value: RawValue | undefined) => {
     if (value === undefined || value.isNullish()) return
-    if (best.entries.length < best.n) held.add(value)
-    best.add(value)
+    const dropped = best.add(value)
+    if (dropped === value) return
+    if (dropped !== null) held.remove(dropped)
+    held.add(value)
   }
   const values = () => arrayValue(isLeast ? best.entries : best.entries.toReversed())
   return {
@@ -108,6 +111,10 @@ interface SortedEntry {
   readonly value: RawValue
 }
 
+function valuesOf({ key, value }: SortedEntry): RawValue[] {
+  return [...key.map((part) => part ?? nullValue), value]
+}
+
 function readEntry(stored: RawValue): SortedEntry {
   return { key: elementsOf(field(stored, 'key')!), value: field(stored, 'value')! }
 }
@@ -123,6 +130,7 @@ function storeEntry({ key, value }: SortedEntry): RawValue {
 
 /** $top and its like: the outputs of the documents that are first or last in an order. */
 function ordered(
+  name: string,
   isSingle: boolean,
   isTop: boolean,
   n: number,
@@ -136,16 +144,24 @@ function ordered(
     (a, b) => compareTuples(a.key, b.key, pattern!.descending, strings),
     isTop ? 'greatest' : 'least',
   )
+  const held = new HeldBytes(name)
+  const keep = (entry: SortedEntry) => {
+    const dropped = best.add(entry)
+    if (dropped === entry) return
+    if (dropped !== null) for (const value of valuesOf(dropped)) held.remove(value)
+    for (const value of valuesOf(entry)) held.add(value)
+  }
   return {
+    held,
     add(evaluated) {
       const key = sortKeyValues(field(evaluated!, 'document')!.slice(), pattern!, strings)
-      best.add({ key, value: field(evaluated!, 'output') ?? nullValue })
+      keep({ key, value: field(evaluated!, 'output') ?? nullValue })
     },
     merge(partial) {
       best.n = Number(field(partial, 'n')!.asBigInt())
       sortBy ??= field(partial, 'sortBy')!
       pattern ??= parseSort(sortBy.slice())
-      for (const stored of elementsOf(field(partial, 'entries')!)) best.add(readEntry(stored))
+      for (const stored of elementsOf(field(partial, 'entries')!)) keep(readEntry(stored))
     },
     partial: () =>
       documentValue(
@@ -193,7 +209,7 @@ function sorting(name: string, isSingle: boolean, isTop: boolean): AccumulatorOp
     since: 5.2,
     create(strings, setting) {
       const n = setting === undefined ? 0 : isSingle ? 1 : countOperand(setting.n)
-      return ordered(isSingle, isTop, n, strings, setting === undefined ? undefined : field(setting.argument, 'sortBy'))
+      return ordered(name, isSingle, isTop, n, strings, setting === undefined ? undefined : field(setting.argument, 'sortBy'))
     },
     evaluatedOf: (argument) => sortedArgument(name, isSingle, argument),
     countOf: (argument) => (isSingle ? int32Value(1) : countOf(argument)),

@@ -2,16 +2,16 @@
 import { BsonType, CommandError, elementsOf, FieldIterator, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { compileFilter } from '../../filter/compile.js'
-import { pipelineFilterFeatures } from '../../filter/features.js'
+import { laterFilterFeatures, pipelineFilterFeatures } from '../../filter/features.js'
 import { compileAddFields, compileUnset } from '../../projection/add-fields.js'
 import { compileProjection, type Projection } from '../../projection/compile.js'
 import { formatDocument, formatValue } from '../../values/format.js'
 import { compileExpression } from '../expressions/compile.js'
 import { mapStage, type CompiledStage, type StageContext, type StageOperator } from './stage.js'
 
-function compileMatch(argument: RawValue, { evaluation }: StageContext): CompiledStage {
+function compileMatch(argument: RawValue, { evaluation, isFirst }: StageContext): CompiledStage {
   if (argument.type !== BsonType.object) throw new CommandError(15959, 'the match filter must be an expression in an object')
-  const filter = compileFilter(argument.slice(), evaluation, pipelineFilterFeatures)
+  const filter = compileFilter(argument.slice(), evaluation, isFirst ? pipelineFilterFeatures : laterFilterFeatures)
   return mapStage('$match', (document) => (filter.matches(document) ? document : null))
 }
 

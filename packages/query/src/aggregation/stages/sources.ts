@@ -2,7 +2,8 @@
  * Stages whose documents come from the member that runs them. What they give is written where the members are:
  * packages/node/src/sources and packages/mongos/src/sources. Server: `StageConstraints` of each stage.
  */
-import { BsonType, CommandError, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, findField, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import { parseStruct } from '../../values/idl.js'
 import { formatField } from '../../values/format.js'
 import { passStage, type PipelineKind, type StageOperator, type StageSource } from './stage.js'
 
@@ -87,6 +88,54 @@ export const sourceStages: readonly StageOperator[] = [
     collection: 'required',
     notIn: ['facet', 'lookup', 'unionWith'],
     check: anObject(14, optionsOf('$listSessions')),
+  }),
+  source('$listSampledQueries', {
+    since: 7,
+    collection: 'none',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check(argument) {
+      if (argument.type !== BsonType.object)
+        throw new CommandError(
+          6876000,
+          `$listSampledQueries must take a nested object but found: ${formatField('$listSampledQueries', argument)}`,
+        )
+      const namespace = findField(argument.bytes, 'namespace', argument.start)
+      if (namespace !== undefined && namespace.type !== BsonType.string)
+        throw new CommandError(
+          'TypeMismatch',
+          `BSON field '$listSampledQueries.namespace' is the wrong type '${typeName(namespace.type)}', expected type 'string'`,
+        )
+    },
+  }),
+  source('$shardedDataDistribution', {
+    // 6.0.3
+    since: 6.03,
+    // It says itself where it has to run.
+    collection: 'any',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check(argument) {
+      if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
+        throw new CommandError(6789100, 'The $shardedDataDistribution stage specification must be an empty object')
+    },
+  }),
+  source('$listClusterCatalog', {
+    // 8.0.10
+    since: 8,
+    // It says itself where it has to run.
+    collection: 'any',
+    notIn: ['facet'],
+    check(argument) {
+      if (argument.type !== BsonType.object)
+        throw new CommandError(
+          9621302,
+          `$listClusterCatalog must take an object but found: ${formatField('$listClusterCatalog', argument)}`,
+        )
+      parseStruct('$listClusterCatalog', argument, {
+        shards: { types: ['bool'] },
+        tracked: { types: ['bool'] },
+        balancingConfiguration: { types: ['bool'] },
+      })
+    },
   }),
   refused('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any'),
   refused('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required'),

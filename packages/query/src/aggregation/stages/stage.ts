@@ -27,6 +27,8 @@ export interface StageContext {
   readonly memoryLimitBytes: number
   /** Name of the database that the pipeline runs in; '' when it is not known and no stage needs it. */
   readonly db: string
+  /** It begins the pipeline as it stands. */
+  readonly isFirst: boolean
   /** The stage right after this one, for stages that take it into account. */
   readonly following: { readonly name: string; readonly argument: RawValue } | null
   /**

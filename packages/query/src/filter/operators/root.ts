@@ -84,12 +84,13 @@ export const otherRootOperators: readonly RootOperator[] = [
     missing: 'everything, as a server without a text index does',
     parse(argument, { features }, isTopLevel) {
       if (!isTopLevel) throw onlyTopLevel('$text')
-      if (!features.has('text')) throw new CommandError('BadValue', notAllowed('$text'))
+      if (!features.has('text') && !features.has('late-text')) throw new CommandError('BadValue', notAllowed('$text'))
       if (argument.type !== BsonType.object) throw new CommandError('BadValue', '$text expects an object')
       const search = findField(argument.bytes, '$search', argument.start)
       if (search === undefined) throw new CommandError('NoSuchKey', 'Missing expected field "$search"')
       if (search.type !== BsonType.string)
         throw new CommandError('TypeMismatch', `"$search" had the wrong type. Expected string, found ${typeName(search.type)}`)
+      if (features.has('late-text')) throw new CommandError(17313, '$match with $text is only allowed as the first pipeline stage')
       throw new CommandError('IndexNotFound', 'text index required for $text query')
     },
   },

@@ -33,6 +33,12 @@ export const collectionBehaviours = {
     ['2.6', true],
     ['7.0', false],
   ),
+  collModIsTyped: row<boolean>(
+    'Arguments of collMod are checked by a generated parser, which refuses unknown ones with its own code.',
+    'coll_mod.idl; before: coll_mod.cpp, parseCollModRequest',
+    ['2.6', false],
+    ['5.0', true],
+  ),
   collModOfUnshardedIsPlain: row<boolean>(
     'collMod on an unsharded collection answers through a router as its shard does, not with raw.',
     'collmod_coordinator.cpp',

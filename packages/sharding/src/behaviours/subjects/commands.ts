@@ -76,6 +76,18 @@ export const commandBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  defaultConcernCommands: row<boolean>(
+    'There are getDefaultRWConcern and setDefaultRWConcern.',
+    'reference/command/setDefaultRWConcern, new in 4.4',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  defaultWriteConcernIsFinal: row<boolean>(
+    'A default write concern that was set can be changed, but not taken back.',
+    'reference/command/setDefaultRWConcern, changed in 5.0; read_write_concern_defaults.cpp',
+    ['2.6', false],
+    ['5.0', true],
+  ),
   metadataConsistencyCheck: row<boolean>(
     'There is checkMetadataConsistency.',
     'reference/command/checkMetadataConsistency, new in 7.0',
@@ -112,5 +124,36 @@ export const commandBehaviours = {
     'write_concern_options.cpp, write_concern_idl.idl; release notes 5.0',
     ['2.6', false],
     ['5.0', true],
+  ),
+  cursorsFollowTheirCollection: row<boolean>(
+    'An open cursor looks after its collection by UUID, and after the indexes it scans; otherwise a drop invalidates all cursors of a collection.',
+    'requires_collection_stage.cpp, requires_index_stage.cpp, new in 4.2; cursor_manager.cpp',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  killedCursorsAreFound: row<boolean>(
+    'A getMore on a cursor that an index drop has invalidated is told of the drop.',
+    'cursor_manager.cpp, pinCursor',
+    ['2.6', false],
+    ['4.0', true],
+  ),
+  getMoreWithoutCollection: row<number | null>(
+    'With which code a getMore without a collection fails before its cursor is looked for; null: it does not.',
+    'new_find.cpp (2.6), getmore_cmd.cpp (4.0)',
+    ['2.6', 17356],
+    ['4.0', 96],
+    ['4.4', null],
+  ),
+  cursorErrorsNameShard: row<boolean>(
+    'Where reading on from a cursor fails on a shard, the message names its host.',
+    'async_results_merger.cpp; agg_error_reports_shard_host_and_port.js',
+    ['2.6', false],
+    ['4.0', true],
+  ),
+  pipelineReadAhead: row<number>(
+    'How many documents a pipeline at first reads ahead of its stages; 0: as many as fit into 4 MB.',
+    'document_source_cursor.cpp, internalDocumentSourceCursorInitialBatchSize',
+    ['2.6', 0],
+    ['8.0', 32],
   ),
 }

@@ -1,0 +1,145 @@
+import { emptyDocument, exchange, type ErrorField } from './exchange.js'
+import type { PlacementVersionTuple } from './commands.js'
+
+const version: PlacementVersionTuple = ['0123456789abcdef01234567', 1, 2, 3, 4]
+
+/** How a migration ended. */
+export type MigrationDecision = 'committed' | 'aborted'
+
+/** What those who watch see of a migration. */
+export type MigrationStage = 'started' | 'cloned' | 'critical-section' | MigrationDecision
+
+/** How far a recipient is. Server: MigrationDestinationManager::State. */
+export type RecipientState = 'ready' | 'clone' | 'catchup' | 'steady' | 'commitStart' | 'done' | 'fail' | 'abort'
+
+/** What a recipient has taken over: documents and bytes of the clone, changes while catching up, changes after that. */
+export type RecipientCounts = readonly [cloned: number, clonedBytes: number, catchup: number, steady: number]
+
+/** Moving ranges between shards. `migrationId` is a UUID of 16 bytes. */
+export const migrationExchanges = {
+  /**
+   * A router or the balancer asks the config server to have a range moved; it answers when the migration has ended. `min` or `max` null:
+   * the donor chooses that end by size. Server: _configsvrMoveRange.
+   */
+  'config.move-range': exchange<
+    { ns: string; min: Uint8Array | null; max: Uint8Array | null; to: string; forceJumbo: boolean; waitForDelete: boolean },
+    { error: ErrorField }
+  >({ ns: 'test.c', min: emptyDocument, max: emptyDocument, to: 'shard02', forceJumbo: false, waitForDelete: false }, { error: null }),
+  /**
+   * The config server has the owner of a range give it to another shard. Equal requests join the migration that is running.
+   * Server: _shardsvrMoveRange.
+   */
+  'shard.move-range': exchange<
+    {
+      ns: string
+      min: Uint8Array | null
+      max: Uint8Array | null
+      to: string
+      /** The chunk that the range is of, as the config server has it. */
+      chunkMin: Uint8Array
+      chunkMax: Uint8Array
+      chunkVersion: PlacementVersionTuple
+      maxChunkSizeBytes: number
+      forceJumbo: boolean
+      waitForDelete: boolean
+    },
+    { error: ErrorField }
+  >(
+    {
+      ns: 'test.c',
+      min: emptyDocument,
+      max: emptyDocument,
+      to: 'shard02',
+      chunkMin: emptyDocument,
+      chunkMax: emptyDocument,
+      chunkVersion: version,
+      maxChunkSizeBytes: 134217728,
+      forceJumbo: false,
+      waitForDelete: false,
+    },
+    { error: null },
+  ),
+  /** Donor to recipient: begin to receive. Server: _recvChunkStart. */
+  'shard.receive-range': exchange<
+    {
+      migrationId: Uint8Array
+      donor: string
+      ns: string
+      uuid: Uint8Array
+      options: Uint8Array
+      indexes: readonly Uint8Array[]
+      keyPattern: Uint8Array
+      min: Uint8Array
+      max: Uint8Array
+    },
+    { error: ErrorField }
+  >(
+    {
+      migrationId: new Uint8Array(16),
+      donor: 'shard01',
+      ns: 'test.c',
+      uuid: new Uint8Array(16),
+      options: emptyDocument,
+      indexes: [emptyDocument],
+      keyPattern: emptyDocument,
+      min: emptyDocument,
+      max: emptyDocument,
+    },
+    { error: null },
+  ),
+  /** Donor to recipient: how far are you? It answers when it is no longer in state `known`, or after a while. Server: _recvChunkStatus. */
+  'shard.receive-status': exchange<
+    { migrationId: Uint8Array; known: RecipientState },
+    { state: RecipientState; counts: RecipientCounts; reason: ErrorField; error: ErrorField }
+  >({ migrationId: new Uint8Array(16), known: 'clone' }, { state: 'steady', counts: [1, 40, 0, 0], reason: null, error: null }),
+  /** Donor to recipient: no more writes come, take the rest. It answers when everything is on its disk. Server: _recvChunkCommit. */
+  'shard.receive-commit': exchange<{ migrationId: Uint8Array }, { counts: RecipientCounts; error: ErrorField }>(
+    { migrationId: new Uint8Array(16) },
+    { counts: [1, 40, 0, 0], error: null },
+  ),
+  /**
+   * Recipient to donor: the next documents, at most so many; 0: any number. Batches are numbered from 0; the last one can be asked for again.
+   * `last`: there are no more.
+   * Server: _migrateClone.
+   */
+  'shard.migrate-clone': exchange<
+    { migrationId: Uint8Array; batch: number; documentsMax: number },
+    { documents: readonly Uint8Array[]; last: boolean; error: ErrorField }
+  >({ migrationId: new Uint8Array(16), batch: 0, documentsMax: 0 }, { documents: [emptyDocument], last: true, error: null }),
+  /**
+   * Recipient to donor: what has changed since the last time; numbered like clone batches. `deleted` are documents `{ _id }`, `reloaded` whole
+   * documents, `sessions` the statements of retryable writes that have been executed, as the node keeps them; null: none.
+   * Server: _transferMods, _getNextSessionMods.
+   */
+  'shard.transfer-mods': exchange<
+    { migrationId: Uint8Array; batch: number },
+    { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; error: ErrorField }
+  >(
+    { migrationId: new Uint8Array(16), batch: 0 },
+    { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, error: null },
+  ),
+  /**
+   * Donor to recipient: the migration has been decided. What the recipient has received is its own, or is deleted; a receipt that is still
+   * running ends. Repeating it changes nothing. Server: _recvChunkAbort, _recvChunkReleaseCritSec and the updates of config.rangeDeletions.
+   */
+  'shard.settle-migration': exchange<{ migrationId: Uint8Array; decision: MigrationDecision }, { error: ErrorField }>(
+    { migrationId: new Uint8Array(16), decision: 'committed' },
+    { error: null },
+  ),
+  /** Donor to config server: the range has another owner now. Server: _configsvrCommitChunkMigration. */
+  'config.commit-chunk-migration': exchange<
+    { ns: string; min: Uint8Array; max: Uint8Array; from: string; to: string; chunkVersion: PlacementVersionTuple },
+    { shardVersion: PlacementVersionTuple; collectionVersion: PlacementVersionTuple; error: ErrorField }
+  >(
+    { ns: 'test.c', min: emptyDocument, max: emptyDocument, from: 'shard01', to: 'shard02', chunkVersion: version },
+    { shardVersion: version, collectionVersion: version, error: null },
+  ),
+  /**
+   * Donor to config server: from now on no commit of a migration can succeed that began with this version of the chunk.
+   * Server: _configsvrEnsureChunkVersionIsGreaterThan.
+   */
+  'config.ensure-chunk-version-is-greater-than': exchange<
+    { ns: string; uuid: Uint8Array; min: Uint8Array; max: Uint8Array; version: PlacementVersionTuple },
+    { error: ErrorField }
+  >({ ns: 'test.c', uuid: new Uint8Array(16), min: emptyDocument, max: emptyDocument, version }, { error: null }),
+}

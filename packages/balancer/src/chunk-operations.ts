@@ -1,0 +1,145 @@
+/**
+ * What the balancer has done to chunks: moved, split, marked. Server: balancer_commands_scheduler_impl.cpp, shard_util.cpp,
+ * sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo).
+ */
+import { configAddress, RequestFailedError, type ActorContext, type PlannedMigration } from '@shardlab/actor'
+import { ErrorCodes, findField } from '@shardlab/bson'
+import type { Behaviours, PlacementVersion } from '@shardlab/sharding'
+import type { KnownChunk } from './chunk-map.js'
+import { configTimeoutMs, type ClusterView, type CollectionView } from './cluster-view.js'
+
+/** How long one migration is waited for before it is asked about again: the config server joins what is running. */
+const moveTimeoutMs = 60_000
+/** Longest wait for a shard to find split points or to split. */
+const splitTimeoutMs = 60_000
+/** Of more, the first ones are taken. */
+const splitPointsMax = 8192
+
+const chunkTooBig = ErrorCodes.ChunkTooBig
+const exceededMemoryLimit = ErrorCodes.ExceededMemoryLimit
+const indexNotFound = ErrorCodes.IndexNotFound
+
+/** A move of a chunk, or of as much of it as one migration takes. */
+export interface ChunkMove {
+  readonly collection: CollectionView
+  readonly chunk: KnownChunk
+  readonly to: string
+  /** Move it though it is too large. */
+  readonly force: boolean
+}
+
+export interface MoveResult {
+  readonly outcome: PlannedMigration['outcome']
+  /** Why it was not moved. */
+  readonly error: string | null
+}
+
+export class ChunkOperations {
+  readonly #context: ActorContext
+  readonly #behaviours: Behaviours
+  readonly #view: ClusterView
+  /** Shards that give or get a chunk now, because the balancer said so. */
+  readonly busy = new Map<string, string>()
+  readonly #stopping: AbortSignal
+
+  constructor(context: ActorContext, behaviours: Behaviours, view: ClusterView, stopping: AbortSignal) {
+    this.#context = context
+    this.#behaviours = behaviours
+    this.#view = view
+    this.#stopping = stopping
+  }
+
+  /** Or does the donor choose how much of one it gives? */
+  get movesWholeChunks(): boolean {
+    return !this.#behaviours.balancerMovesDataBySize
+  }
+
+  /** A chunk that is too large is split, or marked as jumbo. @throws RequestFailedError when nobody knows what became of it */
+  async move(move: ChunkMove, waitForDelete: boolean): Promise<MoveResult> {
+    const { collection, chunk, to } = move
+    this.busy.set(chunk.shard, to).set(to, chunk.shard)
+    try {
+      const error = await this.#requestMove(move, waitForDelete)
+      if (error === null) return { outcome: 'moved', error: null }
+      const code = findField(error, 'code')?.asNumber()
+      const message = findField(error, 'errmsg')?.asString() ?? ''
+      if (code === chunkTooBig || code === exceededMemoryLimit)
+        return { outcome: await this.#splitOrMarkJumbo(collection, chunk), error: message }
+      if (code === indexNotFound && this.#behaviours.balancerStopsAtMissingHashedIndex && collection.chunks.shardKey.isHashed)
+        await this.#context.request(configAddress, 'config.disable-balancing', { ns: collection.ns }, { timeoutMs: configTimeoutMs })
+      return { outcome: 'failed', error: message }
+    } finally {
+      this.busy.delete(chunk.shard)
+      this.busy.delete(to)
+    }
+  }
+
+  async #requestMove({ collection: { ns }, chunk, to, force }: ChunkMove, waitForDelete: boolean): Promise<Uint8Array | null> {
+    const max = this.movesWholeChunks ? chunk.maxDocument : null
+    const request = { ns, min: chunk.minDocument, max, to, forceJumbo: force, waitForDelete }
+    for (;;) {
+      try {
+        const options = { timeoutMs: moveTimeoutMs, signal: this.#stopping }
+        return (await this.#context.request(configAddress, 'config.move-range', request, options)).error
+      } catch (error) {
+        if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out') throw error
+      }
+    }
+  }
+
+  /** @returns why it was not split; null: it was */
+  async split({ ns, chunks: { version } }: CollectionView, chunk: KnownChunk, points: readonly Uint8Array[]): Promise<string | null> {
+    const [epoch, seconds, increment] = version
+    const request = {
+      ns,
+      generation: [epoch, seconds, increment] as const,
+      min: chunk.minDocument,
+      max: chunk.maxDocument,
+      splitPoints: points.slice(0, splitPointsMax),
+    }
+    try {
+      const { error } = await this.#context.request(chunk.shard, 'shard.split-chunk', request, {
+        timeoutMs: splitTimeoutMs,
+        signal: this.#stopping,
+      })
+      return error === null ? null : (findField(error, 'errmsg')?.asString() ?? '')
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
+      return error.message
+    }
+  }
+
+  async #splitOrMarkJumbo({ ns, maxChunkSizeBytes }: CollectionView, moved: KnownChunk): Promise<'split' | 'jumbo' | 'failed'> {
+    const collection = await this.#view.collection(ns)
+    const chunk = collection?.chunks.chunks.find(({ min, max }) => min <= moved.min && moved.min < max)
+    if (collection === null || chunk === undefined) return 'failed'
+    const { points, error } = await this.#context.request(
+      chunk.shard,
+      'shard.find-split-points',
+      {
+        ns,
+        keyPattern: collection.chunks.shardKey.document,
+        min: chunk.minDocument,
+        max: chunk.maxDocument,
+        maxChunkSizeBytes: maxChunkSizeBytes ?? (await this.#view.chunkSizeBytes()),
+        pointsMax: this.#behaviours.oversizedChunksAreSplitOnce ? 1 : null,
+      },
+      { timeoutMs: splitTimeoutMs, signal: this.#stopping },
+    )
+    if (error !== null) return 'failed'
+    if (points.length > 0) return (await this.split(collection, chunk, points)) === null ? 'split' : 'failed'
+    await this.#markJumbo(ns, collection.chunks.version, chunk)
+    return 'jumbo'
+  }
+
+  async #markJumbo(ns: string, version: PlacementVersion, { minDocument, maxDocument, min }: KnownChunk): Promise<void> {
+    this.#context.log('info', 'a chunk is too large to move and cannot be split: it is jumbo', { ns })
+    await this.#context.request(
+      configAddress,
+      'config.mark-chunk-jumbo',
+      { ns, version, min: minDocument, max: maxDocument },
+      { timeoutMs: configTimeoutMs },
+    )
+    this.#view.noteJumbo(ns, min)
+  }
+}

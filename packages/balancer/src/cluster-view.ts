@@ -1,0 +1,186 @@
+/** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
+import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { BsonType, elementsOf, findField } from '@shardlab/bson'
+import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
+import { ChunkMap, type KnownChunk } from './chunk-map.js'
+import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
+import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
+
+/** Longest wait for the config server to answer. */
+export const configTimeoutMs = 10_000
+/** Longest wait for a shard to tell how much it holds: without its answer it takes no part. */
+const sizeTimeoutMs = 10_000
+const bytesPerMegabyte = 1024 * 1024
+
+/** A zone's range with its bounds as config.tags has them. */
+interface KnownZoneRange extends ZoneRange {
+  readonly minDocument: Uint8Array
+  readonly maxDocument: Uint8Array
+}
+
+/** A sharded collection: the config.collections document and what the balancer heeds in it. */
+export interface CollectionSwitches {
+  readonly ns: string
+  readonly document: Uint8Array
+  readonly isSwitchedOff: boolean
+  readonly mayMigrate: boolean
+  readonly isDefragmenting: boolean
+  /** Null: that of the cluster. */
+  readonly maxChunkSizeBytes: number | null
+}
+
+/** How a collection lies on the shards. */
+export interface CollectionView extends CollectionSwitches {
+  readonly chunks: ChunkMap
+  readonly ranges: readonly KnownZoneRange[]
+  readonly distribution: Distribution
+}
+
+/** Where a chunk is to be split, because a zone begins or ends within it. */
+export interface ZoneSplit {
+  readonly chunk: KnownChunk
+  readonly points: readonly Uint8Array[]
+}
+
+export class ClusterView {
+  readonly #context: ActorContext
+  readonly #behaviours: Behaviours
+  readonly #known = new Map<string, ChunkMap>()
+
+  constructor(context: ActorContext, behaviours: Behaviours) {
+    this.#context = context
+    this.#behaviours = behaviours
+  }
+
+  /** In the order of config.shards. */
+  async shards(): Promise<ShardStatistics[]> {
+    const { shards } = await this.#context.request(configAddress, 'config.get-shards', {}, { timeoutMs: configTimeoutMs })
+    return shards.map(statisticsOf)
+  }
+
+  /** All sharded collections; what was known of others is forgotten. */
+  async collections(): Promise<CollectionSwitches[]> {
+    const { collections } = await this.#context.request(configAddress, 'config.get-collections', {}, { timeoutMs: configTimeoutMs })
+    const switches = collections.map(switchesOf)
+    const names = new Set(switches.map(({ ns }) => ns))
+    for (const ns of this.#known.keys()) if (!names.has(ns)) this.#known.delete(ns)
+    return switches
+  }
+
+  /** The collection now; null when it is not sharded. */
+  async collection(ns: string): Promise<CollectionView | null> {
+    const options = { timeoutMs: configTimeoutMs }
+    const known = this.#known.get(ns) ?? null
+    const answer = await this.#context.request(configAddress, 'config.get-collection', { ns, since: known?.version ?? null }, options)
+    const chunks = ChunkMap.after(known, answer)
+    if (chunks === null) {
+      this.#known.delete(ns)
+      return null
+    }
+    this.#known.set(ns, chunks)
+    const { zones } = await this.#context.request(configAddress, 'config.get-zones', { ns }, options)
+    const ranges = zones.flatMap((zone) => rangeOf(chunks.shardKey, zone))
+    return { ...switchesOf(answer.collection!), chunks, ranges, distribution: new Distribution(chunks.chunks, ranges) }
+  }
+
+  /** What the catalog does not tell by a version. */
+  noteJumbo(ns: string, min: string): void {
+    const known = this.#known.get(ns)
+    if (known !== undefined) this.#known.set(ns, known.withJumbo(min))
+  }
+
+  /** Bytes of these collections by shard, in their order; shards that do not answer are missing. */
+  async sizes(shards: readonly ShardStatistics[], namespaces: readonly string[]): Promise<Map<string, readonly number[]>> {
+    const sizes = new Map<string, readonly number[]>()
+    await this.#context.all(
+      shards.map(async ({ id }) => {
+        try {
+          sizes.set(id, (await this.#context.request(id, 'shard.collection-sizes', { namespaces }, { timeoutMs: sizeTimeoutMs })).sizes)
+        } catch (error) {
+          if (!(error instanceof RequestFailedError)) throw error
+        }
+      }),
+    )
+    return sizes
+  }
+
+  /** In bytes: that of all collections that have none of their own. */
+  async chunkSizeBytes(): Promise<number> {
+    const { setting } = await this.#context.request(
+      configAddress,
+      'config.get-setting',
+      { id: 'chunksize' },
+      { timeoutMs: configTimeoutMs },
+    )
+    return chunkSizeOf(setting, this.#behaviours)
+  }
+
+  /** By what the version compares shards. @param bytes of the collection by shard; not looked at where chunks are counted */
+  load(
+    shards: readonly ShardStatistics[],
+    { distribution }: CollectionView,
+    bytes: ReadonlyMap<string, number>,
+    maxChunkSizeBytes: number,
+  ): Load {
+    return this.#behaviours.balancerMovesDataBySize
+      ? dataSizeLoad(shards, { bytes, maxChunkSizeBytes })
+      : chunkCountLoad(shards, distribution)
+  }
+}
+
+/** @param setting the config.settings document, or null */
+export function chunkSizeOf(setting: Uint8Array | null, { defaultChunkSizeBytes }: Behaviours): number {
+  const megabytes = setting === null ? undefined : findField(setting, 'value')
+  return megabytes?.isNumber() === true && megabytes.asNumber() > 0
+    ? Math.trunc(megabytes.asNumber() * bytesPerMegabyte)
+    : defaultChunkSizeBytes
+}
+
+/** The splits that a collection's zones want, in key order. */
+export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' | 'ranges'>): ZoneSplit[] {
+  const documents = new Map<string, Uint8Array>()
+  for (const { min, max, minDocument, maxDocument } of ranges) documents.set(min, minDocument).set(max, maxDocument)
+  const splits: ZoneSplit[] = []
+  for (const [chunk, points] of splitsAtZones(chunks.chunks, ranges))
+    splits.push({ chunk: chunk as KnownChunk, points: points.map((point) => documents.get(point)!) })
+  return splits
+}
+
+export function statisticsOf(document: Uint8Array): ShardStatistics {
+  const tags = findField(document, 'tags')
+  return {
+    id: findField(document, '_id')!.asString(),
+    isDraining: findField(document, 'draining')?.isTruthy() === true,
+    zones: tags?.type === BsonType.array ? elementsOf(tags).flatMap((tag) => (tag.type === BsonType.string ? [tag.asString()] : [])) : [],
+    isFull: false,
+  }
+}
+
+export function switchesOf(document: Uint8Array): CollectionSwitches {
+  const isFalse = (name: string) => {
+    const value = findField(document, name)
+    return value?.type === BsonType.bool && !value.isTruthy()
+  }
+  const own = findField(document, 'maxChunkSizeBytes')
+  return {
+    ns: findField(document, '_id')!.asString(),
+    document,
+    isSwitchedOff: findField(document, 'noBalance')?.isTruthy() === true,
+    mayMigrate: !isFalse('allowMigrations') && !isFalse('permitMigrations'),
+    isDefragmenting: findField(document, 'defragmentCollection')?.isTruthy() === true,
+    maxChunkSizeBytes: own?.isNumber() === true && own.asNumber() > 0 ? own.asNumber() : null,
+  }
+}
+
+/** What clients have written into config.tags need not be a range. */
+export function rangeOf(shardKey: ShardKeyPattern, document: Uint8Array): KnownZoneRange[] {
+  const min = findField(document, 'min')
+  const max = findField(document, 'max')
+  const tag = findField(document, 'tag')
+  if (min?.type !== BsonType.object || max?.type !== BsonType.object || tag?.type !== BsonType.string) return []
+  const minDocument = min.slice()
+  const maxDocument = max.slice()
+  const from = shardKey.keyStringOfBound(minDocument)
+  const to = shardKey.keyStringOfBound(maxDocument)
+  return from === undefined || to === undefined ? [] : [{ min: from, max: to, zone: tag.asString(), minDocument, maxDocument }]
+}

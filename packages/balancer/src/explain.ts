@@ -1,0 +1,175 @@
+/** Why a collection is balanced, or is not: what a round would decide, on what that rests, and what would have to change. */
+import { toExtendedJson } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } from './cluster-view.js'
+import { bytesOf, requireSharded } from './collection-status.js'
+import { noZone, selectMigrations, shardsOf, type Selection, type ShardStatistics } from './policy/index.js'
+import { reasonForRest, windowText, type BalancerSettings } from './settings.js'
+
+/** What {@link explainCollection} tells; bounds are relaxed Extended JSON texts in shard key space. */
+export interface BalancerExplanation {
+  readonly ns: string
+  /** A round would find nothing to split or to move. */
+  readonly balanced: boolean
+  /** One sentence: what would have to change for something to happen, or that nothing has to. */
+  readonly answer: string
+  /** By what shards are compared. */
+  readonly policy: 'chunk count' | 'data size'
+  readonly chunkSizeBytes: number
+  /** `data size`: chunks move when two shards differ by at least this. Null where chunks are counted. */
+  readonly thresholdBytes: number | null
+  /** Why there are no rounds now, one sentence; null: there are. */
+  readonly resting: string | null
+  /** `hh:mm to hh:mm` (UTC); null: rounds at any time. */
+  readonly activeWindow: string | null
+  readonly attemptToBalanceJumboChunks: boolean
+  readonly collection: {
+    /** `sh.disableBalancing` */
+    readonly noBalance: boolean
+    /** `setAllowMigrations` */
+    readonly allowMigrations: boolean
+    readonly defragmenting: boolean
+  }
+  readonly shards: readonly ExplainedShard[]
+  readonly zones: readonly { readonly zone: string; readonly chunks: number; readonly shards: readonly string[] }[]
+  /** Splits at the bounds of zones; before they are done nothing of the collection moves. */
+  readonly splits: readonly { readonly shard: string; readonly min: string; readonly max: string; readonly points: readonly string[] }[]
+  /** What a round would move, the strongest reason first. */
+  readonly candidates: readonly {
+    readonly from: string
+    readonly to: string
+    readonly min: string
+    readonly max: string
+    readonly reason: string
+    readonly because: string
+  }[]
+  /** Why there are no more candidates, zone by zone. */
+  readonly notes: readonly string[]
+}
+
+export interface ExplainedShard {
+  readonly id: string
+  /** Of this collection, orphans not counted; null: the shard does not answer, or the version does not ask. */
+  readonly bytes: number | null
+  readonly chunks: number
+  readonly jumboChunks: number
+  readonly zones: readonly string[]
+  readonly draining: boolean
+  /** The shard with which it exchanges a chunk now, because the balancer said so. */
+  readonly busyWith: string | null
+}
+
+export interface ExplainParts {
+  readonly view: ClusterView
+  readonly behaviours: Behaviours
+  /** A sentence where they make no sense. */
+  readonly settings: BalancerSettings | string
+  readonly nowMs: number
+  readonly busy: ReadonlyMap<string, string>
+}
+
+/** @throws CommandError 118 NamespaceNotSharded */
+export async function explainCollection(parts: ExplainParts, ns: string): Promise<BalancerExplanation> {
+  const { view, behaviours, settings, nowMs, busy } = parts
+  const collection = await requireSharded(view, behaviours, ns)
+  const chunkSizeBytes = collection.maxChunkSizeBytes ?? (await view.chunkSizeBytes())
+  const shards = await view.shards()
+  const bySize = behaviours.balancerMovesDataBySize
+  const bytes = await bytesOf(view, shards, ns)
+  const splits = zoneSplitsOf(collection)
+  const attemptJumbo = typeof settings !== 'string' && settings.attemptToBalanceJumboChunks
+  const load = view.load(shards, collection, bytes, chunkSizeBytes)
+  const available = new Set(shards.map(({ id }) => id))
+  const selection: Selection =
+    splits.length > 0 || shards.length < 2
+      ? { migrations: [], notes: [] }
+      : selectMigrations({ shards, distribution: collection.distribution, load, available, attemptJumbo })
+  const resting = typeof settings === 'string' ? settings : reasonForRest(settings, nowMs)
+  const { distribution } = collection
+  return {
+    ns,
+    balanced: splits.length === 0 && selection.migrations.length === 0,
+    answer: answerOf(collection, { shards, splits, selection, resting }),
+    policy: bySize ? 'data size' : 'chunk count',
+    chunkSizeBytes,
+    thresholdBytes: bySize ? 3 * chunkSizeBytes : null,
+    resting,
+    activeWindow: typeof settings === 'string' || settings.activeWindow === null ? null : windowText(settings),
+    attemptToBalanceJumboChunks: attemptJumbo,
+    collection: { noBalance: collection.isSwitchedOff, allowMigrations: collection.mayMigrate, defragmenting: collection.isDefragmenting },
+    shards: shards.map(({ id, isDraining, zones }) => ({
+      id,
+      bytes: bytes.get(id) ?? null,
+      chunks: distribution.chunksOn(id).length,
+      jumboChunks: distribution.chunksOn(id).filter(({ chunk }) => chunk.isJumbo).length,
+      zones,
+      draining: isDraining,
+      busyWith: busy.get(id) ?? null,
+    })),
+    zones: distribution.zones.map((zone) => ({
+      zone,
+      chunks: distribution.countIn(zone),
+      shards: shardsOf(zone, shards).map(({ id }) => id),
+    })),
+    splits: splits.map(({ chunk, points }) => ({
+      shard: chunk.shard,
+      min: toExtendedJson(chunk.minDocument),
+      max: toExtendedJson(chunk.maxDocument),
+      points: points.map((point) => toExtendedJson(point)),
+    })),
+    candidates: selection.migrations.map(({ chunk, from, to, reason, because }) => {
+      const { minDocument, maxDocument } = collection.chunks.at(chunk.min)!
+      return { from, to, min: toExtendedJson(minDocument), max: toExtendedJson(maxDocument), reason, because }
+    }),
+    notes: selection.notes,
+  }
+}
+
+interface Findings {
+  readonly shards: readonly ShardStatistics[]
+  readonly splits: readonly ZoneSplit[]
+  readonly selection: Selection
+  readonly resting: string | null
+}
+
+/** The first thing that stands in the way, or what happens next. */
+function answerOf(collection: CollectionView, { shards, splits, selection, resting }: Findings): string {
+  const { ns } = collection
+  const wanted = splits.length + selection.migrations.length > 0
+  if (shards.length < 2) return 'There is one shard only: nothing moves until another one is added.'
+  if (wanted && resting !== null) return `A round would change something, but ${resting}.`
+  if (wanted && collection.isSwitchedOff && splits.length === 0)
+    return `Chunks would move, but balancing is switched off for ${ns}: sh.enableBalancing("${ns}").`
+  if (wanted && !collection.mayMigrate && splits.length === 0)
+    return `Chunks would move, but migrations of ${ns} are not allowed: sh.enableMigrations("${ns}").`
+  if (splits.length > 0)
+    return `Zones begin or end within ${count(splits.length, 'chunk')}: the next round splits ${splits.length === 1 ? 'it' : 'them'}, then chunks can move.`
+  const [first] = selection.migrations
+  if (first !== undefined)
+    return `The next round moves ${count(selection.migrations.length, 'chunk')}, the first from ${first.from} to ${first.to}: ${first.because}.`
+  const stuck = stuckSentence(collection, shards)
+  if (stuck !== null) return stuck
+  return `Nothing has to move: ${selection.notes.at(-1) ?? 'no chunk is where it does not belong'}.`
+}
+
+/** Chunks that should go and cannot. */
+function stuckSentence({ ns, distribution }: CollectionView, shards: readonly ShardStatistics[]): string | null {
+  for (const { id, isDraining, zones } of shards) {
+    const misplaced = distribution.chunksOn(id).filter(({ zone }) => isDraining || (zone !== noZone && !zones.includes(zone)))
+    const jumbo = misplaced.filter(({ chunk }) => chunk.isJumbo).length
+    if (jumbo > 0)
+      return `${count(jumbo, 'jumbo chunk')} of ${ns} cannot leave ${id}: split ${jumbo === 1 ? 'it' : 'them'}, clear the mark with clearJumboFlag, or use moveChunk with forceJumbo.`
+    const homeless = misplaced.find(
+      ({ zone }) => !shards.some((shard) => !shard.isDraining && (zone === noZone || shard.zones.includes(zone))),
+    )
+    if (homeless !== undefined)
+      return homeless.zone === noZone
+        ? `Chunks of ${ns} cannot leave ${id}: every other shard is draining.`
+        : `Chunks of ${ns} on ${id} belong to zone ${homeless.zone}, which no shard carries that is not draining: sh.addShardToZone(shard, "${homeless.zone}").`
+  }
+  return null
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}

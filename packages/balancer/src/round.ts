@@ -1,0 +1,223 @@
+/**
+ * One round: chunks are split where zones begin and end within them, then every collection is looked at, in random order, then all migrations
+ * that were decided on run at the same time. Server: balancer.cpp (_mainThread, _splitChunksIfNeeded, _moveChunks),
+ * balancer_chunk_selection_policy_impl.cpp (selectChunksToMove).
+ */
+import {
+  RequestFailedError,
+  type ActorContext,
+  type BalancerRoundEvent,
+  type PlannedMigration,
+  type PlannedSplit,
+  type Random,
+} from '@shardlab/actor'
+import { findField, toExtendedJson } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import type { ChunkOperations } from './chunk-operations.js'
+import type { KnownChunk } from './chunk-map.js'
+import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
+import { selectMigrations, type Migration, type ShardStatistics } from './policy/index.js'
+import type { BalancerSettings } from './settings.js'
+
+/** How many collections' sizes are asked for at a time. */
+const sizesPerRequest = 20
+
+/** A migration that is to be made, and of what. */
+export interface Candidate extends Migration {
+  readonly collection: CollectionView
+  readonly chunk: KnownChunk
+}
+
+/** What a round has decided on and how that ended. */
+export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrations'> {
+  readonly selectionMs: number
+  readonly pauseMs: number
+  readonly migrationMs: number
+}
+
+export interface RoundOptions {
+  readonly settings: BalancerSettings
+  /** Before migrations begin. @returns how long the pause was, in ms */
+  readonly pause: () => Promise<number>
+  /** Asked again before anything moves. */
+  readonly mayMove: () => Promise<boolean>
+}
+
+export class Round {
+  readonly #context: ActorContext
+  readonly #behaviours: Behaviours
+  readonly #view: ClusterView
+  readonly #operations: ChunkOperations
+  readonly #random: Random
+  /** Collections in which the last rounds have moved something: they come first. */
+  readonly #imbalanced: Set<string>
+  /** Collections that this round has looked at, and that it has not changed since. */
+  readonly #seen = new Map<string, CollectionView>()
+  readonly #splits: PlannedSplit[] = []
+  readonly #migrations: PlannedMigration[] = []
+
+  constructor(
+    parts: {
+      readonly context: ActorContext
+      readonly behaviours: Behaviours
+      readonly view: ClusterView
+      readonly operations: ChunkOperations
+      readonly random: Random
+    },
+    imbalanced: Set<string>,
+  ) {
+    this.#context = parts.context
+    this.#behaviours = parts.behaviours
+    this.#view = parts.view
+    this.#operations = parts.operations
+    this.#random = parts.random
+    this.#imbalanced = imbalanced
+  }
+
+  /** @throws RequestFailedError, CommandError when the round cannot go on; StepFailedError */
+  async run({ settings, pause, mayMove }: RoundOptions): Promise<RoundResult> {
+    const startedAtMs = this.#context.now()
+    const shards = await this.#view.shards()
+    const collections = await this.#view.collections()
+    for (const collection of collections) await this.#splitAtZones(collection)
+    const candidates = await this.#select(shards, collections, settings)
+    const selectionMs = this.#context.now() - startedAtMs
+    await this.#context.reach('balancer.round.selected', { migrations: candidates.length })
+    let pauseMs = 0
+    const migrationsAtMs = () => startedAtMs + selectionMs + pauseMs
+    if (candidates.length > 0) {
+      pauseMs = await pause()
+      if (await mayMove()) await this.#moveAll(candidates, settings)
+      else for (const candidate of candidates) this.#note(candidate, 'not-begun', 'the balancer was stopped')
+    }
+    return {
+      splits: this.#splits,
+      migrations: this.#migrations,
+      selectionMs,
+      pauseMs,
+      migrationMs: candidates.length === 0 ? 0 : this.#context.now() - migrationsAtMs(),
+    }
+  }
+
+  async #splitAtZones({ ns }: CollectionSwitches): Promise<void> {
+    const collection = await this.#view.collection(ns)
+    if (collection === null) return
+    const splits = zoneSplitsOf(collection)
+    if (splits.length === 0) this.#seen.set(ns, collection)
+    for (const { chunk, points } of splits) {
+      const error = await this.#operations.split(collection, chunk, points)
+      if (error !== null) this.#context.log('warn', 'a chunk was not split at the bounds of zones', { ns, error })
+      this.#splits.push({
+        ns,
+        shard: chunk.shard,
+        min: toExtendedJson(chunk.minDocument),
+        max: toExtendedJson(chunk.maxDocument),
+        points: points.map((point) => toExtendedJson(point)),
+        error,
+      })
+    }
+  }
+
+  async #select(
+    shards: readonly ShardStatistics[],
+    collections: readonly CollectionSwitches[],
+    settings: BalancerSettings,
+  ): Promise<Candidate[]> {
+    if (shards.length < 2) return []
+    const balanced = collections.filter((each) => !each.isSwitchedOff && each.mayMigrate && !each.isDefragmenting && !isUnsplittable(each))
+    const names = new Set(balanced.map(({ ns }) => ns))
+    for (const ns of this.#imbalanced) if (!names.has(ns)) this.#imbalanced.delete(ns)
+    const first = balanced.filter(({ ns }) => this.#imbalanced.has(ns))
+    const inOrder = [...first, ...this.#random.shuffled(balanced.filter(({ ns }) => !this.#imbalanced.has(ns)))]
+    const chunkSizeBytes = await this.#view.chunkSizeBytes()
+    const candidates: Candidate[] = []
+    const available = new Set(shards.map(({ id }) => id))
+    for (let at = 0; at < inOrder.length && available.size >= 2; at += sizesPerRequest) {
+      const batch = inOrder.slice(at, at + sizesPerRequest)
+      const sizes = this.#behaviours.balancerMovesDataBySize
+        ? await this.#view.sizes(
+            shards,
+            batch.map(({ ns }) => ns),
+          )
+        : new Map<string, readonly number[]>()
+      for (const [i, { ns }] of batch.entries()) {
+        const bytes = new Map([...sizes].map(([shard, all]) => [shard, all[i]!]))
+        candidates.push(...(await this.#candidatesOf(ns, { shards, available, bytes, chunkSizeBytes, settings })))
+        if (available.size < 2) break
+      }
+    }
+    return candidates
+  }
+
+  async #candidatesOf(
+    ns: string,
+    {
+      shards,
+      available,
+      bytes,
+      chunkSizeBytes,
+      settings,
+    }: {
+      readonly shards: readonly ShardStatistics[]
+      readonly available: Set<string>
+      readonly bytes: ReadonlyMap<string, number>
+      readonly chunkSizeBytes: number
+      readonly settings: BalancerSettings
+    },
+  ): Promise<Candidate[]> {
+    const collection = this.#seen.get(ns) ?? (await this.#view.collection(ns))
+    // What a zone cuts is in no zone as long as it is not split: nobody can say where it belongs.
+    if (collection === null || zoneSplitsOf(collection).length > 0) return []
+    const load = this.#view.load(shards, collection, bytes, collection.maxChunkSizeBytes ?? chunkSizeBytes)
+    const isParallel = this.#behaviours.balancerMigratesInParallel
+    const { migrations } = selectMigrations({
+      shards,
+      distribution: collection.distribution,
+      load,
+      available: isParallel ? available : new Set(available),
+      attemptJumbo: settings.attemptToBalanceJumboChunks,
+    })
+    if (migrations.length === 0) this.#imbalanced.delete(ns)
+    else this.#imbalanced.add(ns)
+    const chosen = isParallel ? migrations : migrations.slice(0, 1)
+    return chosen.map((migration) => ({ ...migration, chunk: migration.chunk as KnownChunk, collection }))
+  }
+
+  async #moveAll(candidates: readonly Candidate[], settings: BalancerSettings): Promise<void> {
+    if (this.#behaviours.balancerMigratesInParallel) {
+      await this.#context.all(candidates.map((candidate) => this.#move(candidate, settings)))
+      return
+    }
+    for (const candidate of candidates) await this.#move(candidate, settings)
+  }
+
+  async #move(candidate: Candidate, { waitForDelete }: BalancerSettings): Promise<void> {
+    const { ns } = candidate.collection
+    try {
+      const { outcome, error } = await this.#operations.move(candidate, waitForDelete)
+      if (error !== null) this.#context.log('info', 'a chunk was not moved', { ns, from: candidate.from, to: candidate.to, outcome, error })
+      this.#note(candidate, outcome, error)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
+      this.#note(candidate, 'failed', error.message)
+    }
+  }
+
+  #note({ collection, chunk, from, to, reason, because }: Candidate, outcome: PlannedMigration['outcome'], error: string | null): void {
+    this.#migrations.push({
+      ns: collection.ns,
+      from,
+      to,
+      min: toExtendedJson(chunk.minDocument),
+      max: this.#operations.movesWholeChunks ? toExtendedJson(chunk.maxDocument) : null,
+      reason,
+      because,
+      outcome,
+      error,
+    })
+  }
+}
+
+function isUnsplittable({ document }: CollectionSwitches): boolean {
+  return findField(document, 'unsplittable')?.isTruthy() === true
+}

@@ -1,0 +1,243 @@
+/** The cases of the server's own policy tests, written anew: src/mongo/db/s/balancer/balancer_policy_test.cpp of 4.4 and 7.0. */
+import t from 'tap'
+import {
+  chunkCountLoad,
+  dataSizeLoad,
+  Distribution,
+  selectMigrations,
+  splitsAtZones,
+  type ChunkPlace,
+  type Migration,
+  type ShardStatistics,
+  type ZoneRange,
+} from '../src/index.js'
+
+interface Shard {
+  readonly chunks: number | readonly ('jumbo' | 'chunk')[]
+  readonly draining?: true
+  readonly full?: true
+  readonly zones?: readonly string[]
+  readonly bytes?: number
+}
+
+const keyOf = (position: number) => String(position).padStart(5, '0')
+
+interface Picture {
+  readonly shards: readonly ShardStatistics[]
+  readonly chunks: readonly ChunkPlace[]
+}
+
+/** Shards `a`, `b`, …, their chunks one after the other in the key space: chunk n is [n, n + 1). */
+function picture(...described: readonly Shard[]): Picture {
+  const shards: ShardStatistics[] = []
+  const chunks: ChunkPlace[] = []
+  described.forEach(({ chunks: own, draining, full, zones }, i) => {
+    const id = String.fromCodePoint(97 + i)
+    shards.push({ id, isDraining: draining === true, isFull: full === true, zones: zones ?? [] })
+    const kinds = typeof own === 'number' ? Array.from({ length: own }, () => 'chunk') : own
+    for (const kind of kinds) {
+      const at = chunks.length
+      chunks.push({ min: keyOf(at), max: keyOf(at + 1), shard: id, isJumbo: kind === 'jumbo' })
+    }
+  })
+  return { shards, chunks }
+}
+
+const zone = (from: number, to: number, name: string): ZoneRange => ({ min: keyOf(from), max: keyOf(to), zone: name })
+
+/** `from>to chunk reason` of each migration. */
+const text = (migrations: readonly Migration[]) =>
+  migrations.map(({ from, to, chunk, reason }) => `${from}>${to} ${Number(chunk.min)} ${reason}`)
+
+function byCount(described: readonly Shard[], ranges: readonly ZoneRange[] = [], used: readonly string[] = []): string[] {
+  const { shards, chunks } = picture(...described)
+  const distribution = new Distribution(chunks, ranges)
+  const available = new Set(shards.map(({ id }) => id).filter((id) => !used.includes(id)))
+  const load = chunkCountLoad(shards, distribution)
+  const { migrations } = selectMigrations({ shards, distribution, load, available, attemptJumbo: false })
+  for (const { because } of migrations) if (!/^[a-z] .*\d/.test(because)) throw new Error(`no reason: ${because}`)
+  return text(migrations)
+}
+
+function bySize(described: readonly Shard[], ranges: readonly ZoneRange[] = []): string[] {
+  const { shards, chunks } = picture(...described)
+  const distribution = new Distribution(chunks, ranges)
+  const bytes = new Map(described.flatMap((shard, i) => (shard.bytes === undefined ? [] : [[shards[i]!.id, shard.bytes] as const])))
+  const load = dataSizeLoad(shards, { bytes, maxChunkSizeBytes: 100 })
+  const available = new Set(shards.map(({ id }) => id))
+  return text(selectMigrations({ shards, distribution, load, available, attemptJumbo: false }).migrations)
+}
+
+t.test('chunk count: basic', async (t) => {
+  t.same(byCount([{ chunks: 4 }, { chunks: 0 }, { chunks: 3 }]), ['a>b 0 chunksImbalance'])
+})
+
+t.test('chunk count: small cluster', async (t) => {
+  t.same(byCount([{ chunks: 1 }, { chunks: 0 }]), [], 'one chunk is moved nowhere')
+  t.same(byCount([{ chunks: 2 }, { chunks: 0 }]), ['a>b 0 chunksImbalance'])
+  t.same(byCount([{ chunks: 0 }, { chunks: 2 }, { chunks: 0 }, { chunks: 0 }]), ['b>a 0 chunksImbalance'], 'the first of equal receivers')
+})
+
+t.test('chunk count: thresholds', async (t) => {
+  t.same(byCount([{ chunks: 3 }, { chunks: 2 }]), [], 'the ideal of five is three')
+  t.same(byCount([{ chunks: 4 }, { chunks: 2 }]), ['a>b 0 chunksImbalance'], 'one above the ideal')
+  t.same(byCount([{ chunks: 2 }, { chunks: 2 }, { chunks: 1 }]), [], 'none is above')
+  t.same(byCount([{ chunks: 55 }, { chunks: 45 }]), ['a>b 0 chunksImbalance'], 'however many chunks there are')
+})
+
+t.test('chunk count: parallel', async (t) => {
+  t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 0 }, { chunks: 0 }]), ['a>c 0 chunksImbalance', 'b>d 4 chunksImbalance'])
+  t.same(byCount([{ chunks: 8 }, { chunks: 0 }, { chunks: 0 }, { chunks: 0 }]), ['a>b 0 chunksImbalance'], 'each shard once')
+  t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 1 }]), ['a>c 0 chunksImbalance'])
+})
+
+t.test('chunk count: shards in use', async (t) => {
+  t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 0 }, { chunks: 0 }], [], ['a']), ['b>c 4 chunksImbalance'])
+  t.same(byCount([{ chunks: 4 }, { chunks: 0 }], [], ['b']), [])
+})
+
+t.test('chunk count: jumbo chunks stay', async (t) => {
+  t.same(byCount([{ chunks: ['jumbo', 'chunk', 'chunk', 'chunk'] }, { chunks: 0 }]), ['a>b 1 chunksImbalance'])
+  t.same(byCount([{ chunks: ['jumbo', 'jumbo', 'jumbo', 'jumbo'] }, { chunks: 0 }]), [])
+})
+
+t.test('chunk count: draining', async (t) => {
+  t.same(byCount([{ chunks: 2, draining: true }, { chunks: 0 }, { chunks: 5 }]), ['a>b 0 draining'])
+  t.same(
+    byCount([
+      { chunks: 2, draining: true },
+      { chunks: 2, draining: true },
+    ]),
+    [],
+    'to nobody',
+  )
+  t.same(
+    byCount([{ chunks: 2, draining: true }, { chunks: 2, draining: true }, { chunks: 0 }, { chunks: 1 }]),
+    ['a>c 0 draining', 'b>d 2 draining'],
+    'two at a time',
+  )
+  t.same(byCount([{ chunks: 0, draining: true }, { chunks: 6 }, { chunks: 5 }]), [], 'a draining shard gets nothing')
+  t.same(byCount([{ chunks: ['jumbo', 'chunk'], draining: true }, { chunks: 0 }]), ['a>b 1 draining'])
+  t.same(byCount([{ chunks: ['jumbo', 'jumbo'], draining: true }, { chunks: 0 }]), [], 'flagged ones stay even there')
+  t.same(byCount([{ chunks: 4 }, { chunks: 0, full: true }, { chunks: 1 }]), ['a>c 0 chunksImbalance'], 'nor does a full one')
+})
+
+t.test('chunk count: draining within zones', async (t) => {
+  const shards: Shard[] = [{ chunks: 2, draining: true, zones: ['x'] }, { chunks: 0 }, { chunks: 3, zones: ['x'] }]
+  t.same(byCount(shards, [zone(0, 2, 'x')]), ['a>c 0 draining'], 'only to a shard of the zone')
+  t.same(byCount(shards.slice(0, 2), [zone(0, 2, 'x')]), [], 'or not at all')
+})
+
+t.test('chunk count: zones', async (t) => {
+  t.same(byCount([{ chunks: 2 }, { chunks: 0, zones: ['x'] }], [zone(0, 1, 'x')]), ['a>b 0 zoneViolation'])
+  t.same(
+    byCount([{ chunks: 2, zones: ['x'] }, { chunks: 0 }, { chunks: 6, draining: true }], [zone(2, 3, 'x')]),
+    ['c>a 2 draining'],
+    'draining comes first',
+  )
+  t.same(byCount([{ chunks: ['jumbo', 'chunk'] }, { chunks: 0, zones: ['x'] }], [zone(0, 2, 'x')]), ['a>b 1 zoneViolation'])
+  t.same(
+    byCount([{ chunks: 4, zones: ['x'] }, { chunks: 0 }, { chunks: 0, zones: ['x'] }], [zone(0, 4, 'x')]),
+    ['a>c 0 chunksImbalance'],
+    'balance within a zone',
+  )
+  t.same(byCount([{ chunks: 2 }, { chunks: 0 }], [zone(0, 2, 'x')]), [], 'a zone that no shard carries')
+  const unzoned: Shard[] = [{ chunks: 6, zones: ['x'] }, { chunks: 0 }]
+  t.same(byCount(unzoned, [zone(0, 2, 'x')]), ['a>b 2 chunksImbalance'], 'what is in no zone may go anywhere')
+  t.same(byCount(unzoned, [zone(0, 3, 'x')]), [], 'its ideal counts all chunks: three of six')
+})
+
+t.test('a chunk that a zone covers in part is in no zone until it is split', async (t) => {
+  const { chunks } = picture({ chunks: 2 })
+  const ranges = [{ min: '000005', max: keyOf(2), zone: 'x' }]
+  t.same(
+    new Distribution(chunks, ranges).chunksOn('a').map((each) => each.zone),
+    ['', 'x'],
+  )
+  t.same([...splitsAtZones(chunks, ranges)], [[chunks[0], ['000005']]])
+  t.equal(splitsAtZones(chunks, [zone(0, 1, 'x')]).size, 0, 'bounds of chunks need no split')
+})
+
+t.test('data size: thresholds', async (t) => {
+  t.same(
+    bySize([
+      { chunks: 3, bytes: 300 },
+      { chunks: 1, bytes: 0 },
+    ]),
+    ['a>b 0 chunksImbalance'],
+    'three chunks of difference',
+  )
+  t.same(
+    bySize([
+      { chunks: 9, bytes: 299 },
+      { chunks: 1, bytes: 0 },
+    ]),
+    [],
+    'one byte less; numbers of chunks do not matter',
+  )
+  t.same(
+    bySize([
+      { chunks: 1, bytes: 1000 },
+      { chunks: 1, bytes: 701 },
+    ]),
+    [],
+  )
+  t.same(
+    bySize([
+      { chunks: 1, bytes: 0 },
+      { chunks: 1, bytes: 0 },
+    ]),
+    [],
+    'no data',
+  )
+  t.same(bySize([{ chunks: 1, bytes: 1000 }, { chunks: 0 }]), [], 'a shard that did not tell takes no part')
+})
+
+t.test('data size: pairs', async (t) => {
+  t.same(
+    bySize([
+      { chunks: 2, bytes: 900 },
+      { chunks: 2, bytes: 800 },
+      { chunks: 0, bytes: 0 },
+      { chunks: 0, bytes: 10 },
+    ]),
+    ['a>c 0 chunksImbalance', 'b>d 2 chunksImbalance'],
+  )
+  t.same(
+    bySize([
+      { chunks: ['jumbo', 'chunk'], bytes: 900 },
+      { chunks: 0, bytes: 0 },
+    ]),
+    ['a>b 1 chunksImbalance'],
+  )
+})
+
+t.test('data size: draining and zones come first', async (t) => {
+  t.same(
+    bySize([
+      { chunks: 1, bytes: 10, draining: true },
+      { chunks: 0, bytes: 900 },
+      { chunks: 0, bytes: 20 },
+    ]),
+    ['a>c 0 draining'],
+  )
+  t.same(
+    bySize(
+      [
+        { chunks: 1, bytes: 10 },
+        { chunks: 0, bytes: 900, zones: ['x'] },
+      ],
+      [zone(0, 1, 'x')],
+    ),
+    ['a>b 0 zoneViolation'],
+  )
+})
+
+t.test('data size: a shard with its share gets nothing', async (t) => {
+  const shards: Shard[] = [
+    { chunks: 3, bytes: 1000 },
+    { chunks: 1, bytes: 600 },
+    { chunks: 0, bytes: 0, full: true },
+  ]
+  t.same(bySize(shards), [])
+})

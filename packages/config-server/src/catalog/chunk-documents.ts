@@ -1,0 +1,110 @@
+/** Documents of config.chunks in the shapes of the emulated version. Manual: reference/config-database; server: type_chunk.cpp. */
+import { compareTimestamps, timestampPair, type TimestampPair } from '@shardlab/actor'
+import {
+  arrayIndexName,
+  BsonType,
+  documentsOf,
+  DocumentWriter,
+  fieldsOf,
+  findField,
+  stringValue,
+  toRawValue,
+  ObjectId,
+  type RawValue,
+} from '@shardlab/bson'
+import { formatValue } from '@shardlab/query'
+import { parseChunk, type Behaviours, type Chunk } from '@shardlab/sharding'
+
+/** Since when a shard owned the range. */
+export interface ChunkHistoryEntry {
+  readonly validAfter: TimestampPair
+  readonly shard: string
+}
+
+/** A chunk with everything that the catalog keeps of it. */
+export interface StoredChunk extends Chunk {
+  readonly id: RawValue
+  /** Null: the document has no such field, which counts as false. */
+  readonly jumbo: boolean | null
+  /** Newest first; empty where the version keeps none. */
+  readonly history: readonly ChunkHistoryEntry[]
+}
+
+/** The collection that a chunk belongs to. */
+export interface ChunkOwner {
+  readonly ns: string
+  readonly uuid: Uint8Array
+  readonly epoch: Uint8Array
+}
+
+/**
+ * `range-first`: the collection, range and shard stand before the version, as in chunks of a new collection; `version-first`: as some
+ * operations of older versions write them.
+ */
+export type ChunkFieldOrder = 'range-first' | 'version-first'
+
+/** Reads a document that {@link chunkDocumentOf} has written, or that a client has put in its place. */
+export function parseStoredChunk(document: Uint8Array): StoredChunk {
+  const jumbo = findField(document, 'jumbo')
+  const history = findField(document, 'history')
+  return {
+    ...parseChunk(document),
+    id: findField(document, '_id')!,
+    jumbo: jumbo === undefined ? null : jumbo.isTruthy(),
+    history: history?.type === BsonType.array ? documentsOf(history).flatMap(parseHistoryEntry) : [],
+  }
+}
+
+function parseHistoryEntry(document: Uint8Array): ChunkHistoryEntry[] {
+  const validAfter = findField(document, 'validAfter')
+  const shard = findField(document, 'shard')
+  return validAfter?.type === BsonType.timestamp && shard?.type === BsonType.string
+    ? [{ validAfter: timestampPair(validAfter), shard: shard.asString() }]
+    : []
+}
+
+/** The chunk as config.chunks holds it. `order` is heeded by the versions whose operations differ in it. */
+export function chunkDocumentOf(
+  behaviours: Behaviours,
+  { ns, uuid, epoch }: ChunkOwner,
+  chunk: StoredChunk,
+  order: ChunkFieldOrder = 'range-first',
+): Uint8Array {
+  const writer = new DocumentWriter(256).value('_id', chunk.id)
+  const isByUuid = behaviours.chunksAreKeyedByUuid
+  const version = () => {
+    writer.timestamp('lastmod', chunk.major, chunk.minor)
+    if (!isByUuid) writer.objectId('lastmodEpoch', epoch)
+  }
+  const versionFirst = !isByUuid && (order === 'version-first' || behaviours.chunksBeginWithTheirVersion)
+  if (versionFirst) version()
+  if (isByUuid) writer.uuid('uuid', uuid)
+  else writer.string('ns', ns)
+  writer.document('min', chunk.min).document('max', chunk.max).string('shard', chunk.shard)
+  if (!versionFirst) version()
+  if (chunk.jumbo !== null) writer.bool('jumbo', chunk.jumbo)
+  return behaviours.chunksHaveHistory ? writeHistory(writer, behaviours, chunk.history).finish() : writer.finish()
+}
+
+function writeHistory(writer: DocumentWriter, behaviours: Behaviours, history: readonly ChunkHistoryEntry[]): DocumentWriter {
+  const newest = history[0]
+  if (behaviours.chunksHaveOnCurrentShardSince && newest !== undefined)
+    writer.timestamp('onCurrentShardSince', newest.validAfter[0], newest.validAfter[1])
+  writer.startArray('history')
+  history.forEach(({ validAfter, shard }, i) =>
+    writer.startDocument(arrayIndexName(i)).timestamp('validAfter', validAfter[0], validAfter[1]).string('shard', shard).end(),
+  )
+  return writer.end()
+}
+
+/** The `_id` of a chunk: made of its namespace and lower bound (`test.c-a_MinKey`) where the version does so, else the given ObjectId. */
+export function chunkId(behaviours: Behaviours, ns: string, min: Uint8Array, objectId: Uint8Array): RawValue {
+  if (!behaviours.chunkIdsTellRange) return toRawValue(new ObjectId(objectId))
+  const bounds = fieldsOf(min).map(([name, value]) => `${name}_${formatValue(value)}`)
+  return stringValue(`${ns}-${bounds.join('')}`)
+}
+
+/** The latest of these times; `[0, 1]` for none. */
+export function latest(times: readonly TimestampPair[]): TimestampPair {
+  return times.reduce<TimestampPair>((newest, time) => (compareTimestamps(time, newest) > 0 ? time : newest), [0, 1])
+}

@@ -1,0 +1,30 @@
+/** A chunk is no longer marked as jumbo. Server: sharding_catalog_manager_chunk_operations.cpp, clearJumboFlag. */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { compareDocuments, CommandError } from '@shardlab/bson'
+import { formatRange } from '@shardlab/sharding'
+import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
+import type { ShardingCatalog } from './sharding-catalog.js'
+
+/**
+ * The chunk gets the next major version, so that its shard learns of it. Nothing happens to one without the mark.
+ * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone; 51262 when there is no such chunk; 150 StaleEpoch
+ */
+export async function clearJumboFlag(
+  catalog: ShardingCatalog,
+  { ns, epoch, min, max }: RequestOf<'config.clear-jumbo-flag'>,
+): Promise<ReplyOf<'config.clear-jumbo-flag'>> {
+  const chunks = CollectionChunks.open(catalog, ns)
+  if (chunks === null) throw new CommandError('ConflictingOperationInProgress', 'Collection does not exist')
+  const chunk = chunks.at(min)
+  if (chunk === null || compareDocuments(chunk.max, max) !== 0)
+    throw new CommandError(51262, `Unable to locate chunk ${formatRange(min, max)} from ns: ${ns}`)
+  if (chunk.jumbo !== true) return { error: null }
+  if (chunks.epoch !== epoch)
+    throw new CommandError(
+      'StaleEpoch',
+      `The epoch of collection '${ns}' has changed since the migration began. The config server's collection placement version epoch is now '${chunks.epoch}', but the shard's is ${epoch}'. Aborting clear jumbo on chunk (${formatRange(min, max)}).`,
+    )
+  chunks.put(withVersion({ ...chunk, jumbo: null }, nextMajor(chunks.version)), 'range-first')
+  await catalog.node.flush()
+  return { error: null }
+}

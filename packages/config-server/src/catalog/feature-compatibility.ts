@@ -1,0 +1,55 @@
+/** The feature compatibility version of the cluster. Server: set_feature_compatibility_version_command.cpp, feature_compatibility_version_parser.cpp. */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { setFeatureCompatibilityVersionOf } from '@shardlab/node'
+import type { Behaviours } from '@shardlab/sharding'
+import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+
+export const featureCompatibilityHandlers: ConfigHandlers<'config.set-feature-compatibility-version'> = {
+  'config.set-feature-compatibility-version': setFeatureCompatibilityVersion,
+}
+
+async function setFeatureCompatibilityVersion(
+  catalog: ShardingCatalog,
+  { version }: RequestOf<'config.set-feature-compatibility-version'>,
+): Promise<ReplyOf<'config.set-feature-compatibility-version'>> {
+  const { node, behaviours } = catalog
+  const { context } = node
+  checkKnown(behaviours, version)
+  const versions = behaviours.featureCompatibilityVersions
+  const actual = node.featureCompatibilityVersion
+  // Between two long-term releases lies one that only clusters of its own binaries have.
+  if (versions.length === 3 && version === versions[1] && version !== actual)
+    throw new CommandError(
+      5147403,
+      `cannot set featureCompatibilityVersion to '${version}' while featureCompatibilityVersion is '${actual}'`,
+    )
+  // Shards first when it goes down, last when it goes up: no shard has a feature that the config server has not.
+  await context.reach('config.set-feature-compatibility-version.started', { version })
+  await context.all(catalog.shardIds().map((shard) => context.request(shard, 'shard.set-feature-compatibility-version', { version })))
+  setFeatureCompatibilityVersionOf(node, version)
+  await node.flush()
+  return { error: null }
+}
+
+/** @throws CommandError 2 BadValue or 4926900 */
+function checkKnown({ featureCompatibilityVersions: versions, featureCompatibilityErrors: style }: Behaviours, version: string): void {
+  if (versions.includes(version)) return
+  const [oldest, ...newer] = versions
+  switch (style) {
+    case 'bad-value':
+      throw new CommandError(
+        'BadValue',
+        `Invalid command argument. Expected '${versions.at(-1)}' or '${oldest}', found ${version} in: { setFeatureCompatibilityVersion: "${version}" }. See http://dochub.mongodb.org/core/${versions.at(-1)}-feature-compatibility.`,
+      )
+    default: {
+      // The last quotation mark is missing in the server's text, too.
+      const choice = [oldest, ...newer].map((each) => `'${each}`).join("' or ")
+      const seen = style === 'with-value' ? ` value '${version}';` : ' value,'
+      throw new CommandError(
+        4926900,
+        `Invalid feature compatibility version${seen} expected ${choice}. See https://docs.mongodb.com/master/release-notes/${oldest}-compatibility/#feature-compatibility.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Migrations as the config server sees them: it asks the owner of a range to give it away, and writes down that it has.
+ * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp, sharding_catalog_manager_chunk_operations.cpp.
+ */
+import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { BsonType, CommandError, compareDocuments, elementsOf, errorDocument, findField } from '@shardlab/bson'
+import { formatRange, comparePlacement, ShardKeyPattern } from '@shardlab/sharding'
+import type { StoredChunk } from './chunk-documents.js'
+import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
+import { moveRange } from './move-range.js'
+import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+
+export const migrationHandlers: ConfigHandlers<
+  'config.move-range' | 'config.commit-chunk-migration' | 'config.ensure-chunk-version-is-greater-than'
+> = {
+  'config.move-range': requestMove,
+  'config.commit-chunk-migration': commitMigration,
+  'config.ensure-chunk-version-is-greater-than': ensureVersion,
+}
+
+/** How long a donor is looked for that does not answer, and the pause between two attempts. */
+const donorSearchMs = 15_000
+const donorPauseMs = 250
+/** How long a donor works on one request before it is asked again; it joins what is running. */
+const donorTimeoutMs = 60_000
+const bytesPerMegabyte = 1024 * 1024
+
+async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.move-range'>): Promise<ReplyOf<'config.move-range'>> {
+  const { ns, min, max, to, forceJumbo, waitForDelete } = request
+  const { context } = catalog.node
+  const chunks = CollectionChunks.open(catalog, ns)
+  if (chunks === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
+  if (findField(chunks.document, 'unsplittable')?.isTruthy() === true)
+    throw new CommandError('NamespaceNotSharded', `Can't execute moveRange on unsharded collection ${ns}`)
+  if (!catalog.shardIds().includes(to)) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
+  const chunk = chunkOf(chunks, min, max)
+  // A donor says what is wrong with bounds that are none of this shard key.
+  if (chunk.shard === to && isBound(chunks, min) && isBound(chunks, max)) return { error: null }
+  if (catalog.behaviours.moveChunkHeedsZones) checkReceiver(catalog, chunks, chunk, to)
+  if (!allowsMigrations(chunks.document))
+    throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes so moveChunk is not allowed.')
+  await context.reach('config.migration.requested', { ns })
+  const { error } = await askDonor(catalog, chunk.shard, {
+    ns,
+    min,
+    max,
+    to,
+    chunkMin: chunk.min,
+    chunkMax: chunk.max,
+    chunkVersion: chunks.placementVersion([chunk.major, chunk.minor]),
+    maxChunkSizeBytes: maxChunkSizeBytes(catalog, chunks.document),
+    forceJumbo,
+    waitForDelete,
+  })
+  if (error === null) return { error: null }
+  // What fails behind the commit does not undo it.
+  const now = CollectionChunks.open(catalog, ns)
+  const isMoved = now !== null && isBound(now, min) && isBound(now, max) && chunkOf(now, min, max).shard === to
+  return { error: isMoved ? null : error }
+}
+
+/** Asks until the donor has answered; it may crash and come back meanwhile. */
+async function askDonor(
+  catalog: ShardingCatalog,
+  donor: string,
+  request: RequestOf<'shard.move-range'>,
+): Promise<ReplyOf<'shard.move-range'>> {
+  const { context, stopping } = catalog.node
+  for (let searchedMs = 0; ;) {
+    try {
+      return await context.request(donor, 'shard.move-range', request, { timeoutMs: donorTimeoutMs })
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      if (error.reason === 'timed-out') continue
+      if (searchedMs >= donorSearchMs) {
+        const message = `Could not find host matching read preference { mode: "primary" } for set ${donor}`
+        return { error: errorDocument(new CommandError('FailedToSatisfyReadPreference', message)) }
+      }
+    }
+    await context.sleep(donorPauseMs, stopping.signal)
+    searchedMs += donorPauseMs
+  }
+}
+
+/** The chunk in which a range begins, or ends where its beginning is not given; any one for bounds that are none of this shard key. */
+function chunkOf(chunks: CollectionChunks, min: Uint8Array | null, max: Uint8Array | null): StoredChunk {
+  const first = () => chunks.beginningAtOrBelow(shardKeyOf(chunks).globalMin)
+  const chunk = min === null ? chunks.endingAtOrAbove(max!) : chunks.beginningAtOrBelow(min)
+  const known = isBound(chunks, min) && isBound(chunks, max) ? chunk : first()
+  if (known === null)
+    throw new CommandError('IncompatibleShardingMetadata', `Tried to find max chunk version for collection '${chunks.ns}', but found no chunks`)
+  return known
+}
+
+function shardKeyOf({ document }: CollectionChunks): ShardKeyPattern {
+  return ShardKeyPattern.parse(findField(document, 'key')!.slice(), { compoundHashed: true })
+}
+
+function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
+  return bound === null || shardKeyOf(chunks).keyStringOfBound(bound) !== undefined
+}
+
+/** @throws CommandError 20 IllegalOperation: the shard drains, or is not in the zone of the chunk */
+function checkReceiver({ store }: ShardingCatalog, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
+  const shard = store.get('config.shards', to)!
+  if (findField(shard, 'draining')?.isTruthy() === true) throw new CommandError('IllegalOperation', `${to} is currently draining.`)
+  const zone = store
+    .find('config.tags', { ns })
+    .find((tag) => compareDocuments(findField(tag, 'min')!.slice(), chunk.min) <= 0 && compareDocuments(findField(tag, 'max')!.slice(), chunk.min) > 0)
+  const name = zone === undefined ? undefined : findField(zone, 'tag')?.asString()
+  const tags = findField(shard, 'tags')
+  const own = tags?.type === BsonType.array ? elementsOf(tags).map((tag) => (tag.type === BsonType.string ? tag.asString() : '')) : []
+  if (name !== undefined && !own.includes(name)) throw new CommandError('IllegalOperation', `${to} doesn't have right tag`)
+}
+
+/** The limit of the collection, or of the cluster. */
+export function maxChunkSizeBytes({ store, behaviours }: ShardingCatalog, collection: Uint8Array | null): number {
+  const own = collection === null ? undefined : findField(collection, 'maxChunkSizeBytes')
+  if (own?.isNumber() === true && own.asNumber() > 0) return own.asNumber()
+  const setting = store.get('config.settings', 'chunksize')
+  const megabytes = setting === null ? undefined : findField(setting, 'value')
+  return megabytes?.isNumber() === true && megabytes.asNumber() > 0
+    ? Math.trunc(megabytes.asNumber() * bytesPerMegabyte)
+    : behaviours.defaultChunkSizeBytes
+}
+
+function allowsMigrations(collection: Uint8Array): boolean {
+  const isFalse = (name: string) => {
+    const value = findField(collection, name)
+    return value?.type === BsonType.bool && !value.isTruthy()
+  }
+  return !isFalse('allowMigrations') && !isFalse('permitMigrations')
+}
+
+/**
+ * @throws CommandError 70 ShardNotFound: no such recipient, or it is draining; 117 ConflictingOperationInProgress: the collection is gone or
+ *   may not move, or the chunk has a newer version; 150 StaleEpoch; 40165 when no chunk covers the range; 4914702 when a third shard has it
+ */
+async function commitMigration(
+  catalog: ShardingCatalog,
+  request: RequestOf<'config.commit-chunk-migration'>,
+): Promise<ReplyOf<'config.commit-chunk-migration'>> {
+  const { ns, from, to, min, max } = request
+  await catalog.node.context.reach('config.migration.before-commit', { ns })
+  const reply = commit(catalog, request)
+  await catalog.node.flush()
+  catalog.node.context.log('info', 'a range has another owner', { ns, from, to, range: formatRange(min, max) })
+  await catalog.node.context.reach('config.migration.committed', { ns })
+  return reply
+}
+
+function commit(
+  catalog: ShardingCatalog,
+  { ns, from, to, min, max, chunkVersion }: RequestOf<'config.commit-chunk-migration'>,
+): ReplyOf<'config.commit-chunk-migration'> {
+  const recipient = catalog.store.get('config.shards', to)
+  if (recipient === null) throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
+  if (findField(recipient, 'draining')?.isTruthy() === true) throw new CommandError('ShardNotFound', `Shard ${to} is currently draining`)
+  const chunks = CollectionChunks.open(catalog, ns)
+  if (chunks === null) throw new CommandError('ConflictingOperationInProgress', 'Collection does not exist')
+  if (!allowsMigrations(chunks.document))
+    throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes and chunks cannot be moved')
+  const { version } = chunks
+  if (!isSameGeneration(chunks, chunkVersion)) {
+    throw new CommandError(
+      'StaleEpoch',
+      `The epoch of collection '${ns}' has changed since the migration began. The config server's collection placement version epoch is now '${chunks.epoch}', but the shard's is ${chunkVersion[0]}'. Aborting migration commit for chunk (${formatRange(min, max)}).`,
+    )
+  }
+  const chunk = covering(chunks, min, max)
+  if (chunk.shard === to) {
+    const onDonor = chunks.placementVersion(chunks.versionOn(from))
+    return { shardVersion: onDonor, collectionVersion: chunks.placementVersion(version), error: null }
+  }
+  if (chunk.shard !== from) {
+    throw new CommandError(
+      4914702,
+      `Migrated  chunk ${formatRange(min, max)} from ns: ${ns} not owned by donor ${from} neither by recipient ${to}`,
+    )
+  }
+  const current = chunks.placementVersion([chunk.major, chunk.minor])
+  if (comparePlacement(chunkVersion, current) < 0) {
+    const text = (tuple: PlacementVersionTuple) => `${tuple[3]}|${tuple[4]}||${tuple[0]}`
+    throw new CommandError(
+      'ConflictingOperationInProgress',
+      `Rejecting migration request because the version of the requested chunk ${formatRange(min, max)}(${text(chunkVersion)}) is older than the version of the current chunk ${formatRange(chunk.min, chunk.max)}(${text(current)}) on shard ${from}`,
+    )
+  }
+  const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter: catalog.node.clock.tick() })
+  return {
+    shardVersion: chunks.placementVersion(moved.donorVersion),
+    collectionVersion: chunks.placementVersion(moved.collectionVersion),
+    error: null,
+  }
+}
+
+/** @throws CommandError 40165 */
+function covering(chunks: CollectionChunks, min: Uint8Array, max: Uint8Array): StoredChunk {
+  const chunk = chunks.beginningAtOrBelow(min)
+  if (chunk === null || compareDocuments(chunk.max, max) < 0)
+    throw new CommandError(
+      40165,
+      `Could not find a chunk including bounds ${formatRange(min, max)}. Cannot execute the migration commit with invalid chunks.`,
+    )
+  return chunk
+}
+
+function isSameGeneration(chunks: CollectionChunks, [epoch, seconds, increment]: PlacementVersionTuple): boolean {
+  return chunks.isGeneration([epoch, [seconds, increment]])
+}
+
+/** Nothing happens when the chunk is newer, or is not there in this form: a commit would be refused anyway. */
+async function ensureVersion(
+  catalog: ShardingCatalog,
+  { ns, min, version }: RequestOf<'config.ensure-chunk-version-is-greater-than'>,
+): Promise<ReplyOf<'config.ensure-chunk-version-is-greater-than'>> {
+  const chunks = CollectionChunks.open(catalog, ns)
+  const chunk = chunks?.beginningAtOrBelow(min) ?? null
+  if (chunks === null || chunk === null || !isSameGeneration(chunks, version)) return { error: null }
+  if (comparePlacement(chunks.placementVersion([chunk.major, chunk.minor]), version) <= 0) {
+    chunks.put(withVersion(chunk, nextMajor(chunks.version)), 'version-first')
+    await catalog.node.flush()
+  }
+  return { error: null }
+}

@@ -1,0 +1,84 @@
+/** A range changes its owner in config.chunks. Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration. */
+import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
+import { compareDocuments, CommandError } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import type { ChunkHistoryEntry, StoredChunk } from './chunk-documents.js'
+import { nextMajor, nextMinor, withVersion, type ChunkVersion, type CollectionChunks } from './chunk-operations.js'
+import type { ShardingCatalog } from './sharding-catalog.js'
+
+export interface RangeMove {
+  /** Within one chunk; all of it, or a part. */
+  readonly min: Uint8Array
+  readonly max: Uint8Array
+  readonly toShard: string
+  /** When it happens: later than all that the chunk's history tells. */
+  readonly validAfter: TimestampPair
+}
+
+/** What a move has written, and the versions after it. */
+export interface MovedRange {
+  readonly moved: StoredChunk
+  /** What is left of the chunk on the donor, before and behind the range. */
+  readonly rest: readonly StoredChunk[]
+  /** Another chunk of the donor whose version was raised with it, so that routers notice; null when it has none. */
+  readonly control: StoredChunk | null
+  readonly collectionVersion: ChunkVersion
+  /** The donor's: 0|0 when it has given its last chunk. */
+  readonly donorVersion: ChunkVersion
+}
+
+/**
+ * Gives a part of `chunk` to another shard. The major version grows by one: the moved chunk gets minor 0, what is left before and behind it
+ * and a control chunk of the donor the next ones. The moved chunk keeps its `_id`, the rest gets new ones and keeps the history.
+ * Writes config.chunks; `StorageNode.flush` follows.
+ * @param chunk as config.chunks has it, covering the range: the checks that a commit needs are the caller's
+ * @throws CommandError 105 IncompatibleShardingMetadata when the history is not older than the move; nothing is changed then
+ */
+export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, chunk: StoredChunk, move: RangeMove): MovedRange {
+  const { min, max, toShard, validAfter } = move
+  const newest = chunk.history[0]
+  if (newest !== undefined && compareTimestamps(newest.validAfter, validAfter) >= 0) {
+    const text = ([seconds, increment]: TimestampPair) => `Timestamp(${seconds}, ${increment})`
+    throw new CommandError(
+      'IncompatibleShardingMetadata',
+      `The chunk history for chunk with namespace ${chunks.ns} and min key ${formatDocument(min)} is corrupted. The last validAfter ${text(newest.validAfter)} is greater or equal to the new validAfter ${text(validAfter)}`,
+    )
+  }
+  const control = chunks.lowestOnBeside(chunk.shard, chunk.min)
+  let version = nextMajor(chunks.version)
+  const { behaviours } = catalog
+  const history = [{ validAfter, shard: toShard }, ...recent(chunk.history, validAfter[0], historyWindowSeconds(catalog))]
+  const jumbo = behaviours.movedChunksKeepJumbo ? chunk.jumbo : null
+  const moved: StoredChunk = withVersion({ ...chunk, min, max, shard: toShard, history, jumbo }, version)
+  chunks.put(moved, 'version-first')
+  const rest: StoredChunk[] = []
+  const leave = (from: Uint8Array, to: Uint8Array) => {
+    if (compareDocuments(from, to) === 0) return
+    version = nextMinor(version)
+    rest.push(withVersion({ ...chunk, id: chunks.newId(from), min: from, max: to }, version))
+  }
+  leave(chunk.min, min)
+  leave(max, chunk.max)
+  for (const part of rest) chunks.put(part, 'version-first')
+  let raised: StoredChunk | null = null
+  if (control !== null) {
+    version = nextMinor(version)
+    raised = withVersion(behaviours.controlChunksTellJumbo ? { ...control, jumbo: control.jumbo === true } : control, version)
+    chunks.put(raised, 'version-first')
+  }
+  const donorVersion: ChunkVersion = raised === null && rest.length === 0 ? [0, 0] : version
+  return { moved, rest, control: raised, collectionVersion: version, donorVersion }
+}
+
+/** How long the catalog remembers the owners of a chunk. */
+export function historyWindowSeconds({ behaviours, node }: ShardingCatalog): number {
+  const lifetime = behaviours.mergedChunksKeepTheirTime ? node.parameters.number('transactionLifetimeLimitSeconds') : 0
+  return Math.max(behaviours.snapshotHistoryWindowSeconds, lifetime, 10)
+}
+
+/** Without what is older than the window; one entry always stays. */
+function recent(history: readonly ChunkHistoryEntry[], nowSeconds: number, windowSeconds: number): readonly ChunkHistoryEntry[] {
+  let length = history.length
+  while (length > 1 && history[length - 1]!.validAfter[0] + windowSeconds < nowSeconds) length--
+  return history.slice(0, length)
+}

@@ -1,0 +1,134 @@
+/**
+ * Which collections are sampled, and who may sample how much: config.queryAnalyzers, and the members that report how much they serve.
+ * Server: configure_query_analyzer_cmd.cpp, query_analysis_coordinator.cpp. Manual: reference/command/configureQueryAnalyzer.
+ */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { DocumentWriter, FieldIterator, findField, sameBytes } from '@shardlab/bson'
+import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+
+const queryAnalyzers = 'config.queryAnalyzers'
+
+/** A member that samples. Kept in memory only, as on the server: after a restart everybody reports anew. */
+interface Sampler {
+  pingedAtMs: number
+  queriesPerSecond: number
+}
+
+const samplers = new WeakMap<ShardingCatalog, Map<string, Sampler>>()
+
+export const queryAnalyzerHandlers: ConfigHandlers<
+  'config.configure-query-analyzer' | 'config.refresh-query-analyzer' | 'config.remove-query-analyzers'
+> = {
+  'config.configure-query-analyzer': configure,
+  'config.refresh-query-analyzer': refresh,
+  async 'config.remove-query-analyzers'(catalog, { namespaces }) {
+    removeQueryAnalyzers(catalog, namespaces)
+    await catalog.node.flush()
+    return { error: null }
+  },
+}
+
+/** Forgets the sampling of these collections. {@link StorageNode.flush} follows. */
+function removeQueryAnalyzers({ store }: ShardingCatalog, namespaces: readonly string[]): void {
+  for (const ns of namespaces) {
+    const document = store.get(queryAnalyzers, ns)
+    if (document !== null) store.remove(queryAnalyzers, document)
+  }
+}
+
+/** Forgets the sampling of all collections of a database. {@link StorageNode.flush} follows. */
+export function removeQueryAnalyzersOf(catalog: ShardingCatalog, db: string): void {
+  const namespaces = catalog.store.find(queryAnalyzers, {}).map((document) => textOf(document, '_id'))
+  removeQueryAnalyzers(
+    catalog,
+    namespaces.filter((ns) => ns.startsWith(`${db}.`)),
+  )
+}
+
+async function configure(
+  catalog: ShardingCatalog,
+  { ns, uuid, configuration }: RequestOf<'config.configure-query-analyzer'>,
+): Promise<ReplyOf<'config.configure-query-analyzer'>> {
+  const { store, node } = catalog
+  const known = store.get(queryAnalyzers, ns)
+  const mode = findField(configuration, 'mode')!.asString()
+  if (mode === 'off') {
+    // The time at which it was stopped first stays.
+    if (known === null || textOf(known, 'mode') === 'off') return { oldConfiguration: null, error: null }
+    const writer = new DocumentWriter(192)
+    for (const it = new FieldIterator(known); it.next();) {
+      if (it.name() === 'mode') writer.string('mode', 'off')
+      else writer.value(it.name(), it.value())
+    }
+    store.put(queryAnalyzers, writer.date('stopTime', node.context.now()).finish())
+  } else {
+    const goesOn = known !== null && textOf(known, 'mode') === mode && isOfCollection(known, uuid)
+    const writer = new DocumentWriter(192).string('_id', ns).uuid('collUuid', uuid).fields(configuration)
+    if (goesOn) writer.value('startTime', findField(known, 'startTime')!)
+    else writer.date('startTime', node.context.now())
+    store.put(queryAnalyzers, writer.finish())
+  }
+  await node.flush()
+  return { oldConfiguration: known === null || !isOfCollection(known, uuid) ? null : configurationOf(known), error: null }
+}
+
+function refresh(
+  catalog: ShardingCatalog,
+  { name, statistics }: RequestOf<'config.refresh-query-analyzer'>,
+): ReplyOf<'config.refresh-query-analyzer'> {
+  const now = catalog.node.context.now()
+  const known = samplersOf(catalog)
+  const own = findField(statistics, 'numQueriesExecutedPerSecond')!.asNumber()
+  known.set(name, { pingedAtMs: now, queriesPerSecond: own })
+  const ratio = shareOf(catalog, own, now)
+  const active = catalog.store.find(queryAnalyzers, { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } }, { _id: 1 })
+  const configurations = active.map((document) =>
+    new DocumentWriter(192)
+      .string('ns', textOf(document, '_id'))
+      .value('collectionUuid', findField(document, 'collUuid')!)
+      .double('samplesPerSecond', ratio * findField(document, 'samplesPerSecond')!.asNumber())
+      .value('startTime', findField(document, 'startTime')!)
+      .finish(),
+  )
+  return { configurations, error: null }
+}
+
+/** What a member gets of each rate: by the queries that it serves, or the same for all as long as not every member has reported any. */
+function shareOf(catalog: ShardingCatalog, own: number, now: number): number {
+  const known = samplersOf(catalog)
+  const aliveSinceMs = now - catalog.node.parameters.number('queryAnalysisSamplerInActiveThresholdSecs') * 1000
+  let members = 0
+  let total = 0
+  for (const { pingedAtMs, queriesPerSecond } of known.values()) {
+    if (pingedAtMs <= aliveSinceMs) continue
+    members++
+    total += queriesPerSecond
+  }
+  // Routers that are alive and have not reported yet.
+  const silent = catalog.store
+    .find('config.mongos', { ping: { $gt: new Date(aliveSinceMs) } })
+    .filter((document) => !known.has(textOf(document, '_id'))).length
+  return silent > 0 || total === 0 ? 1 / (members + silent) : own / total
+}
+
+function samplersOf(catalog: ShardingCatalog): Map<string, Sampler> {
+  let known = samplers.get(catalog)
+  if (known === undefined) samplers.set(catalog, (known = new Map()))
+  return known
+}
+
+function textOf(document: Uint8Array, name: string): string {
+  return findField(document, name)!.asString()
+}
+
+function isOfCollection(document: Uint8Array, uuid: Uint8Array): boolean {
+  const value = findField(document, 'collUuid')
+  // A binary value begins with its length and subtype.
+  return value !== undefined && sameBytes(value.asBinary(), uuid)
+}
+
+function configurationOf(document: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(64).string('mode', textOf(document, 'mode'))
+  const rate = findField(document, 'samplesPerSecond')
+  return (rate === undefined ? writer : writer.value('samplesPerSecond', rate)).finish()
+}

@@ -1,0 +1,63 @@
+/** The commit of refineCollectionShardKey. Server: sharding_catalog_manager_collection_operations.cpp, refineCollectionShardKey. */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, fieldsOf, findField, hexOf, maxKeyValue, minKeyValue, ObjectId, Timestamp, toRawValue, type RawValue } from '@shardlab/bson'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import { logChange } from './changelog.js'
+import { withFields } from './document-changes.js'
+import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+
+export const refineShardKeyHandlers: ConfigHandlers<'config.commit-refine-shard-key'> = { 'config.commit-refine-shard-key': commitRefine }
+
+async function commitRefine(
+  catalog: ShardingCatalog,
+  { ns, key, epoch }: RequestOf<'config.commit-refine-shard-key'>,
+): Promise<ReplyOf<'config.commit-refine-shard-key'>> {
+  const { store, behaviours, node } = catalog
+  const collection = catalog.collection(ns)
+  if (collection === null) throw new CommandError('NamespaceNotSharded', `refineCollectionShardKey namespace ${ns} is not sharded`)
+  const oldEpoch = findField(collection, 'lastmodEpoch')!
+  if (hexOf(oldEpoch.slice()) !== epoch) {
+    throw new CommandError(
+      'StaleEpoch',
+      `refineCollectionShardKey namespace ${ns} has a different epoch than mongos had in its routing table cache`,
+    )
+  }
+  const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
+  const newEpoch = toRawValue(new ObjectId(node.newObjectId()))
+  const start = new DocumentWriter(256).value('oldKey', findField(collection, 'key')!).document('newKey', key)
+  logChange(catalog, {
+    what: 'refineCollectionShardKey.start',
+    ns,
+    details: start.value('oldEpoch', oldEpoch).value('newEpoch', newEpoch).finish(),
+  })
+  const generation: Record<string, RawValue> = { lastmodEpoch: newEpoch }
+  if (behaviours.chunksAreKeyedByUuid) {
+    const [t, i] = node.clock.tick()
+    generation['timestamp'] = toRawValue(new Timestamp({ t, i }))
+  }
+  const keyField = findField(new DocumentWriter(64).document('key', key).finish(), 'key')!
+  const chunks = catalog.chunks(collection)
+  store.put('config.collections', withFields(collection, { ...generation, key: keyField }))
+  for (const chunk of chunks) {
+    const changes: Record<string, RawValue | null> = { ...boundsOf(shardKey, chunk), jumbo: null }
+    if (!behaviours.chunksAreKeyedByUuid) changes['lastmodEpoch'] = newEpoch
+    store.put('config.chunks', withFields(chunk, changes))
+  }
+  for (const tag of store.find('config.tags', { ns })) store.put('config.tags', withFields(tag, boundsOf(shardKey, tag)))
+  logChange(catalog, { what: 'refineCollectionShardKey.end', ns, details: new DocumentWriter().finish() })
+  await node.flush()
+  catalog.emitChange('shard-key-refined', ns)
+  return { error: null }
+}
+
+/** `min` and `max` with the new fields: MinKey, but MaxKey where all others are. */
+function boundsOf(shardKey: ShardKeyPattern, document: Uint8Array): { min: RawValue; max: RawValue } {
+  const min = findField(document, 'min')!.slice()
+  const max = findField(document, 'max')!.slice()
+  const isGlobalMax = fieldsOf(max).every(([, { type }]) => type === BsonType.maxKey)
+  const bounds = new DocumentWriter(256)
+    .document('min', shardKey.extendBound(min, minKeyValue))
+    .document('max', shardKey.extendBound(max, isGlobalMax ? maxKeyValue : minKeyValue))
+    .finish()
+  return { min: findField(bounds, 'min')!, max: findField(bounds, 'max')! }
+}

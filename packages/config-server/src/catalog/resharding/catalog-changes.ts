@@ -1,0 +1,169 @@
+/**
+ * What a resharding writes to the catalog. Everything of one change is written between two awaits, and is on the disk together.
+ * Server: resharding_coordinator_service.cpp.
+ */
+import type { ChunkAssignment } from '@shardlab/actor'
+import { boolValue, DocumentWriter, encode, decode, findField, ObjectId, Timestamp, toRawValue, type RawValue } from '@shardlab/bson'
+import { uuidText } from '@shardlab/node'
+import { chunkDocument, collectionDocument, type NewCollection } from '../catalog-documents.js'
+import { logChange } from '../changelog.js'
+import { withFields } from '../document-changes.js'
+import type { ShardingCatalog } from '../sharding-catalog.js'
+import { operationDocument, operationsNs, type CoordinatorState, type ReshardingOperation } from './operation.js'
+import type { NamedRange } from './request.js'
+
+/** `what` of the entries in config.changelog. */
+const transition = 'resharding.coordinator.transition'
+
+/** Notes that the collection is being resharded: from now on none of its chunks changes its owner. */
+export function beginOperation(catalog: ShardingCatalog, operation: ReshardingOperation): void {
+  putOperation(catalog, operation, 'unused')
+  changeEntry(catalog, operation.ns, { reshardingFields: reshardingFields(operation), allowMigrations: boolValue(false) })
+}
+
+/** The chunks and zones of the new key, under the temporary name, and who takes part. */
+export function writeTemporaryCollection(
+  catalog: ShardingCatalog,
+  operation: ReshardingOperation,
+  chunks: readonly ChunkAssignment[],
+  zones: readonly NamedRange[],
+): void {
+  const { store, node, behaviours } = catalog
+  removeTemporaryCollection(catalog, operation)
+  const timestamp = node.clock.tick()
+  const nowMs = node.context.now()
+  const collection: NewCollection = {
+    ns: operation.tempNs,
+    uuid: operation.id,
+    key: operation.key,
+    unique: false,
+    defaultCollation: null,
+    epoch: node.newObjectId(),
+    timestamp,
+    nowMs,
+  }
+  chunks.forEach((chunk, minor) =>
+    store.put('config.chunks', chunkDocument(behaviours, node.newObjectId(), collection, chunk, minor, timestamp)),
+  )
+  for (const { min, max, name } of zones) {
+    const tag = new DocumentWriter(256).objectId('_id', node.newObjectId()).string('ns', operation.tempNs)
+    store.put('config.tags', tag.document('min', min).document('max', max).string('tag', name).finish())
+  }
+  const entry = collectionDocument(behaviours, collection)
+  store.put(
+    'config.collections',
+    withFields(entry, { reshardingFields: reshardingFields(operation, 'recipient'), allowMigrations: boolValue(false) }),
+  )
+  putOperation(catalog, operation, 'initializing')
+  changeEntry(catalog, operation.ns, { reshardingFields: reshardingFields(operation, 'donor') })
+}
+
+/** Another state, in all the places where it is told. */
+export function writeState(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState): void {
+  putOperation(catalog, operation, old)
+  const isAborting = operation.state === 'aborting'
+  changeEntry(catalog, operation.ns, {
+    reshardingFields: reshardingFields(operation, 'donor'),
+    ...(isAborting ? { allowMigrations: null } : {}),
+  })
+  changeEntry(catalog, operation.tempNs, { reshardingFields: reshardingFields(operation, 'recipient') })
+}
+
+/** From here on the collection is what was gathered: another UUID, key and generation, other chunks and zones. */
+export function commitOperation(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState): void {
+  const { store, node } = catalog
+  const { ns, tempNs, id, key } = operation
+  putOperation(catalog, operation, old)
+  const temporary = store.get('config.collections', tempNs)
+  if (temporary !== null) store.remove('config.collections', temporary)
+  const [t, i] = node.clock.tick()
+  changeEntry(catalog, ns, {
+    uuid: uuidValue(id),
+    key: findField(new DocumentWriter(64).document('key', key).finish(), 'key')!,
+    unique: boolValue(false),
+    lastmodEpoch: toRawValue(new ObjectId(node.newObjectId())),
+    timestamp: toRawValue(new Timestamp({ t, i })),
+    reshardingFields: reshardingFields(operation, 'recipient'),
+  })
+  for (const tag of store.find('config.tags', { ns })) store.remove('config.tags', tag)
+  for (const tag of store.find('config.tags', { ns: tempNs })) store.put('config.tags', encode({ ...decode(tag), ns }))
+}
+
+/** Nothing of the operation is left; after a commit nothing of what the collection was either. */
+export function finishOperation(catalog: ShardingCatalog, operation: ReshardingOperation, committed: boolean): void {
+  const { store } = catalog
+  if (committed) removeChunks(catalog, operation.sourceUuid)
+  else removeTemporaryCollection(catalog, operation)
+  const document = store.get(operationsNs, decode(operationDocument(operation))['_id'])
+  if (document !== null) store.remove(operationsNs, document)
+  const entry = catalog.collection(operation.ns)
+  if (entry !== null && findField(entry, 'reshardingFields') !== undefined)
+    changeEntry(catalog, operation.ns, { reshardingFields: null, allowMigrations: null })
+  logTransition(catalog, { ...operation, state: 'done' }, operation.state)
+}
+
+function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: ReshardingOperation): void {
+  const { store } = catalog
+  const entry = store.get('config.collections', tempNs)
+  if (entry !== null) store.remove('config.collections', entry)
+  for (const tag of store.find('config.tags', { ns: tempNs })) store.remove('config.tags', tag)
+  removeChunks(catalog, id)
+}
+
+function removeChunks({ store }: ShardingCatalog, uuid: Uint8Array): void {
+  for (const chunk of store.findRaw('config.chunks', new DocumentWriter(32).uuid('uuid', uuid).finish())) store.remove('config.chunks', chunk)
+}
+
+function putOperation(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState | 'unused'): void {
+  catalog.store.put(operationsNs, operationDocument(operation))
+  logTransition(catalog, operation, old)
+}
+
+function logTransition(catalog: ShardingCatalog, { id, ns, sourceUuid, state }: ReshardingOperation, old: CoordinatorState | 'unused'): void {
+  const details = new DocumentWriter(256)
+    .string('newState', state)
+    .string('oldState', old)
+    .string('namespace', ns)
+    .string('collectionUUID', uuidText(sourceUuid))
+    .string('reshardingUUID', uuidText(id))
+    .finish()
+  logChange(catalog, { what: transition, ns, details })
+}
+
+/** Has there been such an operation, whatever has become of it? */
+export function wasBegun({ store }: ShardingCatalog, id: Uint8Array): boolean {
+  return store.find('config.changelog', { what: transition, 'details.reshardingUUID': uuidText(id) }).length > 0
+}
+
+/** `lastmod` is when the entry was last changed. */
+function changeEntry(catalog: ShardingCatalog, ns: string, changes: Readonly<Record<string, RawValue | null>>): void {
+  const entry = catalog.store.get('config.collections', ns)
+  if (entry === null) return
+  const lastmod = findField(new DocumentWriter(32).date('lastmod', catalog.node.context.now()).finish(), 'lastmod')!
+  catalog.store.put('config.collections', withFields(entry, { lastmod, ...changes }))
+}
+
+/** What an entry of config.collections tells of it. Server: type_collection_fields.idl. */
+function reshardingFields(operation: ReshardingOperation, role: 'donor' | 'recipient' | null = null): RawValue {
+  const { id, state, tempNs, key, recipients, donors, startedAtMs, approxSize, cloneTimestamp } = operation
+  const writer = new DocumentWriter(512).startDocument('reshardingFields').uuid('uuid', id).string('state', state)
+  if (operation.abortReason !== null) writer.bool('userCanceled', findField(operation.abortReason, 'code')?.asNumber() === 341)
+  if (role === 'donor') {
+    writer.startDocument('donorFields').string('tempNs', tempNs).document('reshardingKey', key).startArray('recipientShardIds')
+    recipients.forEach((shard, i) => writer.string(String(i), shard))
+    writer.end().end()
+  } else if (role === 'recipient') {
+    writer.startDocument('recipientFields')
+    if (approxSize !== null) writer.int64('approxDocumentsToCopy', approxSize.documents).int64('approxBytesToCopy', approxSize.bytes)
+    if (cloneTimestamp !== null) writer.timestamp('cloneTimestamp', cloneTimestamp[0], cloneTimestamp[1])
+    writer.startArray('donorShards')
+    donors.forEach((shard, i) => writer.startDocument(String(i)).string('shardId', shard).end())
+    writer.end().uuid('sourceUUID', operation.sourceUuid).string('sourceNs', operation.ns).int64('minimumOperationDurationMillis', 0).end()
+  }
+  writer.date('startTime', startedAtMs).end()
+  return findField(writer.finish(), 'reshardingFields')!
+}
+
+function uuidValue(uuid: Uint8Array): RawValue {
+  return findField(new DocumentWriter(32).uuid('uuid', uuid).finish(), 'uuid')!
+}

@@ -1,0 +1,299 @@
+/**
+ * One resharding from its beginning to its end. Until the commit an attempt that loses a participant begins anew; from the commit on everybody
+ * is told until they have heard it. Server: resharding_coordinator_service.cpp, resharding_coordinator_commit_monitor.cpp.
+ */
+import {
+  createDeferred,
+  RequestFailedError,
+  StepFailedError,
+  type ReshardingOutcome,
+  type ReshardingRecipientState,
+} from '@shardlab/actor'
+import { CommandError, errorDocument, findField } from '@shardlab/bson'
+import { raiseError } from '@shardlab/node'
+import type { ShardingCatalog } from '../sharding-catalog.js'
+import { commitOperation, finishOperation, writeState } from './catalog-changes.js'
+import type { CoordinatorState, ReshardingOperation } from './operation.js'
+import { Participants, participantsOf } from './participants.js'
+import { prepareOperation } from './prepare.js'
+
+/** Pause before what was lost begins anew. */
+const retryPauseMs = 250
+
+/** Errors with which a participant says that it, or another one, is not what it was. */
+const lost: ReadonlySet<number> = new Set([6, 7, 89, 94, 117, 133])
+
+/** How it ended: null for well. */
+export type Ending = CommandError | null
+
+export class ReshardingCoordinator {
+  readonly #catalog: ShardingCatalog
+  readonly #ended = createDeferred<Ending>()
+  readonly #abort = new AbortController()
+  readonly #participants: Participants
+  #operation: ReshardingOperation
+  #attempt = 0
+  #isAborted = false
+  #isHurried = false
+  /** When the critical section has lasted too long; null: nobody is in it. */
+  #deadlineMs: number | null = null
+
+  constructor(catalog: ShardingCatalog, operation: ReshardingOperation) {
+    this.#catalog = catalog
+    this.#operation = operation
+    this.#participants = new Participants(catalog.node, {
+      signal: this.#abort.signal,
+      check: () => this.#check(),
+      deadlineMs: () => this.#deadlineMs,
+    })
+  }
+
+  get operation(): ReshardingOperation {
+    return this.#operation
+  }
+
+  /** Resolves when nothing is left to be done. */
+  get ended(): Promise<Ending> {
+    return this.#ended.promise
+  }
+
+  /** What participants hear that ask. */
+  outcomeOf(attempt: number): ReshardingOutcome {
+    if (this.#operation.state === 'committing') return 'committed'
+    return attempt === this.#attempt && this.#operation.state !== 'aborting' ? 'running' : 'aborted'
+  }
+
+  /** Gives it up, unless it has been committed. */
+  abort(): void {
+    this.#isAborted = true
+    this.#abort.abort()
+  }
+
+  /** It need not wait any longer before it blocks writes. */
+  hurry(): void {
+    this.#isHurried = true
+  }
+
+  /** Does everything; never throws but for a broken invariant. */
+  async run(): Promise<void> {
+    const { signal } = this.#catalog.node.stopping
+    // The member shuts down: nothing is decided then.
+    const stop = () => this.#abort.abort()
+    signal.addEventListener('abort', stop)
+    try {
+      let failure: CommandError | null = null
+      try {
+        if (this.#operation.state === 'initializing') await this.#prepare()
+        if (this.#operation.state !== 'committing' && this.#operation.state !== 'aborting') await this.#untilCommitted()
+      } catch (error) {
+        if (signal.aborted) return
+        if (this.#operation.state !== 'committing') failure = this.#reasonOf(error)
+      }
+      const ending = this.#operation.state === 'committing' ? null : (failure ?? storedReason(this.#operation))
+      if (ending === null) await this.#finish()
+      else await this.#giveUp(ending)
+      this.#ended.resolve(ending)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { node } = this.#catalog
+    await this.#reach('config.resharding.started')
+    const prepared = await this.#retried(() => prepareOperation(this.#catalog, this.#operation, this.#abort.signal))
+    this.#check()
+    this.#operation = prepared.write()
+    await node.flush()
+    await this.#reach('config.resharding.prepared')
+  }
+
+  /** Waits for members that are away. */
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!this.#isLost(error)) throw error
+      }
+      await this.#catalog.node.context.sleep(retryPauseMs, this.#abort.signal)
+    }
+  }
+
+  async #untilCommitted(): Promise<void> {
+    const { context } = this.#catalog.node
+    for (;;) {
+      try {
+        this.#attempt = Math.max(this.#attempt + 1, context.now())
+        await this.#tryOnce(this.#attempt)
+        return
+      } catch (error) {
+        if (!this.#isLost(error)) throw error
+        context.log('info', 'a resharding begins anew', { ns: this.#operation.ns, reason: (error as Error).message })
+      }
+      this.#deadlineMs = null
+      // Nobody has to wait any longer; who does not hear it now asks.
+      await context.all(participantsOf(this.#operation).map((shard) => this.#participants.settleOnce(shard, this.#operation, this.#attempt, false)))
+      await context.sleep(retryPauseMs, this.#abort.signal)
+      await this.#transition({ state: 'preparing-to-donate' })
+    }
+  }
+
+  async #tryOnce(attempt: number): Promise<void> {
+    const { node } = this.#catalog
+    const { context } = node
+    const { id, ns, tempNs, sourceUuid, key, donors, recipients } = this.#operation
+    const facts = { reshardingId: id, attempt, ns, tempNs, sourceUuid, keyPattern: key }
+    const begun = await context.all(donors.map((donor) => this.#participants.ask(donor, 'shard.donate-collection', { ...facts, recipients })))
+    await this.#reach('config.resharding.donors-ready')
+    const total = begun.reduce((sum, { documents, bytes }) => ({ documents: sum.documents + documents, bytes: sum.bytes + bytes }), { documents: 0, bytes: 0 })
+    const approxSize = { documents: Math.floor(total.documents / recipients.length), bytes: Math.floor(total.bytes / recipients.length) }
+    await this.#transition({ state: 'cloning', cloneTimestamp: node.clock.tick(), approxSize })
+    const { options, indexes } = begun[0]!
+    const received = { ...facts, donors, options, indexes, approxDocuments: approxSize.documents, approxBytes: approxSize.bytes }
+    await context.all(recipients.map((recipient) => this.#participants.ask(recipient, 'shard.receive-collection', received)))
+    await this.#reach('config.resharding.recipients-asked')
+    await this.#awaitRecipients(attempt, ['creating-collection', 'cloning'])
+    await this.#reach('config.resharding.cloned')
+    await this.#transition({ state: 'applying' })
+    await this.#awaitRecipients(attempt, ['creating-collection', 'cloning', 'applying'])
+    await this.#awaitDuration()
+    await this.#reach('config.resharding.caught-up')
+    await this.#commit(attempt)
+  }
+
+  /** Writers wait from here on. */
+  async #commit(attempt: number): Promise<void> {
+    const { node } = this.#catalog
+    const { context, parameters } = node
+    const { id, recipients } = this.#operation
+    const participants = participantsOf(this.#operation)
+    const request = { reshardingId: id, attempt }
+    await this.#transition({ state: 'blocking-writes' })
+    this.#deadlineMs = context.now() + parameters.number('reshardingCriticalSectionTimeoutMillis')
+    await context.all(participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: false })))
+    await this.#reach('config.resharding.writes-blocked')
+    await context.all(recipients.map((recipient) => this.#participants.ask(recipient, 'shard.finish-resharding', request)))
+    await this.#reach('config.resharding.consistent')
+    await context.all(participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: true })))
+    await this.#reach('config.resharding.before-commit')
+    this.#check()
+    this.#deadlineMs = null
+    const old = this.#operation.state
+    this.#operation = { ...this.#operation, state: 'committing' }
+    commitOperation(this.#catalog, this.#operation, old)
+    await node.flush()
+    this.#catalog.emitChange('collection-resharded', this.#operation.ns)
+  }
+
+  /** It is committed: all shards learn it, then the catalog forgets what was. */
+  async #finish(): Promise<void> {
+    const { node } = this.#catalog
+    await this.#reachAnyway('config.resharding.committed')
+    // After a restart the number of the attempt is not known; any that is running is the one that was committed.
+    await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, true)
+    const participants = participantsOf(this.#operation)
+    const others = this.#catalog.shardIds().filter((shard) => !participants.includes(shard))
+    await node.context.all(others.map((shard) => this.#participants.settleOnce(shard, this.#operation, Number.MAX_SAFE_INTEGER, true)))
+    await this.#reachAnyway('config.resharding.participants-told')
+    finishOperation(this.#catalog, this.#operation, true)
+    await node.flush()
+    await this.#reachAnyway('config.resharding.finished')
+  }
+
+  async #giveUp(reason: CommandError): Promise<void> {
+    const { node } = this.#catalog
+    const old = this.#operation.state
+    this.#deadlineMs = null
+    if (old !== 'initializing' && old !== 'aborting') {
+      this.#operation = { ...this.#operation, state: 'aborting', abortReason: errorDocument(reason) }
+      writeState(this.#catalog, this.#operation, old)
+      await node.flush()
+    }
+    await this.#reachAnyway('config.resharding.aborting')
+    if (this.#operation.state === 'aborting') await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, false)
+    await this.#reachAnyway('config.resharding.participants-aborted')
+    finishOperation(this.#catalog, this.#operation, false)
+    await node.flush()
+    await this.#reachAnyway('config.resharding.aborted')
+  }
+
+  /** Until none of the recipients is in one of these states. @throws CommandError with which one has failed */
+  async #awaitRecipients(attempt: number, states: readonly ReshardingRecipientState[]): Promise<void> {
+    const { context } = this.#catalog.node
+    const { id, recipients } = this.#operation
+    const awaitOne = async (recipient: string) => {
+      let known: ReshardingRecipientState = states[0]!
+      do {
+        const { state, reason } = await this.#participants.ask(recipient, 'shard.resharding-status', { reshardingId: id, attempt, known })
+        raiseError(reason)
+        known = state
+      } while (states.includes(known))
+    }
+    await context.all(recipients.map(awaitOne))
+  }
+
+  /** Server: reshardingMinimumOperationDurationMillis. */
+  async #awaitDuration(): Promise<void> {
+    const { context, parameters } = this.#catalog.node
+    const untilMs = this.#operation.startedAtMs + parameters.number('reshardingMinimumOperationDurationMillis')
+    while (!this.#isHurried && context.now() < untilMs)
+      await context.sleep(Math.min(retryPauseMs, untilMs - context.now()), this.#abort.signal)
+  }
+
+  /** In all the places where the state is told, and on the disk. */
+  async #transition(changes: Partial<ReshardingOperation> & { readonly state: CoordinatorState }): Promise<void> {
+    this.#check()
+    const old = this.#operation.state
+    this.#operation = { ...this.#operation, ...changes }
+    if (old === changes.state) return
+    writeState(this.#catalog, this.#operation, old)
+    await this.#catalog.node.flush()
+    this.#check()
+  }
+
+  /** @throws CommandError 341 ReshardCollectionAborted, 342 ReshardingCriticalSectionTimeout */
+  #check(): void {
+    if (this.#abort.signal.aborted) throw new CommandError('ReshardCollectionAborted', 'aborted')
+    if (this.#deadlineMs !== null && this.#catalog.node.context.now() >= this.#deadlineMs)
+      throw new CommandError('ReshardingCriticalSectionTimeout', 'Resharding critical section timed out.')
+  }
+
+  #isLost(error: unknown): boolean {
+    if (this.#abort.signal.aborted) return false
+    return error instanceof RequestFailedError || (error instanceof CommandError && lost.has(error.code))
+  }
+
+  #reasonOf(error: unknown): CommandError {
+    if (this.#isAborted) return new CommandError('ReshardCollectionAborted', 'aborted')
+    if (error instanceof CommandError) return error
+    if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)
+    if (error instanceof RequestFailedError)
+      return new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${error.to}`)
+    throw error
+  }
+
+  /** @throws StepFailedError when a fault makes it fail; CommandError 341, 342 */
+  async #reach(step: string): Promise<void> {
+    await this.#catalog.node.context.reach(step, { ns: this.#operation.ns })
+    this.#check()
+  }
+
+  /** What is decided goes on, whatever a fault makes fail. */
+  async #reachAnyway(step: string): Promise<void> {
+    try {
+      await this.#catalog.node.context.reach(step, { ns: this.#operation.ns })
+    } catch (error) {
+      if (!(error instanceof StepFailedError)) throw error
+    }
+  }
+}
+
+/** Why an earlier life of the member has given it up. */
+function storedReason({ abortReason }: ReshardingOperation): CommandError {
+  const code = abortReason === null ? undefined : findField(abortReason, 'code')
+  const message = abortReason === null ? undefined : findField(abortReason, 'errmsg')
+  return new CommandError(code?.asNumber() ?? 341, message?.asString() ?? 'aborted')
+}

@@ -1,0 +1,227 @@
+/** The reshardings that the config server coordinates: one at a time. Server: resharding_coordinator_service.cpp, configsvr_*_reshard_collection_command.cpp. */
+import { RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { BsonType, CommandError, compareDocuments, errorDocument, findField, hexOf, sameBytes } from '@shardlab/bson'
+import { databaseNameOf, uuidText } from '@shardlab/node'
+import type { ConfigHandlers, ShardingCatalog } from '../sharding-catalog.js'
+import { beginOperation, wasBegun } from './catalog-changes.js'
+import { ReshardingCoordinator, type Ending } from './coordinator.js'
+import { checkShards } from './initial-chunks.js'
+import { operationsNs, parseOperation, uuidBytes, type ReshardingOperation } from './operation.js'
+import { parseReshardingRequest } from './request.js'
+
+export const reshardingHandlers: ConfigHandlers<
+  | 'config.start-resharding'
+  | 'config.await-resharding'
+  | 'config.abort-resharding'
+  | 'config.commit-resharding'
+  | 'config.cleanup-resharding'
+  | 'config.resharding-outcome'
+> = {
+  'config.start-resharding': (catalog, request) => catalog.reshardings.start(request),
+  'config.await-resharding': (catalog, request) => catalog.reshardings.awaitEnd(request),
+  'config.abort-resharding': (catalog, { ns }) => catalog.reshardings.abort(ns),
+  async 'config.commit-resharding'(catalog, { ns }) {
+    catalog.reshardings.commit(ns)
+    return { error: null }
+  },
+  'config.cleanup-resharding': (catalog, { ns }) => catalog.reshardings.cleanUp(ns),
+  'config.resharding-outcome': (catalog, request) => ({ outcome: catalog.reshardings.outcome(request) }),
+}
+
+/** Longest time that a question for the end stays without an answer. */
+const endWaitMs = 5000
+/** How many endings are remembered. */
+const endingsMax = 100
+
+export class ReshardingOperations {
+  readonly #catalog: ShardingCatalog
+  readonly #running = new Map<string, ReshardingCoordinator>()
+  readonly #endings = new Map<string, Ending>()
+
+  constructor(catalog: ShardingCatalog) {
+    this.#catalog = catalog
+  }
+
+  /** After a restart: what has begun goes on. */
+  recover(): void {
+    for (const document of this.#catalog.store.find(operationsNs, {})) {
+      const operation = parseOperation(document)
+      if (operation !== null) this.#run(operation)
+    }
+  }
+
+  /** @throws CommandError 338 ReshardCollectionInProgress, 26 NamespaceNotFound, 5808201, and what is wrong with the request */
+  async start({ reshardingId, ns, request }: RequestOf<'config.start-resharding'>): Promise<ReplyOf<'config.start-resharding'>> {
+    const { behaviours, store, node } = this.#catalog
+    const reply = (state: 'running' | 'done', runningId = reshardingId) => ({ state, runningId, error: null })
+    if (this.#running.has(hexOf(reshardingId)) || this.#endings.has(hexOf(reshardingId))) return reply('running')
+    // One that has ended in an earlier life of this member must not begin again.
+    if (wasBegun(this.#catalog, reshardingId)) return reply('running')
+    const entry = this.#catalog.collection(ns)
+    if (entry === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
+    if (sameBytes(uuidIn(entry), reshardingId)) return reply('done')
+    const zones = store.find('config.tags', { ns }, { min: 1 })
+    const parsed = parseReshardingRequest(behaviours, request, zones.length > 0)
+    const { shardKey, forceRedistribution, shardDistribution } = parsed
+    if (shardDistribution !== null)
+      checkShards(
+        store.find('config.shards', {}),
+        shardDistribution.map(({ shard }) => shard),
+      )
+    const running = this.#of(ns)
+    if (running !== null && compareDocuments(running.operation.key, shardKey.document) === 0) return reply('running', running.operation.id)
+    if (compareDocuments(findField(entry, 'key')!.slice(), shardKey.document) === 0 && !forceRedistribution) return reply('done')
+    if (this.#running.size > 0) {
+      throw new CommandError(
+        'ReshardCollectionInProgress',
+        `Only one resharding operation is allowed to be active at a time, aborting resharding op for ${ns}`,
+      )
+    }
+    const allowMigrations = findField(entry, 'allowMigrations')
+    if (allowMigrations?.type === BsonType.bool && !allowMigrations.isTruthy())
+      throw new CommandError(5808201, 'collection allowMigrations setting is already set to false')
+    const existing = forceRedistribution ? zones.map(zoneOf) : null
+    const operation: ReshardingOperation = {
+      id: reshardingId,
+      ns,
+      sourceUuid: uuidIn(entry),
+      tempNs: `${databaseNameOf(ns)}.system.resharding.${uuidText(uuidIn(entry))}`,
+      key: shardKey.document,
+      startedAtMs: node.context.now(),
+      state: 'initializing',
+      approxSize: null,
+      abortReason: null,
+      cloneTimestamp: null,
+      donors: [],
+      recipients: [],
+      zones: parsed.zones ?? existing,
+      request,
+    }
+    beginOperation(this.#catalog, operation)
+    const coordinator = new ReshardingCoordinator(this.#catalog, operation)
+    this.#running.set(hexOf(reshardingId), coordinator)
+    await node.flush()
+    void this.#untilEnded(coordinator)
+    return reply('running')
+  }
+
+  async awaitEnd({ reshardingId, ns }: RequestOf<'config.await-resharding'>): Promise<ReplyOf<'config.await-resharding'>> {
+    const running = this.#running.get(hexOf(reshardingId))
+    if (running !== undefined && !(await this.#endsWithin(running, endWaitMs))) return { ended: false, error: null }
+    const ending = this.#endings.get(hexOf(reshardingId))
+    if (ending !== undefined) return { ended: true, error: ending === null ? null : errorDocument(ending) }
+    // It has ended in an earlier life of this member, or is not of this world.
+    const aborted = new CommandError('ReshardCollectionAborted', 'aborted')
+    return { ended: true, error: this.#isCommitted(reshardingId, ns) ? null : errorDocument(aborted) }
+  }
+
+  /** @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection, 340 ReshardCollectionCommitted; what it has failed with otherwise */
+  async abort(ns: string): Promise<ReplyOf<'config.abort-resharding'>> {
+    const coordinator = this.#require(
+      ns,
+      'Could not find resharding-related metadata that matches the given namespace',
+      'Could not find in-progress resharding operation to abort',
+    )
+    coordinator.abort()
+    const ending = await this.#end(coordinator)
+    if (ending === null)
+      throw new CommandError('ReshardCollectionCommitted', "Can't abort resharding operation after the decision has been persisted")
+    if (ending.code !== 341) throw ending
+    return { error: null }
+  }
+
+  /** @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection */
+  commit(ns: string): void {
+    this.#require(ns, `Could not find resharding metadata for ${ns}`, 'Could not find in-progress resharding operation to commit').hurry()
+  }
+
+  /** @throws CommandError 26 NamespaceNotFound */
+  async cleanUp(ns: string): Promise<ReplyOf<'config.cleanup-resharding'>> {
+    if (this.#catalog.collection(ns) === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
+    const coordinator = this.#of(ns)
+    if (coordinator !== null) {
+      coordinator.abort()
+      await this.#end(coordinator)
+    }
+    return { error: null }
+  }
+
+  outcome({ reshardingId, attempt, ns }: RequestOf<'config.resharding-outcome'>): ReplyOf<'config.resharding-outcome'>['outcome'] {
+    const running = this.#running.get(hexOf(reshardingId))
+    if (running !== undefined) return running.outcomeOf(attempt)
+    return this.#isCommitted(reshardingId, ns) ? 'committed' : 'aborted'
+  }
+
+  #of(ns: string): ReshardingCoordinator | null {
+    for (const coordinator of this.#running.values()) if (coordinator.operation.ns === ns) return coordinator
+    return null
+  }
+
+  #require(ns: string, unknown: string, ended: string): ReshardingCoordinator {
+    const entry = this.#catalog.collection(ns)
+    if (entry === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
+    if (findField(entry, 'reshardingFields') === undefined) throw new CommandError('NoSuchReshardCollection', unknown)
+    const coordinator = this.#of(ns)
+    if (coordinator === null) throw new CommandError('NoSuchReshardCollection', ended)
+    return coordinator
+  }
+
+  #isCommitted(id: Uint8Array, ns: string): boolean {
+    const entry = this.#catalog.collection(ns)
+    return entry !== null && sameBytes(uuidIn(entry), id)
+  }
+
+  #run(operation: ReshardingOperation): void {
+    const coordinator = new ReshardingCoordinator(this.#catalog, operation)
+    this.#running.set(hexOf(operation.id), coordinator)
+    void this.#untilEnded(coordinator)
+  }
+
+  async #untilEnded(coordinator: ReshardingCoordinator): Promise<void> {
+    void coordinator.ended.then((ending) => {
+      const key = hexOf(coordinator.operation.id)
+      this.#endings.set(key, ending)
+      for (const oldest of this.#endings.keys()) {
+        if (this.#endings.size <= endingsMax) break
+        this.#endings.delete(oldest)
+      }
+      this.#running.delete(key)
+    })
+    await coordinator.run()
+  }
+
+  async #end(coordinator: ReshardingCoordinator): Promise<Ending> {
+    while (!(await this.#endsWithin(coordinator, endWaitMs)));
+    return coordinator.ended
+  }
+
+  /** @throws RequestFailedError when the member shuts down */
+  async #endsWithin(coordinator: ReshardingCoordinator, ms: number): Promise<boolean> {
+    const { context, stopping } = this.#catalog.node
+    if (stopping.signal.aborted) await context.sleep(0, stopping.signal)
+    const waiting = new AbortController()
+    const stop = () => waiting.abort()
+    stopping.signal.addEventListener('abort', stop)
+    let hasEnded = false
+    void coordinator.ended.then(() => {
+      hasEnded = true
+      stop()
+    })
+    try {
+      await context.sleep(ms, waiting.signal)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || !hasEnded) throw error
+    } finally {
+      stopping.signal.removeEventListener('abort', stop)
+    }
+    return hasEnded
+  }
+}
+
+function uuidIn(entry: Uint8Array): Uint8Array {
+  return uuidBytes(findField(entry, 'uuid')!)
+}
+
+function zoneOf(tag: Uint8Array): { min: Uint8Array; max: Uint8Array; name: string } {
+  return { min: findField(tag, 'min')!.slice(), max: findField(tag, 'max')!.slice(), name: findField(tag, 'tag')!.asString() }
+}

@@ -1,0 +1,221 @@
+/** Shards join and leave the cluster. Server: sharding_catalog_manager_shard_operations.cpp. */
+import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { databaseDocument, shardDocument } from './catalog-documents.js'
+import { logChange } from './changelog.js'
+import { parseConnectionString, type ConnectionString } from './connection-string.js'
+import { withFields } from './document-changes.js'
+import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { isOnlyShardOfUsedZone, zonesOfShard } from './zones.js'
+
+export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-shard' | 'config.introduce'> = {
+  'config.introduce': ({ node: { context } }) => ({ connectionString: `${context.address}/${context.endpoint}` }),
+  'config.add-shard': addShard,
+  'config.remove-shard': removeShard,
+}
+
+/** Longest wait for somebody who is to become a shard. */
+const introductionTimeoutMs = 30_000
+
+async function addShard(catalog: ShardingCatalog, request: RequestOf<'config.add-shard'>): Promise<ReplyOf<'config.add-shard'>> {
+  const { node, store } = catalog
+  const { context } = node
+  const target = parseConnectionString(request.connectionString)
+  if (request.name === '') throw new CommandError('BadValue', 'shard name cannot be empty')
+  const existing = existingShard(catalog, target, request)
+  if (existing !== null) return { shard: existing, error: null }
+  const { setName, host, databases } = await introduce(catalog, target, request.connectionString)
+  checkHost(target, request.connectionString, setName, host)
+  const name = request.name ?? setName
+  if (name === 'config') throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")
+  if (name !== setName)
+    throw new CommandError('CommandNotSupported', `a shard cannot have another name than its replica set, which is ${setName}`)
+  for (const db of databases) {
+    const database = catalog.database(db)
+    if (database === null) continue
+    const primary = findField(database, 'primary')!.asString()
+    throw new CommandError(
+      'OperationFailed',
+      `can't add shard '${request.connectionString}' because a local database '${db}' exists in another ${primary}`,
+    )
+  }
+  await context.request(setName, 'shard.initialise', {
+    clusterId: catalog.clusterId(),
+    configHost: `${context.address}/${context.endpoint}`,
+  })
+  await context.request(setName, 'shard.set-feature-compatibility-version', { version: node.featureCompatibilityVersion })
+  await context.reach('config.add-shard.prepared', { shard: name })
+  // Another addShard may have been faster.
+  const faster = existingShard(catalog, target, request)
+  if (faster !== null) return { shard: faster, error: null }
+  const document = shardDocument(catalog.behaviours, name, `${setName}/${host}`, node.clock.tick())
+  store.put('config.shards', request.maxSizeMb > 0 ? withFields(document, { maxSize: int64Value(BigInt(request.maxSizeMb)) }) : document)
+  for (const db of databases) adoptDatabase(catalog, db, name)
+  const details = new DocumentWriter(128).string('name', name).string('host', request.connectionString).finish()
+  logChange(catalog, { what: 'addShard', ns: '', details })
+  await node.flush()
+  return { shard: name, error: null }
+}
+
+/** A database that a new shard brought along: it stays there. */
+function adoptDatabase({ node, store, behaviours }: ShardingCatalog, db: string, primary: string): void {
+  const uuid = uuidV4(node.context.random)
+  store.put('config.databases', databaseDocument(behaviours, { db, primary, partitioned: false, uuid, timestamp: node.clock.tick() }))
+}
+
+/**
+ * The shard that this request would add, when it has been added already.
+ * @throws CommandError 20 IllegalOperation when a shard stands in the way
+ */
+function existingShard(
+  catalog: ShardingCatalog,
+  target: ConnectionString,
+  { name, maxSizeMb }: RequestOf<'config.add-shard'>,
+): string | null {
+  for (const document of catalog.store.find('config.shards', {}, { _id: 1 })) {
+    const id = findField(document, '_id')!.asString()
+    const host = findField(document, 'host')!.asString()
+    const known = parseConnectionString(host)
+    const isEquivalent =
+      (name === null || name === id) && known.setName === target.setName && (findField(document, 'maxSize')?.asNumber() ?? 0) === maxSizeMb
+    if (known.setName !== null && known.setName === target.setName) {
+      if (isEquivalent) return id
+      throw new CommandError('IllegalOperation', `A shard already exists containing the replica set '${known.setName}'`)
+    }
+    const shared = target.hosts.find((each) => known.hosts.includes(each))
+    if (shared !== undefined)
+      throw new CommandError('IllegalOperation', `'${shared}' is already a member of the existing shard '${host}' (${id}).`)
+    if (name === id) throw new CommandError('IllegalOperation', `A shard named ${name} already exists`)
+  }
+  return null
+}
+
+/** @throws CommandError 96 OperationFailed without a replica set's name, 133 FailedToSatisfyReadPreference when nobody has this name */
+async function introduce(
+  { node: { context } }: ShardingCatalog,
+  { setName }: ConnectionString,
+  connectionString: string,
+): Promise<ReplyOf<'shard.introduce'>> {
+  const unreachable = new CommandError(
+    'FailedToSatisfyReadPreference',
+    `Could not find host matching read preference { mode: "primary" } for set ${setName}`,
+  )
+  if (setName === null)
+    throw new CommandError(
+      'OperationFailed',
+      `failed to run command { isMaster: 1 } when attempting to add shard ${connectionString} :: caused by :: HostUnreachable: ${connectionString} is no member of a replica set that is known here`,
+    )
+  if (setName === context.address)
+    throw new CommandError('OperationFailed', `Cannot add ${connectionString} as a shard since it is a config server`)
+  if (/^(?:mongos\d+|balancer)$/.test(setName)) throw unreachable
+  try {
+    return await context.request(setName, 'shard.introduce', {}, { timeoutMs: introductionTimeoutMs })
+  } catch (error) {
+    if (error instanceof RequestFailedError) throw unreachable
+    throw error
+  }
+}
+
+/** @throws CommandError 96 OperationFailed when a host of the connection string is no member of the replica set */
+function checkHost({ hosts }: ConnectionString, connectionString: string, setName: string, host: string): void {
+  const stranger = hosts.find((each) => each !== host)
+  if (stranger === undefined) return
+  throw new CommandError(
+    'OperationFailed',
+    `in seed list ${connectionString}, host ${stranger} does not belong to replica set ${setName}; found { hosts: [ "${host}" ], setName: "${setName}" }`,
+  )
+}
+
+async function removeShard(
+  catalog: ShardingCatalog,
+  { shard: asked }: RequestOf<'config.remove-shard'>,
+): Promise<ReplyOf<'config.remove-shard'>> {
+  const { node, store, behaviours } = catalog
+  const shards = store.find('config.shards', {}, { _id: 1 })
+  const idOf = (document: Uint8Array) => findField(document, '_id')!.asString()
+  const document = shards.find((each) => isNamed(each, asked))
+  if (document === undefined) throw unknownShard(behaviours, asked)
+  const shard = idOf(document)
+  checkRemovable(
+    catalog,
+    document,
+    shards.filter((each) => each !== document),
+  )
+  const databases = store.find('config.databases', { primary: shard }, { _id: 1 }).map(idOf)
+  const reply = { shard, chunks: 0, databases: databases.length, jumboChunks: 0, databasesToMove: databases, error: null }
+  const details = new DocumentWriter(64).string('shard', shard).finish()
+  if (!isDraining(document)) {
+    store.put('config.shards', withFields(document, { draining: boolValue(true) }))
+    logChange(catalog, { what: 'removeShard.start', ns: '', details })
+    await node.flush()
+    return { ...reply, state: 'started' }
+  }
+  const chunks = store.find('config.chunks', { shard })
+  if (chunks.length > 0 || databases.length > 0) {
+    const jumboChunks = chunks.filter((chunk) => findField(chunk, 'jumbo')?.isTruthy() === true).length
+    return { ...reply, chunks: chunks.length, jumboChunks, state: 'ongoing' }
+  }
+  store.remove('config.shards', document)
+  renewTopologyTime(catalog)
+  logChange(catalog, { what: 'removeShard', ns: '', details })
+  await node.flush()
+  return { ...reply, state: 'completed' }
+}
+
+function unknownShard({ removeShardErrors }: Behaviours, name: string): CommandError {
+  switch (removeShardErrors) {
+    case 'without-codes':
+      return new CommandError(13129, `can't find shard for: ${name}`)
+    case 'not-dropped':
+      return new CommandError('ShardNotFound', `Could not drop shard '${name}' because it does not exist`)
+    default:
+      return new CommandError('ShardNotFound', `Shard ${name} not found`)
+  }
+}
+
+export function isDraining(shard: Uint8Array): boolean {
+  return findField(shard, 'draining')?.isTruthy() === true
+}
+
+/** By its id, or its host, with or without the replica set's name. */
+function isNamed(shard: Uint8Array, name: string): boolean {
+  const host = findField(shard, 'host')!.asString()
+  return (
+    findField(shard, '_id')!.asString() === name ||
+    host === name ||
+    host
+      .slice(host.indexOf('/') + 1)
+      .split(',')
+      .includes(name)
+  )
+}
+
+/** @throws CommandError 117 ConflictingOperationInProgress, 20 IllegalOperation, 163 ZoneStillInUse; without codes in 2.6 */
+function checkRemovable(catalog: ShardingCatalog, shard: Uint8Array, others: readonly Uint8Array[]): void {
+  const { oneShardDrainsAtATime, removeShardErrors } = catalog.behaviours
+  if (oneShardDrainsAtATime) {
+    const hasCodes = removeShardErrors !== 'without-codes'
+    if (others.some(isDraining))
+      throw new CommandError(hasCodes ? 'ConflictingOperationInProgress' : noCode, "Can't have more than one draining shard at a time")
+    if (others.length === 0) throw new CommandError(hasCodes ? 'IllegalOperation' : noCode, "Can't remove last shard")
+    return
+  }
+  if (others.every(isDraining)) throw new CommandError('IllegalOperation', 'Operation not allowed because it would remove the last shard')
+  for (const zone of zonesOfShard(shard)) {
+    if (isOnlyShardOfUsedZone(catalog, shard, zone))
+      throw new CommandError(
+        'ZoneStillInUse',
+        `Operation not allowed because it would remove the only shard for zone ${zone} which has a chunk range is associated with it`,
+      )
+  }
+}
+
+/** Whoever compares the times of shards must see that one is gone. */
+function renewTopologyTime({ node, store }: ShardingCatalog): void {
+  const remaining = store.find('config.shards', {}, { _id: 1 })[0]
+  if (remaining === undefined || findField(remaining, 'topologyTime') === undefined) return
+  const [t, i] = node.clock.tick()
+  const time = findField(new DocumentWriter(32).timestamp('t', t, i).finish(), 't')!
+  store.put('config.shards', withFields(remaining, { topologyTime: time }))
+}

@@ -1,0 +1,26 @@
+/** What clients that are connected to the config server itself may not do. Server: drop_database_cmd.cpp, create_collection.cpp. */
+import { CommandError } from '@shardlab/bson'
+import { databaseNameOf, type NodeInvocation } from '@shardlab/node'
+
+/** Databases that a config server has collections in. */
+const ownDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])
+const creatingCommands: ReadonlySet<string> = new Set(['create', 'createIndexes'])
+
+/**
+ * @param ns a namespace, or for commands on databases a database
+ * @throws CommandError 20 IllegalOperation for dropping the catalog, and those of {@link checkCreate}
+ */
+export function checkClientCommand(ns: string, invocation: NodeInvocation): void {
+  const { command } = invocation.args
+  if (command === 'dropDatabase' && ns === 'config')
+    throw new CommandError('IllegalOperation', "Cannot drop 'config' database if mongod started with --configsvr")
+  if (creatingCommands.has(command)) checkCreate(ns, invocation)
+}
+
+/** @throws CommandError 73 InvalidNamespace, before 5.0 14037, for collections of users */
+export function checkCreate(ns: string, { host }: NodeInvocation): void {
+  if (ownDatabases.has(databaseNameOf(ns))) return
+  throw host.behaviours.configServerNamesRefusedCollections
+    ? new CommandError('InvalidNamespace', `Can't create user databases on a --configsvr instance ${ns}`)
+    : new CommandError(14037, "can't create user databases on a --configsvr instance")
+}

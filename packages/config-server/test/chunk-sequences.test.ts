@@ -1,0 +1,82 @@
+/** Random sequences of splits, merges and moves, against the rules that every one of them keeps. */
+import { decode, type Document, type Timestamp } from '@shardlab/bson'
+import { check } from '@shardlab/bson/testing'
+import { applyPlacementAnswer, knownVersion, type CollectionPlacement, type EmulatedVersion } from '@shardlab/sharding'
+import fc from 'fast-check'
+import t from 'tap'
+import { Chunks, ns } from './support/chunks.js'
+
+type Operation = readonly [kind: 'split' | 'merge' | 'move' | 'cut' | 'merge-all' | 'wait', at: number, width: number, shard: number]
+
+const operations = fc.array(
+  fc.tuple(
+    fc.constantFrom('split', 'split', 'merge', 'move', 'cut', 'merge-all', 'wait'),
+    fc.integer({ min: -30, max: 30 }),
+    fc.integer({ min: 1, max: 12 }),
+    fc.integer({ min: 1, max: 3 }),
+  ) as fc.Arbitrary<Operation>,
+  { maxLength: 25 },
+)
+
+t.test('any sequence: chunks fill the key space once, versions grow, refreshes add up', async (t) => {
+  const versionOf = ({ lastmod }: Document) => (lastmod as Timestamp).t * 100_000 + (lastmod as Timestamp).i
+  await check(
+    fc.asyncProperty(operations, fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'), async (sequence, version) => {
+      const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], version)
+      const ask = async (known: CollectionPlacement | null) =>
+        applyPlacementAnswer(ns, known, await chunks.config.send('config.get-collection', { ns, since: knownVersion(known) }))!
+      let routed = await ask(null)
+      let rarely = routed
+      for (const [i, [kind, at, width, shard]] of sequence.entries()) {
+        const before = await chunks.all()
+        const error = await perform(chunks, kind, at, width, `shard0${shard}`)
+        const after = await chunks.all()
+        const newest = Math.max(...before.map(versionOf))
+        const old = new Set(before.map((chunk) => JSON.stringify([chunk['min'], chunk['max'], chunk['shard'], chunk['lastmod']])))
+        const changed = after.filter((chunk) => !old.has(JSON.stringify([chunk['min'], chunk['max'], chunk['shard'], chunk['lastmod']])))
+        if (error !== null && changed.length > 0) throw new Error(`${kind} failed and changed something`)
+        if (changed.some((chunk) => versionOf(chunk) <= newest)) throw new Error(`${kind}: a version that is not new`)
+        if (new Set(after.map(versionOf)).size !== after.length) throw new Error(`${kind}: two chunks of one version`)
+        if (new Set(after.map((chunk) => String(chunk['_id']))).size !== after.length) throw new Error(`${kind}: two chunks of one id`)
+        const majors = changed.map((chunk) => (chunk['lastmod'] as Timestamp).t)
+        const moves = kind === 'move' || kind === 'cut'
+        if (majors.some((major) => major !== Math.floor(newest / 100_000) + (moves ? 1 : 0))) throw new Error(`${kind}: a wrong major`)
+        // Building checks that there is no gap and no overlap.
+        const whole = await ask(null)
+        routed = await ask(routed)
+        if (i % 4 === 3) rarely = await ask(rarely)
+        assertSame(routed, whole)
+      }
+      assertSame(await ask(rarely), await ask(null))
+    }),
+    process.env['SHARDLAB_LONG'] === '1' ? 2000 : 60,
+  )
+  t.pass()
+})
+
+function assertSame(a: CollectionPlacement, b: CollectionPlacement): void {
+  const told = ({ table }: CollectionPlacement) =>
+    JSON.stringify([table.version, [...table.chunks()], table.owners(), table.owners().map((shard) => table.versionOn(shard))])
+  if (told(a) !== told(b)) throw new Error(`refreshed: ${told(a)}\nbuilt: ${told(b)}`)
+}
+
+/** @returns the error, null for success */
+async function perform(chunks: Chunks, kind: Operation[0], at: number, width: number, shard: string): Promise<Document | null> {
+  switch (kind) {
+    case 'split':
+      return chunks.split(at, width > 6 ? [at + 0.5, at + 0.5 + width / 100] : [at + 0.5])
+    case 'merge':
+      return chunks.merge(at, at + width)
+    case 'move':
+      return chunks.move(at, shard)
+    case 'cut':
+      return chunks.move(at, shard, { min: { a: at }, max: { a: at + width / 10 } })
+    case 'merge-all':
+      return chunks.config
+        .send('config.commit-merge-all-chunks', { ns, shard, chunksMax: null })
+        .then(({ error }) => (error === null ? null : decode(error)))
+    case 'wait':
+      chunks.config.context.nowMs += 200_000
+      return null
+  }
+}

@@ -1,0 +1,180 @@
+import { decode, encode, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { clusterId, ConfigUnderTest } from './support/config.js'
+
+/** A config server to which shards introduce themselves; `databases`: what each new one brings along. */
+async function cluster(version: EmulatedVersion = '7.0', databases: Record<string, string[]> = {}): Promise<ConfigUnderTest> {
+  const config = await new ConfigUnderTest(version).initialised(['shard01', 'shard02'])
+  config.answers.set('shard.introduce', (to) =>
+    /^shard\d\d$/.test(to) ? { setName: to, host: `${to}.net:1`, databases: databases[to] ?? [] } : undefined,
+  )
+  config.answers.set('shard.initialise', (_to, request: { clusterId: Uint8Array }) => {
+    if (Buffer.compare(request.clusterId, clusterId) !== 0) throw new Error('another cluster')
+    return {}
+  })
+  config.answers.set('shard.set-feature-compatibility-version', () => ({}))
+  return config
+}
+
+async function add(
+  config: ConfigUnderTest,
+  connectionString: string,
+  name: string | null = null,
+  maxSizeMb = 0,
+): Promise<Document | string> {
+  const { shard, error } = await config.send('config.add-shard', { connectionString, name, maxSizeMb })
+  return error === null ? shard : decode(error)
+}
+
+async function remove(config: ConfigUnderTest, shard: string): Promise<Document> {
+  const { error, ...reply } = await config.send('config.remove-shard', { shard })
+  return error === null ? reply : decode(error)
+}
+
+const codeAndText = ({ code, errmsg }: Document) => [code, errmsg]
+const shards = async (config: ConfigUnderTest) => (await config.all('shards')).map((shard) => shard['_id'])
+
+t.test('a shard joins', async (t) => {
+  const config = await cluster('7.0', { shard03: ['own'] })
+  t.equal(await add(config, 'shard03/shard03.net:1'), 'shard03')
+  t.match(await config.all('shards'), [{}, {}, { _id: 'shard03', host: 'shard03/shard03.net:1', state: 1 }])
+  t.match(await config.all('databases'), [{ _id: 'own', primary: 'shard03' }], 'with its databases')
+  t.match((await config.all('changelog')).at(-1), { what: 'addShard', details: { name: 'shard03', host: 'shard03/shard03.net:1' } })
+  const before = await config.all('shards')
+  t.equal(await add(config, 'shard03/shard03.net:1'), 'shard03', 'again is no change')
+  t.same(await config.all('shards'), before)
+})
+
+t.test('D840, D843: who cannot become a shard', async (t) => {
+  const config = await cluster('7.0', { shard03: ['taken'] })
+  await config.createDatabase('taken', 'shard01')
+  const refused: [string, string | null, number, RegExp][] = [
+    ['', null, 9, /^Empty host component parsing HostAndPort from ""$/],
+    ['a:b:1', null, 9, /^More than one ':' detected/],
+    ['a:b', null, 9, /^Did not consume whole string\.$/],
+    ['a:70000', null, 9, /^Port number 70000 out of range/],
+    ['a:1,b:1', null, 9, /^invalid url \[a:1,b:1\]$/],
+    ['a:1,b:1,c:1', null, 9, /^mirrored config server connections/],
+    ['shard03/shard03.net:1', '', 2, /^shard name cannot be empty$/],
+    ['nobody/x:1', null, 133, /for set nobody$/],
+    ['mongos01/x:1', null, 133, /./],
+    ['config/x:1', null, 96, /as a shard since it is a config server$/],
+    ['h:1', null, 20, /^'h:1' is already a member of the existing shard 'shard01\/h:1' \(shard01\)\.$/],
+    ['h:7', null, 96, /^failed to run command { isMaster: 1 } when attempting to add shard h:7/],
+    ['shard04/x:9', null, 96, /^in seed list shard04\/x:9, host x:9 does not belong to replica set shard04/],
+    ['shard01/h:1', 'other', 20, /^A shard already exists containing the replica set 'shard01'$/],
+    ['shard04/x:1', 'shard01', 20, /^A shard named shard01 already exists$/],
+    ['shard03/x:1', null, 96, /./],
+  ]
+  for (const [connection, name, code, errmsg] of refused)
+    t.match(await add(config, connection, name), { code, errmsg }, `${connection} ${name}`)
+  config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'other:1', databases: ['taken'] }))
+  t.match(await add(config, 'shard03/other:1'), {
+    code: 96,
+    errmsg: "can't add shard 'shard03/other:1' because a local database 'taken' exists in another shard01",
+  })
+  t.match(await add(config, 'shard04/other:1', 'config'), { code: 2, errmsg: "use of shard replica set with name 'config' is not allowed" })
+  t.match(await add(config, 'shard04/other:1', 'another'), { code: 115 }, 'the name is that of the replica set')
+  t.same(await shards(config), ['shard01', 'shard02'])
+})
+
+t.test('maxSize', async (t) => {
+  const config = await cluster('4.4')
+  config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:1', databases: [] }))
+  t.equal(await add(config, 'shard03/x:1', null, 500), 'shard03')
+  t.match((await config.all('shards')).at(-1), { maxSize: { low: 500 } })
+  t.match(await add(config, 'shard03/x:1', null, 600), { code: 20 }, 'with another one it is another shard')
+})
+
+t.test('a shard leaves: started, ongoing, completed', async (t) => {
+  const config = await cluster()
+  await config.createDatabase('db', 'shard02')
+  await config.createDatabase('other', 'shard01')
+  await config.createCollection('db.c', [0, 10, 20])
+  t.match(await remove(config, 'shard02'), { state: 'started', shard: 'shard02', databasesToMove: ['db'] })
+  t.match(await config.all('shards'), [{}, { _id: 'shard02', draining: true }])
+  t.match(
+    await remove(config, 'shard02/h:1'),
+    { state: 'ongoing', shard: 'shard02', chunks: 2, databases: 1, jumboChunks: 0 },
+    'by its host, too',
+  )
+  await config.send('config.commit-drop-collection', { ns: 'db.c' })
+  t.match(await remove(config, 'shard02'), { state: 'ongoing', chunks: 0, databases: 1, databasesToMove: ['db'] })
+  await config.send('config.commit-drop-database', { db: 'db' })
+  t.match(await remove(config, 'shard02'), { state: 'completed', shard: 'shard02' })
+  t.same(await shards(config), ['shard01'])
+  t.same(
+    (await config.all('changelog')).map(({ what, details }) => [what, details]).filter(([what]) => String(what).startsWith('removeShard')),
+    [
+      ['removeShard.start', { shard: 'shard02' }],
+      ['removeShard', { shard: 'shard02' }],
+    ],
+  )
+  t.match(await remove(config, 'shard02'), { code: 70, errmsg: 'Shard shard02 not found' })
+  t.equal(await add(config, 'shard02/shard02.net:1'), 'shard02', 'and can come back')
+})
+
+t.test('what keeps a shard', async (t) => {
+  const lastOne = 'Operation not allowed because it would remove the last shard'
+  for (const [version, second, last, unknown] of [
+    ['2.6', undefined, [undefined, "Can't remove last shard"], [13129, "can't find shard for: x"]],
+    ['4.0', 117, [20, "Can't remove last shard"], [70, "Could not drop shard 'x' because it does not exist"]],
+    ['4.4', 20, [20, lastOne], [70, 'Shard x not found']],
+    ['8.0', 20, [20, lastOne], [70, 'Shard x not found']],
+  ] as const) {
+    const config = await cluster(version)
+    t.same(codeAndText(await remove(config, 'x')), unknown, version)
+    t.match(await remove(config, 'shard01'), { state: 'started' })
+    t.equal((await remove(config, 'shard02'))['code'], second, `${version}: one is draining`)
+    t.match(await remove(config, 'shard01'), { state: 'completed' })
+    t.same(codeAndText(await remove(config, 'shard02')), last, version)
+    t.same(await shards(config), ['shard02'])
+  }
+})
+
+t.test('two shards drain at the same time, as long as a third one stays', async (t) => {
+  const config = await cluster('7.0')
+  config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:3', databases: [] }))
+  await add(config, 'shard03/x:3')
+  await config.createDatabase('db', 'shard01')
+  await config.createDatabase('other', 'shard02')
+  t.match(await remove(config, 'shard01'), { state: 'started' })
+  t.match(await remove(config, 'shard02'), { state: 'started' })
+  t.match(await remove(config, 'shard03'), { code: 20 })
+})
+
+t.test('the only shard of a zone with ranges stays', async (t) => {
+  for (const [version, code] of [
+    ['4.0', undefined],
+    ['4.4', 163],
+    ['8.0', 163],
+  ] as const) {
+    const config = await cluster(version)
+    await config.send('config.add-shard-to-zone', { shard: 'shard01', zone: 'EU' })
+    await config.send('config.update-zone-key-range', { ns: 'db.c', min: encode({ a: 0 }), max: encode({ a: 1 }), zone: 'EU' })
+    t.equal((await remove(config, 'shard01'))['code'], code, version)
+  }
+})
+
+t.test('another primary shard', async (t) => {
+  const config = await cluster()
+  const { database } = await config.createDatabase('db', 'shard01')
+  const { uuid, timestamp, lastMod } = (database as Document)['version']
+  const version = [uuid.toString('hex'), timestamp.t, timestamp.i, lastMod] as const
+  const commit = async (to: string, databaseVersion = version) => {
+    const reply = await config.send('config.commit-move-primary', { db: 'db', to, databaseVersion: databaseVersion as never })
+    return reply.error === null ? decode(reply.database!) : decode(reply.error)
+  }
+  t.match(await commit('shard09'), { code: 70, errmsg: 'Requested primary shard shard09 does not exist' })
+  t.match(await commit('shard02', ['00', 1, 1, 7] as never), { code: 117 })
+  const moved = await commit('shard02')
+  t.match(moved, { _id: 'db', primary: 'shard02', version: { lastMod: 2 } })
+  t.same(moved['version'].uuid, uuid)
+  t.same(await commit('shard02'), moved, 'again is no change')
+  await remove(config, 'shard01')
+  t.match(await commit('shard01', [version[0], version[1], version[2], 2] as never), {
+    code: 70,
+    errmsg: 'Requested primary shard shard01 is draining',
+  })
+})

@@ -1,0 +1,140 @@
+/** Migrations on the config server: whom it asks, what it commits and what it refuses. */
+import { decode, encode, type Document, type Timestamp } from '@shardlab/bson'
+import type { RequestOf } from '@shardlab/actor'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { Chunks, ns } from './support/chunks.js'
+
+type Move = RequestOf<'config.move-range'>
+
+async function ask(chunks: Chunks, over: Partial<Move> = {}): Promise<Document | null> {
+  const request = { ns, min: encode({ a: 0 }), max: encode({ a: 100 }), to: 'shard01', forceJumbo: false, waitForDelete: false, ...over }
+  const { error } = await chunks.config.send('config.move-range', request)
+  return error === null ? null : decode(error)
+}
+
+/** What donors are asked; they succeed. */
+function donors(chunks: Chunks): [to: string, request: RequestOf<'shard.move-range'>][] {
+  const asked: [string, RequestOf<'shard.move-range'>][] = []
+  chunks.config.answers.set('shard.move-range', (to, request) => {
+    asked.push([to, request])
+    return { error: null }
+  })
+  return asked
+}
+
+t.test('the owner of the range is asked, with the size of chunks', async (t) => {
+  const chunks = await Chunks.make([0, 100])
+  const asked = donors(chunks)
+  t.equal(await ask(chunks), null)
+  t.equal(await ask(chunks, { min: null, max: encode({ a: 100 }), forceJumbo: true }), null, 'an upper end alone')
+  t.match(asked, [
+    ['shard02', { ns, to: 'shard01', maxChunkSizeBytes: 134217728, forceJumbo: false, waitForDelete: false }],
+    ['shard02', { min: null, forceJumbo: true }],
+  ])
+  t.same(decode(asked[1]![1].chunkMin), { a: 0 })
+  t.equal(await ask(chunks, { to: 'shard02' }), null, 'it is there already')
+  t.equal(asked.length, 2, 'so nobody is asked')
+})
+
+t.test('who is not asked at all', async (t) => {
+  const chunks = await Chunks.make([0, 100])
+  const asked = donors(chunks)
+  t.match(await ask(chunks, { to: 'shard09' }), { code: 70, errmsg: 'Shard shard09 not found' })
+  t.match(await ask(chunks, { ns: 'db.other' }), { code: 26 })
+  await chunks.config.send('config.set-allow-migrations', { ns, allowMigrations: false })
+  t.match(await ask(chunks), { code: 117, errmsg: 'Collection is undergoing changes so moveChunk is not allowed.' })
+  t.same(asked, [])
+})
+
+t.test('zones and draining shards are heeded up to 5.0', async (t) => {
+  const cases: readonly [EmulatedVersion, number | undefined][] = [
+    ['2.6', undefined],
+    ['4.0', 20],
+    ['5.0', 20],
+    ['6.0.2', undefined],
+    ['8.0', undefined],
+  ]
+  for (const [version, code] of cases) {
+    const chunks = await Chunks.make([0, 100], ['shard01', 'shard02'], version)
+    donors(chunks)
+    const document = encode({ _id: `${ns}-a_0.0`, ns, min: { a: 0 }, max: { a: 100 }, tag: 'south' })
+    await chunks.config.send('node.command', {
+      db: 'config',
+      body: encode({ insert: 'tags' }),
+      sequences: [['documents', [document]]],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+      clusterTime: [1, 1],
+    })
+    t.equal((await ask(chunks))?.['code'], code, version)
+  }
+})
+
+t.test('an error behind the commit is none', async (t) => {
+  const chunks = await Chunks.make([0, 100])
+  chunks.config.answers.set('shard.move-range', async () => {
+    t.equal(await chunks.move(0, 'shard01'), null)
+    return { error: encode({ ok: 0, errmsg: 'too late', code: 11601, codeName: 'Interrupted' }) }
+  })
+  t.equal(await ask(chunks), null)
+})
+
+t.test('commits that are refused change nothing', async (t) => {
+  const chunks = await Chunks.make([0, 100])
+  const before = await chunks.all()
+  const [epoch, seconds, increment] = await chunks.generation()
+  const commit = async (over: Partial<RequestOf<'config.commit-chunk-migration'>>) => {
+    const { error } = await chunks.config.send('config.commit-chunk-migration', {
+      ns,
+      min: encode({ a: 0 }),
+      max: encode({ a: 100 }),
+      from: 'shard02',
+      to: 'shard01',
+      chunkVersion: [epoch, seconds, increment, 1, 1],
+      ...over,
+    })
+    return error === null ? null : decode(error)
+  }
+  t.match(await commit({ to: 'shard09' }), { code: 70, errmsg: 'Shard shard09 does not exist' })
+  t.match(await commit({ ns: 'db.other' }), { code: 117, errmsg: 'Collection does not exist' })
+  t.match(await commit({ chunkVersion: ['0123456789abcdef01234567', seconds, increment, 1, 1] }), { code: 150, codeName: 'StaleEpoch' })
+  t.match(await commit({ max: encode({ a: 200 }) }), { code: 40165 })
+  t.match(await commit({ from: 'shard03', to: 'shard01' }), { code: 4914702 })
+  t.match(await commit({ chunkVersion: [epoch, seconds, increment, 1, 0] }), { code: 117, errmsg: /is older than the version of the current chunk/ })
+  t.same(await chunks.all(), before)
+  t.equal(await commit({}), null)
+  const after = await chunks.lines()
+  t.same(after, ['min shard01 1|0', '0 shard01 2|0', '100 shard01 1|2'])
+  t.equal(await commit({}), null, 'once more: it has been done')
+  t.same(await chunks.lines(), after)
+})
+
+t.test('what is still on its way cannot commit after the donor has asked', async (t) => {
+  const chunks = await Chunks.make([0, 100], ['shard01', 'shard02', 'shard03'])
+  const [epoch, seconds, increment] = await chunks.generation()
+  const version = [epoch, seconds, increment, 1, 1] as const
+  const ensure = () =>
+    chunks.config.send('config.ensure-chunk-version-is-greater-than', {
+      ns,
+      uuid: Buffer.alloc(16),
+      min: encode({ a: 0 }),
+      max: encode({ a: 100 }),
+      version,
+    })
+  await ensure()
+  t.same(await chunks.lines(), ['min shard01 1|0', '0 shard02 2|0', '100 shard03 1|2'])
+  await ensure()
+  t.same(await chunks.lines(), ['min shard01 1|0', '0 shard02 2|0', '100 shard03 1|2'], 'it is newer already')
+  const { error } = await chunks.config.send('config.commit-chunk-migration', {
+    ns,
+    min: encode({ a: 0 }),
+    max: encode({ a: 100 }),
+    from: 'shard02',
+    to: 'shard01',
+    chunkVersion: version,
+  })
+  t.match(decode(error!), { code: 117 })
+  t.equal(((await chunks.at(50))['lastmod'] as Timestamp).t, 2)
+})

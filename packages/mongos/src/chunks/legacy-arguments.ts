@@ -1,0 +1,46 @@
+/** Arguments of commands that are read without a generated parser: what is wrong with them has no code. Server: field_parser.h. */
+import type { CommandArguments } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, FieldIterator, isEmptyDocument, noCode, type RawValue } from '@shardlab/bson'
+import { formatField } from '@shardlab/query'
+
+/** A failure whose reply has no code. */
+export function refusal(message: string): CommandError {
+  return new CommandError(noCode, message)
+}
+
+/** A document; null when it is absent or empty. @throws CommandError without code for another type */
+export function optionalDocument(args: CommandArguments, name: string): Uint8Array | null {
+  const value = args.value(name)
+  if (value === undefined) return null
+  if (value.type !== BsonType.object) throw wrongType(name, 'object', value)
+  const document = value.slice()
+  return isEmptyDocument(document) ? null : document
+}
+
+/** The elements of an array; none when it is absent. @throws CommandError without code for another type */
+export function optionalArray(args: CommandArguments, name: string): RawValue[] {
+  const value = args.value(name)
+  if (value === undefined) return []
+  if (value.type !== BsonType.array) throw wrongType(name, 'array', value)
+  const elements: RawValue[] = []
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();) elements.push(it.value())
+  return elements
+}
+
+/** The documents of an array; none when it is absent. @throws CommandError without code for another type, and for elements that are none */
+export function optionalDocuments(args: CommandArguments, name: string): Uint8Array[] {
+  const value = args.value(name)
+  if (value === undefined) return []
+  if (value.type !== BsonType.array) throw wrongType(name, 'vector array', value)
+  optionalArray(args, name).forEach((element, i) => {
+    if (element.type !== BsonType.object)
+      throw refusal(
+        `error parsing element ${i} of field ${name} :: caused by :: wrong type for '${i}' field, expected object, found ${formatField(String(i), element)}`,
+      )
+  })
+  return documentsOf(value)
+}
+
+function wrongType(name: string, expected: string, found: RawValue): CommandError {
+  return refusal(`wrong type for '${name}' field, expected ${expected}, found ${formatField(name, found)}`)
+}

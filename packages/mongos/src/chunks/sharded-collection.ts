@@ -1,0 +1,59 @@
+/** The collection and the chunk that a command on chunks is about. */
+import { checkCollectionName, configAddress, type CommandArguments } from '@shardlab/actor'
+import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
+import { compileFilter, formatDocument } from '@shardlab/query'
+import { parseChunk, targetFilter, type Chunk, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
+import { databaseNameOf } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { withRoute } from '../routing/stale-loop.js'
+
+/** The namespace in the command's own field. Server: parseNsFullyQualified. @throws CommandError 2 BadValue, 73 InvalidNamespace */
+export function qualifiedNamespace({ target }: CommandArguments): string {
+  if (target.type !== BsonType.string) throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
+  const ns = target.asString()
+  const dot = ns.indexOf('.')
+  if (dot < 1) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
+  checkCollectionName(ns.slice(0, dot), ns.slice(dot + 1))
+  return ns
+}
+
+/**
+ * Runs `attempt` with the placement of a sharded collection, read anew at first and after each failure for stale routing.
+ * @throws CommandError 26 NamespaceNotFound without the database, 118 NamespaceNotSharded; whatever else the attempt throws
+ */
+export function withShardedCollection<T>(
+  invocation: MongosInvocation,
+  ns: string,
+  attempt: (placement: CollectionPlacement) => Promise<T>,
+): Promise<T> {
+  const { host } = invocation
+  const db = databaseNameOf(ns)
+  host.catalog.markCollectionStale(ns, host.catalog.peekCollection(ns))
+  return withRoute({ ...invocation, db }, ns, false, async (route) => {
+    if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `database ${db} not found`)
+    if (route.kind === 'sharded') return attempt(route.placement)
+    throw new CommandError(
+      'NamespaceNotSharded',
+      host.behaviours.unshardedRefusalsExpectSharding ? `Expected collection ${ns} to be sharded` : `Collection ${ns} is not sharded.`,
+    )
+  })
+}
+
+/** The shard key that a query fixes, as a bound; null when it leaves a field open. @throws CommandError for a query that is none */
+export function keyOfQuery({ host }: MongosInvocation, placement: CollectionPlacement, query: Uint8Array): Uint8Array | null {
+  const { exactKey, bounds } = targetFilter(placement, compileFilter(query, host.evaluation()))
+  return exactKey === null ? null : bounds[0]![0]
+}
+
+/** A key with every field of the pattern and no other, in its order; null when it is none. Server: isShardKey, normalizeShardKey. */
+export function normalisedKey(shardKey: ShardKeyPattern, key: Uint8Array): Uint8Array | null {
+  if (shardKey.keyStringOfBound(key) === undefined) return null
+  return shardKey.boundDocument(shardKey.fields.map(({ path }) => findField(key, path)!))
+}
+
+/** The chunk that holds a key. @throws CommandError 61 ShardKeyNotFound when none does: the key is the end of the key space */
+export async function chunkAt({ host, operation }: MongosInvocation, ns: string, key: Uint8Array): Promise<Chunk> {
+  const { chunk } = await host.remote.request(configAddress, 'config.find-chunk', { ns, key }, operation)
+  if (chunk === null) throw new CommandError('ShardKeyNotFound', `Cannot target single shard using key ${formatDocument(key)}`)
+  return parseChunk(chunk)
+}

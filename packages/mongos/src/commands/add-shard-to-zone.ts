@@ -1,0 +1,22 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { zoneArguments } from '../command/zone-arguments.js'
+import { raise } from '../remote/command-reply.js'
+
+export const addShardToZone: CommandRow<MongosInvocation> = {
+  name: 'addShardToZone',
+  aliases: ['addshardtozone'],
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  behaviour: 'zoneCommands',
+  manual: 'reference/command/addShardToZone',
+  status: 'full',
+  summary: 'Gives a shard a zone, so that it can hold ranges of that zone.',
+  async run(invocation) {
+    const { host, operation } = invocation
+    raise((await host.remote.request(configAddress, 'config.add-shard-to-zone', zoneArguments(invocation), operation)).error)
+    return new DocumentWriter(192)
+  },
+}

@@ -1,0 +1,30 @@
+import { balancerAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_balancer_collection_status_cmd.cpp, Balancer::getBalancerStatusForNs. */
+export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
+  name: 'balancerCollectionStatus',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  behaviour: 'balancerCollectionStatusExists',
+  manual: 'reference/command/balancerCollectionStatus',
+  status: 'full',
+  summary: 'Tells whether the chunks of a collection are where they belong, and what the balancer would do about it first.',
+  fields: {},
+  async run({ args, host, operation }) {
+    const { chunkSizeMb, violation, error } = await host.remote.request(
+      balancerAddress,
+      'balancer.collection-status',
+      { ns: args.targetString() },
+      operation,
+    )
+    raise(error)
+    const writer = new DocumentWriter(256)
+    if (host.behaviours.balancerCollectionStatusTellsChunkSize) writer.int64('chunkSize', chunkSizeMb)
+    writer.bool('balancerCompliant', violation === null)
+    return violation === null ? writer : writer.string('firstComplianceViolation', violation)
+  },
+}

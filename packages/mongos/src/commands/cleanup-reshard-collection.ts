@@ -1,0 +1,25 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { reshardedNamespace } from '../command/resharding-arguments.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_cleanup_reshard_collection_cmd.cpp. */
+export const cleanupReshardCollection: CommandRow<MongosInvocation> = {
+  name: 'cleanupReshardCollection',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/cleanupReshardCollection',
+  status: 'full',
+  summary: 'Gives up the resharding of a collection, if there is one, and removes what is left of it.',
+  behaviour: 'reshardCollectionCommand',
+  fields: {},
+  ignoresUnknownFields: true,
+  async run({ args, host, operation }) {
+    const { ns } = reshardedNamespace(args)
+    const { error } = await host.remote.request(configAddress, 'config.cleanup-resharding', { ns }, operation)
+    raise(error)
+    return new DocumentWriter(192)
+  },
+}

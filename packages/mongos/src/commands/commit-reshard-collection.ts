@@ -1,0 +1,25 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { reshardedNamespace } from '../command/resharding-arguments.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_commit_reshard_collection_cmd.cpp. */
+export const commitReshardCollection: CommandRow<MongosInvocation> = {
+  name: 'commitReshardCollection',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/commitReshardCollection',
+  status: 'full',
+  summary: 'Has the resharding of a collection block writes as soon as it can, and commit.',
+  behaviour: 'reshardCollectionCommand',
+  fields: {},
+  ignoresUnknownFields: true,
+  async run({ args, host, operation }) {
+    const { ns } = reshardedNamespace(args)
+    const { error } = await host.remote.request(configAddress, 'config.commit-resharding', { ns }, operation)
+    raise(error)
+    return new DocumentWriter(192)
+  },
+}

@@ -1,0 +1,51 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, typeName, type RawValue } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_configure_collection_balancing.cpp, configure_collection_balancing.idl. */
+export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
+  name: 'configureCollectionBalancing',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  behaviour: 'collectionBalancingCanBeConfigured',
+  manual: 'reference/command/configureCollectionBalancing',
+  status: 'partial',
+  missing: 'defragmentCollection: true',
+  summary: 'Sets the chunk size of one collection, and whether its chunks are merged automatically.',
+  async run({ args, host, operation }) {
+    const ns = args.targetString()
+    const chunkSize = args.value('chunkSize')
+    const defragment = boolOf('defragmentCollection', args.value('defragmentCollection'))
+    const merge = boolOf('enableAutoMerger', args.value('enableAutoMerger'))
+    if (chunkSize !== undefined && !chunkSize.isNumber()) throw wrongType('chunkSize', chunkSize, "'[long, int, decimal, double]'")
+    if (defragment === true) throw new CommandError('CommandNotSupported', 'defragmentCollection is not supported')
+    const { error } = await host.remote.request(
+      configAddress,
+      'config.configure-collection-balancing',
+      {
+        ns,
+        chunkSizeMb: chunkSize === undefined ? null : (args.number('chunkSize') ?? 0),
+        enableAutoMerger: host.behaviours.autoMergerCanBeSwitched ? merge : null,
+      },
+      operation,
+    )
+    raise(error)
+    return new DocumentWriter(192)
+  },
+}
+
+function boolOf(name: string, value: RawValue | undefined): boolean | null {
+  if (value === undefined) return null
+  if (value.type === BsonType.bool) return value.isTruthy()
+  throw wrongType(name, value, "'bool'")
+}
+
+function wrongType(name: string, value: RawValue, wanted: string): CommandError {
+  const types = wanted.includes('[') ? 'types' : 'type'
+  return new CommandError(
+    'TypeMismatch',
+    `BSON field 'configureCollectionBalancing.${name}' is the wrong type '${typeName(value.type)}', expected ${types} ${wanted}`,
+  )
+}

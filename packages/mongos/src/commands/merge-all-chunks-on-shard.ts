@@ -1,0 +1,47 @@
+import { configAddress, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, typeName, type RawValue } from '@shardlab/bson'
+import { namespaceArgument } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_merge_all_chunks_on_shard_cmd.cpp. */
+export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
+  name: 'mergeAllChunksOnShard',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/mergeAllChunksOnShard',
+  status: 'full',
+  behaviour: 'mergeAllChunksOnShardCommand',
+  summary: 'Merges all neighbouring chunks of a shard that no migration and no snapshot needs apart.',
+  async run(invocation) {
+    const { args, host, operation } = invocation
+    const ns = namespaceArgument(args)
+    const shard = argument(args, 'shard', BsonType.string)?.asString()
+    if (shard === undefined) throw new CommandError(40414, "BSON field 'mergeAllChunksOnShard.shard' is missing but a required field")
+    const chunksMax = argument(args, 'maxNumberOfChunksToMerge', BsonType.int32)?.asNumber() ?? null
+    // How long the search may take: it is over at once.
+    argument(args, 'maxTimeProcessingChunksMS', BsonType.int32)
+    if (!(await host.shards.ids(operation)).includes(shard)) {
+      await host.shards.refresh(operation)
+      if (!(await host.shards.ids(operation)).includes(shard)) throw new CommandError('ShardNotFound', `Shard ${shard} not found`)
+    }
+    const { error } = await host.remote.request(configAddress, 'config.commit-merge-all-chunks', { ns, shard, chunksMax }, operation)
+    raise(error)
+    raise((await host.remote.request(shard, 'shard.refresh-collection', { ns }, operation)).error)
+    host.catalog.markCollectionStale(ns, host.catalog.peekCollection(ns))
+    return new DocumentWriter(192)
+  },
+}
+
+/** The parser of this command accepts unknown arguments, but no other type. @throws CommandError 14 TypeMismatch */
+function argument(args: CommandArguments, name: string, type: number): RawValue | undefined {
+  const value = args.value(name)
+  if (value === undefined || value.type === BsonType.null) return undefined
+  if (value.type !== type)
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field '${args.command}.${name}' is the wrong type '${typeName(value.type)}', expected type '${typeName(type)}'`,
+    )
+  return value
+}

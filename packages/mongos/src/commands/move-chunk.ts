@@ -1,0 +1,117 @@
+import { checkFields, configAddress, type CommandRow, type FieldSpecs } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
+import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
+import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
+import { qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+
+const fields: FieldSpecs = {
+  find: 'object',
+  bounds: 'array',
+  to: 'string!',
+  forceJumbo: 'strictBool',
+  writeConcern: 'object',
+  secondaryThrottle: 'strictBool',
+  _secondaryThrottle: 'strictBool',
+  waitForDelete: 'strictBool',
+  _waitForDelete: 'strictBool',
+}
+
+/** Server: cluster_move_chunk_cmd.cpp. */
+export const moveChunk: CommandRow<MongosInvocation> = {
+  name: 'moveChunk',
+  aliases: ['movechunk'],
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/moveChunk',
+  status: 'full',
+  summary: 'Gives a chunk to another shard.',
+  async run(invocation) {
+    const { args, host, operation, body } = invocation
+    const startedAtMs = host.context.now()
+    if (host.behaviours.moveChunkIsTyped) {
+      args.targetString()
+      checkFields('moveChunk', body, fields, 'ignored')
+    }
+    const ns = qualifiedNamespace(args)
+    const { chunk, to, placement } = await withShardedCollection(invocation, ns, async (found) => {
+      const [to, chunk] = host.behaviours.moveChunkIsTyped
+        ? await typedArguments(invocation, ns, found)
+        : await untypedArguments(invocation, ns, found)
+      return { chunk, to, placement: found }
+    })
+    const { error } = await host.remote.request(
+      configAddress,
+      'config.move-range',
+      {
+        ns,
+        min: chunk.min,
+        max: chunk.max,
+        to,
+        forceJumbo: args.bool('forceJumbo') === true,
+        waitForDelete: args.bool('_waitForDelete') === true || args.bool('waitForDelete') === true,
+      },
+      operation,
+    )
+    host.catalog.markCollectionStale(ns, placement)
+    raise(error)
+    return new DocumentWriter(192).int32('millis', host.context.now() - startedAtMs)
+  },
+}
+
+const typedRefusals: ChunkRefusals = { noKey: 656450, badBounds: 656451, noChunk: 656452 }
+const untypedRefusals: ChunkRefusals = { noKey: noCode, badBounds: noCode, noChunk: noCode }
+
+/** @throws CommandError 72 InvalidOptions, 70 ShardNotFound, 656450, 656451, 656452 */
+async function typedArguments(
+  invocation: MongosInvocation,
+  ns: string,
+  placement: CollectionPlacement,
+): Promise<[to: string, chunk: Chunk]> {
+  const { args } = invocation
+  const find = args.document('find')
+  const bounds = args.documents('bounds')
+  if (bounds !== undefined && bounds.length !== 2) throw new CommandError('InvalidOptions', 'bounds can only have exactly 2 elements')
+  if (find !== undefined && bounds !== undefined)
+    throw new CommandError('InvalidOptions', 'cannot specify bounds and query at the same time')
+  if (find === undefined && bounds === undefined) throw new CommandError('InvalidOptions', 'need to specify query or bounds')
+  const to = args.string('to')!
+  await checkShard(invocation, to, 'moveChunk destination shard does not exist')
+  const chunk =
+    find === undefined
+      ? await chunkWithBounds(invocation, ns, placement, bounds!, typedRefusals)
+      : await chunkOfQuery(invocation, ns, placement, find, typedRefusals)
+  return [to, chunk]
+}
+
+/** @throws CommandError 14 TypeMismatch, 70 ShardNotFound; without code for everything else that is wrong */
+async function untypedArguments(
+  invocation: MongosInvocation,
+  ns: string,
+  placement: CollectionPlacement,
+): Promise<[to: string, chunk: Chunk]> {
+  const { args } = invocation
+  const target = args.value('to')
+  if (target?.type !== BsonType.string) throw new CommandError('TypeMismatch', "'to' must be of type String")
+  const to = target.asString()
+  if (to === '') throw new CommandError(noCode, 'you have to specify where you want to move the chunk')
+  await checkShard(invocation, to, 'moveChunk destination shard does not exist')
+  const findValue = args.value('find')
+  const find = findValue?.type === BsonType.object && !isEmptyDocument(findValue.slice()) ? findValue.slice() : null
+  const boundsValue = args.value('bounds')
+  const hasBounds = (boundsValue?.type === BsonType.array || boundsValue?.type === BsonType.object) && !isEmptyDocument(boundsValue.slice())
+  if ((find === null) === !hasBounds) throw new CommandError(noCode, 'need to specify either a find query, or both lower and upper bounds.')
+  if (find !== null) return [to, await chunkOfQuery(invocation, ns, placement, find, untypedRefusals)]
+  const bounds = documentsOf(boundsValue!)
+  if (bounds.length < 2) throw new CommandError(10065, 'invalid parameter: expected an object (1)')
+  return [to, await chunkWithBounds(invocation, ns, placement, bounds, untypedRefusals)]
+}
+
+/** @throws CommandError 70 ShardNotFound */
+async function checkShard({ host, operation }: MongosInvocation, shard: string, message: string): Promise<void> {
+  if ((await host.shards.ids(operation)).includes(shard)) return
+  await host.shards.refresh(operation)
+  if (!(await host.shards.ids(operation)).includes(shard)) throw new CommandError('ShardNotFound', message)
+}

@@ -1,0 +1,55 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { qualifiedNamespace } from '../chunks/sharded-collection.js'
+import type { MongosInvocation } from '../command/invocation.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_move_range_cmd.cpp. */
+export const moveRange: CommandRow<MongosInvocation> = {
+  name: 'moveRange',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/moveRange',
+  status: 'full',
+  behaviour: 'moveRangeCommand',
+  summary: 'Gives a part of a chunk to another shard; without max or min as much as a chunk may hold.',
+  fields: {
+    toShard: 'string!',
+    min: 'object',
+    max: 'object',
+    forceJumbo: 'strictBool',
+    secondaryThrottle: 'strictBool',
+    _secondaryThrottle: 'strictBool',
+    waitForDelete: 'strictBool',
+    _waitForDelete: 'strictBool',
+  },
+  ignoresUnknownFields: true,
+  async run({ args, host, operation }) {
+    args.targetString()
+    const ns = qualifiedNamespace(args)
+    const min = args.document('min') ?? null
+    const max = args.document('max') ?? null
+    if (min === null && (max === null || !host.behaviours.moveRangeBackwards)) {
+      const what = host.behaviours.moveRangeBackwards ? "'min' or 'max'" : "'min'"
+      throw new CommandError('InvalidOptions', `Missing required parameter ${what}`)
+    }
+    const known = host.catalog.peekCollection(ns)
+    const { error } = await host.remote.request(
+      configAddress,
+      'config.move-range',
+      {
+        ns,
+        min,
+        max,
+        to: args.string('toShard')!,
+        forceJumbo: args.bool('forceJumbo') === true,
+        waitForDelete: args.bool('waitForDelete') === true || args.bool('_waitForDelete') === true,
+      },
+      operation,
+    )
+    host.catalog.markCollectionStale(ns, known)
+    raise(error)
+    return new DocumentWriter(192)
+  },
+}

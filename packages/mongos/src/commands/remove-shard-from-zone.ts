@@ -1,0 +1,22 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { zoneArguments } from '../command/zone-arguments.js'
+import { raise } from '../remote/command-reply.js'
+
+export const removeShardFromZone: CommandRow<MongosInvocation> = {
+  name: 'removeShardFromZone',
+  aliases: ['removeshardfromzone'],
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  behaviour: 'zoneCommands',
+  manual: 'reference/command/removeShardFromZone',
+  status: 'full',
+  summary: 'Takes a zone from a shard, unless the zone has ranges and no other shard.',
+  async run(invocation) {
+    const { host, operation } = invocation
+    raise((await host.remote.request(configAddress, 'config.remove-shard-from-zone', zoneArguments(invocation), operation)).error)
+    return new DocumentWriter(192)
+  },
+}

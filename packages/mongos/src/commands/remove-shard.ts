@@ -1,0 +1,61 @@
+import { configAddress, type CommandRow, type ReplyOf } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import type { Mongos } from '../mongos.js'
+import { raise } from '../remote/command-reply.js'
+
+/** Server: cluster_remove_shard_cmd.cpp, configsvr_remove_shard_command.cpp. */
+export const removeShard: CommandRow<MongosInvocation> = {
+  name: 'removeShard',
+  aliases: ['removeshard'],
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/removeShard',
+  status: 'full',
+  summary: 'Starts draining a shard, tells what is left on it, and takes it out of the cluster when that is nothing.',
+  async run({ args, host, operation }) {
+    const { target } = args
+    if (target.type !== BsonType.string)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field '${args.command}.${args.command}' is the wrong type '${typeName(target.type)}', expected type 'string'`,
+      )
+    const reply = await host.remote.request(configAddress, 'config.remove-shard', { shard: target.asString() }, operation)
+    raise(reply.error)
+    await host.shards.refresh(operation)
+    return writeState(new DocumentWriter(512), reply, host.behaviours)
+  },
+}
+
+function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'>, behaviours: Mongos['behaviours']): DocumentWriter {
+  const { state, shard, chunks, databases, jumboChunks } = reply
+  switch (state) {
+    case 'started':
+      writer.string('msg', 'draining started successfully').string('state', state).string('shard', shard)
+      return writeDatabases(writer, reply, behaviours)
+    case 'ongoing':
+      writer.string('msg', 'draining ongoing').string('state', state)
+      writer.startDocument('remaining').int64('chunks', chunks).int64('dbs', databases)
+      if (behaviours.removeShardCountsJumboChunks) writer.int64('jumboChunks', jumboChunks)
+      return writeDatabases(writer.end(), reply, behaviours)
+    default:
+      return writer.string('msg', 'removeshard completed successfully').string('state', state).string('shard', shard)
+  }
+}
+
+function writeDatabases(
+  writer: DocumentWriter,
+  { databasesToMove }: ReplyOf<'config.remove-shard'>,
+  { removeShardNotes }: Mongos['behaviours'],
+): DocumentWriter {
+  const remain = databasesToMove.length > 0
+  if (removeShardNotes === 'when-databases-remain' && !remain) return writer
+  if (removeShardNotes !== 'moveCollection') writer.string('note', 'you need to drop or movePrimary these databases')
+  else if (remain)
+    writer.string('note', 'you need to call moveCollection for collectionsToMove and afterwards movePrimary for the dbsToMove')
+  writer.startArray('dbsToMove')
+  databasesToMove.forEach((db, i) => writer.string(String(i), db))
+  writer.end()
+  return removeShardNotes === 'moveCollection' ? writer.startArray('collectionsToMove').end() : writer
+}

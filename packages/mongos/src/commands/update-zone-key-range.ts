@@ -1,0 +1,22 @@
+import { configAddress, type CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { zoneRangeArguments } from '../command/zone-arguments.js'
+import { raise } from '../remote/command-reply.js'
+
+export const updateZoneKeyRange: CommandRow<MongosInvocation> = {
+  name: 'updateZoneKeyRange',
+  aliases: ['updatezonekeyRange'],
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  behaviour: 'zoneCommands',
+  manual: 'reference/command/updateZoneKeyRange',
+  status: 'full',
+  summary: 'Gives a range of shard keys to a zone, or takes it out.',
+  async run(invocation) {
+    const { host, operation } = invocation
+    raise((await host.remote.request(configAddress, 'config.update-zone-key-range', zoneRangeArguments(invocation), operation)).error)
+    return new DocumentWriter(192)
+  },
+}

@@ -1,0 +1,51 @@
+/** What is kept of a read that is sampled. Server: SampledReadCommand of analyze_shard_key_documents.idl. */
+import { DocumentWriter, emptyDocument } from '@shardlab/bson'
+import { collationOf, evaluationOf } from '@shardlab/node'
+import { compilePipeline } from '@shardlab/query'
+import type { MongosInvocation } from '../command/invocation.js'
+
+interface SampledRead {
+  readonly cmdName: string
+  /** `{ filter, collation, let }` */
+  readonly cmd: Uint8Array
+}
+
+/** Makes the sample of a read; null: the command is none that is sampled. */
+export function sampledRead(invocation: MongosInvocation): (() => SampledRead) | null {
+  const { args } = invocation
+  switch (args.command) {
+    case 'find':
+      return () => read('find', args.document('filter'), args.document('collation'), args.document('let'))
+    case 'count':
+    case 'distinct':
+      return () => read(args.command, args.document('query'), args.document('collation'), undefined)
+    case 'aggregate':
+      return () => {
+        const given = args.document('collation')
+        // The shard knows what an aggregate without a collation runs under.
+        const collation = given === undefined ? undefined : (collationOf(given) ?? simpleCollation)
+        return read('aggregate', leadingFilter(invocation), collation, args.document('let'))
+      }
+    default:
+      return null
+  }
+}
+
+const simpleCollation = new DocumentWriter(32).string('locale', 'simple').finish()
+
+function read(
+  cmdName: string,
+  filter: Uint8Array | undefined,
+  collation: Uint8Array | undefined,
+  letVariables: Uint8Array | undefined,
+): SampledRead {
+  const writer = new DocumentWriter(256).document('filter', filter ?? emptyDocument).document('collation', collation ?? emptyDocument)
+  if (letVariables !== undefined) writer.document('let', letVariables)
+  return { cmdName, cmd: writer.finish() }
+}
+
+/** What a pipeline selects before anything else. */
+function leadingFilter({ args, db, host }: MongosInvocation): Uint8Array | undefined {
+  const target = args.target.isNumber() ? 'none' : 'collection'
+  return compilePipeline(args.documents('pipeline')!, evaluationOf(host, args), { db, target }).leadingFilter ?? undefined
+}

@@ -1,0 +1,51 @@
+/** Documents of the catalog as they stand on the config server, spoiled ones among them; what a router needs for routing comes from its cache. */
+import { configAddress } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../command/invocation.js'
+import { readCursorReply } from '../cursors/cursor-reply.js'
+import { documentsIn, replyError } from './command-reply.js'
+import type { RemoteCommand } from './remote.js'
+
+const wholeBatch = 100_000
+
+/**
+ * All documents of `config.<collection>` that match, in the order of `sort`.
+ * @throws CommandError of the config server or of the way to it
+ */
+export async function configDocuments(
+  invocation: MongosInvocation,
+  collection: string,
+  filter: Uint8Array,
+  sort: Uint8Array,
+): Promise<Uint8Array[]> {
+  const found: Uint8Array[] = []
+  let body = new DocumentWriter(256)
+    .string('find', collection)
+    .document('filter', filter)
+    .document('sort', sort)
+    .int32('batchSize', wholeBatch)
+    .string('$db', 'config')
+  for (let batch: 'firstBatch' | 'nextBatch' = 'firstBatch'; ; batch = 'nextBatch') {
+    const { body: reply } = await invocation.host.remote.command(
+      configAddress,
+      unversioned('config', body.finish()),
+      invocation.operation,
+      batch === 'firstBatch',
+    )
+    const error = replyError(reply)
+    if (error !== null) throw error
+    const { id, cursor } = readCursorReply(reply, batch)
+    found.push(...documentsIn(cursor.slice(), batch))
+    if (id === 0n) return found
+    body = new DocumentWriter(256)
+      .int64('getMore', id)
+      .string('collection', collection)
+      .int32('batchSize', wholeBatch)
+      .string('$db', 'config')
+  }
+}
+
+/** A command to one member that says nothing of versions. */
+export function unversioned(db: string, body: Uint8Array): RemoteCommand {
+  return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
+}

@@ -1,0 +1,52 @@
+/** How the documents of sharded collections lie on the shards. Manual: reference/operator/aggregation/shardedDataDistribution; server: document_source_sharded_data_distribution.cpp. */
+import type { CollectionCountsTuple } from '@shardlab/actor'
+import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
+import { listSource, writeNumber } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { configDocuments } from '../remote/config-documents.js'
+import type { MongosStageSource } from './source.js'
+
+/** One document for each sharded collection, in order of names; every shard with a copy of it is told of, in order of ids. */
+export const shardedDataDistributionSource: MongosStageSource = {
+  name: '$shardedDataDistribution',
+  place: () => 'router',
+  async open({ invocation, ns }) {
+    if (ns !== 'admin.$cmd.aggregate')
+      throw new CommandError(6789102, 'The $shardedDataDistribution stage must be run on the admin database')
+    const namespaces = await shardedNamespaces(invocation)
+    const { host, operation } = invocation
+    const shards = await host.shards.ids(operation)
+    const answers = await host.context.all(
+      shards.map((shard) => host.remote.request(shard, 'shard.collection-counts', { namespaces }, operation)),
+    )
+    const byNamespace = new Map<string, Uint8Array[]>()
+    shards.forEach((shard, i) => {
+      for (const counts of answers[i]!.collections)
+        byNamespace.set(counts[0], [...(byNamespace.get(counts[0]) ?? []), shareOf(shard, counts)])
+    })
+    return listSource([...byNamespace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, parts]) => distribution(name, parts)))
+  },
+}
+
+async function shardedNamespaces(invocation: MongosInvocation): Promise<string[]> {
+  const filter = new DocumentWriter(64).startDocument('unsplittable').bool('$ne', true).end().finish()
+  const collections = await configDocuments(invocation, 'collections', filter, emptyDocument)
+  return collections.map((collection) => findField(collection, '_id')!.asString())
+}
+
+/** The sizes are products with the average size, which an empty collection does not have: null then. */
+function shareOf(shard: string, [, count, orphanCount, averageBytes]: CollectionCountsTuple): Uint8Array {
+  const owned = count - orphanCount
+  const writer = new DocumentWriter(160).string('shardName', shard)
+  writeNumber(writer, 'numOrphanedDocs', orphanCount)
+  writeNumber(writer, 'numOwnedDocuments', owned)
+  for (const [name, documents] of [['ownedSizeBytes', owned] as const, ['orphanedSizeBytes', orphanCount] as const]) {
+    if (averageBytes === null) writer.null(name)
+    else writeNumber(writer, name, averageBytes * documents)
+  }
+  return writer.finish()
+}
+
+function distribution(ns: string, shards: readonly Uint8Array[]): Uint8Array {
+  return new DocumentWriter(512).string('ns', ns).documents('shards', shards).finish()
+}

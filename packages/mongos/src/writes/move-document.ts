@@ -1,0 +1,204 @@
+/**
+ * A shard will not run an update by which the document gets a shard key value of another shard (283): the shard that has it is asked to move
+ * it, and the client gets the reply of an ordinary update. Server: cluster_write_cmd.cpp, cluster_find_and_modify_cmd.cpp,
+ * document_shard_key_update_util.cpp.
+ */
+import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
+import { emptySummary, resultItem, writeSummary } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
+import type { Route, ShardedRoute } from '../routing/route.js'
+import type { MemberAnswer } from '../routing/scatter.js'
+import { codeIn, readShardWriteReply } from './shard-write-reply.js'
+import type { WriteCommand, WriteNamespace } from './write-command.js'
+
+const wouldChangeOwningShard = 283
+const deletedNoDocument = 366
+
+/** What the shard said of a document that has to move. */
+export interface OwnershipChange {
+  /** Null: an upsert found none. */
+  readonly before: Uint8Array | null
+  readonly after: Uint8Array
+}
+
+/** Has the shard of a statement said that the document has to move? */
+export function isOwnershipChange(code: number): boolean {
+  return code === wouldChangeOwningShard
+}
+
+/** Reads the fields that come with the error. */
+export function ownershipChange(error: Uint8Array): OwnershipChange {
+  return { before: findField(error, 'preImage')?.slice() ?? null, after: findField(error, 'postImage')!.slice() }
+}
+
+/**
+ * Has the document moved. 'again': it is not what it was, the statement has to run once more. An error: it stays where it was.
+ * @param command what the error is said to come from, in its text; null: nothing is said
+ * @throws CommandError 50 when maxTimeMS is over
+ */
+export async function moveDocument(
+  { invocation, ns }: WriteNamespace,
+  route: ShardedRoute,
+  shard: string,
+  { before, after }: OwnershipChange,
+  command: 'findAndModify' | null,
+): Promise<CommandError | 'again' | null> {
+  const { host, operation } = invocation
+  await host.reach('mongos.document-move.asked', { ns, shard })
+  const request = {
+    requestId: hexOf(host.newObjectId()),
+    ns,
+    before,
+    after,
+    shardVersion: route.placement.table.versionOn(shard),
+    session: sessionOf(invocation),
+  }
+  let error: CommandError
+  try {
+    const reply = await host.remote.request(shard, 'shard.move-document', request, operation)
+    if (reply.error === null) return null
+    error = commandErrorFrom(reply.error)
+  } catch (failure) {
+    if (!(failure instanceof CommandError) || failure.code === 50) throw failure
+    error = failure
+  }
+  if (error.code === deletedNoDocument) return 'again'
+  return isStaleCode(error.code) || error.code === 217 || error.code === 225 ? error : withContext(error, command)
+}
+
+/** The error of a statement whose document did not come to rest in so many attempts. */
+export function moveConflict(command: 'findAndModify' | null): CommandError {
+  const message =
+    'WriteConflict error: this operation conflicted with another operation. Please retry your operation or multi-document transaction.'
+  return withContext(new CommandError('WriteConflict', message), command)
+}
+
+/** Can a shard demand that a document moves? Only of retryable writes that may change one. */
+export function mayDemandMove({ name }: WriteCommand, { invocation }: WriteNamespace, route: Route): route is ShardedRoute {
+  return route.kind === 'sharded' && invocation.txnNumber !== null && name !== 'insert' && name !== 'delete'
+}
+
+/**
+ * Sends statements of which {@link mayDemandMove} holds, and has a document moved where the shard demands it.
+ * @returns the shard's answer, or one that looks as if the document had been updated where it was
+ */
+export async function askAndMove(
+  command: WriteCommand,
+  namespace: WriteNamespace,
+  route: ShardedRoute,
+  shard: string,
+  ask: () => Promise<MemberAnswer>,
+): Promise<MemberAnswer> {
+  const { limits } = namespace.invocation.host
+  let answer = await ask()
+  for (let attempts = 1; ; attempts++) {
+    const entry = answer.error === null ? ownershipError(answer.body) : undefined
+    if (entry === undefined) return answer
+    if (command.statements.length > 1) return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
+    const change = ownershipChange(entry)
+    const outcome = await moveDocument(namespace, route, shard, change, null)
+    if (outcome === null) return { member: shard, body: movedReply(command, change), error: null }
+    if (outcome !== 'again') return withErrors(answer, () => outcome)
+    if (attempts >= limits.staleAttemptsMax) return withErrors(answer, () => moveConflict(null))
+    answer = await ask()
+  }
+}
+
+function ownershipError(body: Uint8Array): Uint8Array | undefined {
+  // Most replies tell of no errors at all, which costs a look at their field names.
+  if (findField(body, 'writeErrors') === undefined && (findField(body, 'nErrors')?.asNumber() ?? 0) === 0) return undefined
+  return readShardWriteReply(body).writeErrors.find((entry) => isOwnershipChange(codeIn(entry)))
+}
+
+function notAlone(): CommandError {
+  return new CommandError(
+    'InvalidOptions',
+    'Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1',
+  )
+}
+
+/** The reply of a shard with other errors in the place of some. */
+function withErrors(answer: MemberAnswer, errorFor: (entry: Uint8Array) => CommandError | null): MemberAnswer {
+  const body = answer.body!
+  const replaced = (entry: Uint8Array) => {
+    const error = errorFor(entry)
+    return error === null ? entry : withError(entry, error)
+  }
+  const { bulk, writeErrors } = readShardWriteReply(body)
+  const writer = new DocumentWriter(body.length + 512)
+  if (bulk === null) {
+    for (const name of ['n', 'nModified', 'upserted']) copy(writer, body, name)
+    writer.documents('writeErrors', writeErrors.map(replaced))
+  } else {
+    const items = bulk.items.map((item) => (findField(item, 'ok')!.asNumber() === 0 ? replaced(item) : item))
+    writer.startDocument('cursor').int64('id', 0n).documents('firstBatch', items).string('ns', 'admin.$cmd.bulkWrite').end()
+    writeSummary(writer, bulk.summary)
+  }
+  for (const name of ['writeConcernError', 'retriedStmtIds']) copy(writer, body, name)
+  return { member: answer.member, body: writer.double('ok', 1).finish(), error: null }
+}
+
+/** An entry of `writeErrors`, or an item of a bulkWrite, with another error. */
+function withError(entry: Uint8Array, { code, extra, message }: CommandError): Uint8Array {
+  const writer = new DocumentWriter(message.length + 256)
+  for (const name of ['ok', 'index', 'idx']) copy(writer, entry, name)
+  writer.int32('code', code)
+  const isItem = findField(entry, 'idx') !== undefined
+  if (isItem) writer.string('errmsg', message)
+  if (extra !== null) writer.fields(extra)
+  if (!isItem) return writer.string('errmsg', message).finish()
+  for (const name of ['n', 'nModified']) copy(writer, entry, name)
+  return writer.finish()
+}
+
+function copy(writer: DocumentWriter, from: Uint8Array, name: string): void {
+  const value = findField(from, name)
+  if (value !== undefined) writer.value(name, value)
+}
+
+/** What a shard would have said of an update or upsert where the document is. */
+function movedReply({ name }: WriteCommand, { before, after }: OwnershipChange): Uint8Array {
+  const upsertedId = before === null ? idOf(after) : null
+  const nModified = upsertedId === null ? 1 : 0
+  if (name !== 'bulkWrite') {
+    const writer = new DocumentWriter(128).int32('n', 1).int32('nModified', nModified)
+    if (upsertedId !== null) writer.startArray('upserted').startDocument('0').int32('index', 0).value('_id', upsertedId).end().end()
+    return writer.double('ok', 1).finish()
+  }
+  const summary = emptySummary()
+  if (upsertedId === null) Object.assign(summary, { nMatched: 1, nModified: 1 })
+  else summary.nUpserted = 1
+  const writer = new DocumentWriter(256).startDocument('cursor').int64('id', 0n)
+  writer
+    .documents('firstBatch', [resultItem(0, { n: 1, nModified, upsertedId })])
+    .string('ns', 'admin.$cmd.bulkWrite')
+    .end()
+  return writeSummary(writer, summary).double('ok', 1).finish()
+}
+
+function idOf(document: Uint8Array): RawValue {
+  return findField(document, '_id')!
+}
+
+/** `{ lsid, txnNumber, stmtId }`; the shard has made sure that the command is a retryable write. */
+function sessionOf({ session, txnNumber }: MongosInvocation): Uint8Array {
+  return new DocumentWriter(128).document('lsid', session!.document).int64('txnNumber', txnNumber!).int32('stmtId', 0).finish()
+}
+
+const duplicateContext =
+  "Failed to update document's shard key field. There is either an orphan for this document or _id for this collection is not globally unique."
+const otherContext =
+  'Update operation was converted into a distributed transaction because the document being updated would move shards and that transaction failed.'
+
+function withContext(error: CommandError, command: 'findAndModify' | null): CommandError {
+  const { code, extra, errorLabels } = error
+  const keyPattern = extra === null ? undefined : findField(extra, 'keyPattern')
+  const isDuplicateId = code === 11000 && keyPattern !== undefined && findField(keyPattern.bytes, '_id', keyPattern.start) !== undefined
+  const parts = [error.message]
+  if (code !== 112) parts.unshift('During insert stage of updating a shard key')
+  if (isDuplicateId) parts.unshift(duplicateContext)
+  if (command !== null) parts.unshift(command)
+  if (!isDuplicateId) parts.unshift(otherContext)
+  return new CommandError(code, parts.join(' :: caused by :: '), { extra, errorLabels, cause: error })
+}

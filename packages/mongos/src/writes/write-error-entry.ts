@@ -1,0 +1,50 @@
+/**
+ * Errors of statements as the router tells them. Server: `WriteError::serialize`; up to 5.0 batched_command_response.cpp and
+ * write_error_detail.cpp.
+ */
+import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { codeIn } from './shard-write-reply.js'
+
+export type WriteErrorStyle = Pick<Behaviours, 'writeErrorMessageFirst' | 'routerNamesWriteErrors'>
+
+/** Fields of a shard's entry, or of an item of a bulkWrite, that are written for themselves, or that are no part of an error. */
+const ownFields = new Set(['index', 'idx', 'ok', 'code', 'codeName', 'errmsg', 'n', 'nModified'])
+
+/** An entry of the reply's `writeErrors`. `message`: in place of the entry's own. */
+export function shownEntry(index: number, entry: Uint8Array, style: WriteErrorStyle, message: string): Uint8Array {
+  return entryOf(index, entry, message, style, (name) => !style.routerNamesWriteErrors || name === 'errInfo')
+}
+
+/**
+ * One error for the errors that several shards gave for one statement: `errInfo.causedBy` has them all. Server: write_op.cpp,
+ * combineOpErrors; MultipleErrorsOccurredInfo.
+ */
+export function combinedError(index: number, entries: readonly Uint8Array[], style: WriteErrorStyle): CommandError {
+  const causes = entries.map((entry) => entryOf(index, entry, messageIn(entry), style, () => true))
+  const extra = new DocumentWriter(256).startDocument('errInfo').documents('causedBy', causes).end().finish()
+  return new CommandError('MultipleErrorsOccurred', `multiple errors for op : ${entries.map(messageIn).join(' :: and :: ')}`, { extra })
+}
+
+export function messageIn(entry: Uint8Array): string {
+  return findField(entry, 'errmsg')!.asString()
+}
+
+function entryOf(
+  index: number,
+  entry: Uint8Array,
+  message: string,
+  { writeErrorMessageFirst, routerNamesWriteErrors }: WriteErrorStyle,
+  tells: (name: string) => boolean,
+): Uint8Array {
+  const code = codeIn(entry)
+  const messageFirst = writeErrorMessageFirst || routerNamesWriteErrors
+  const writer = new DocumentWriter(entry.length + 64).int32('index', index).int32('code', code)
+  if (routerNamesWriteErrors) writer.string('codeName', new CommandError(code, '').codeName)
+  if (messageFirst) writer.string('errmsg', message)
+  for (const it = new FieldIterator(entry); it.next();) {
+    const name = it.name()
+    if (!ownFields.has(name) && tells(name)) writer.value(name, it.value())
+  }
+  return (messageFirst ? writer : writer.string('errmsg', message)).finish()
+}

@@ -1,0 +1,84 @@
+/** allowPartialResults: shards that cannot be reached are passed over, at the first batch and later. Server: async_results_merger.cpp. */
+import { Long, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { cursorReply } from './support/fake-cluster.js'
+import { Gone } from './support/fake-world.js'
+import { threeShards } from './support/three-shards.js'
+
+t.test('the only shard of the query is gone', async (t) => {
+  const cluster = threeShards()
+  cluster.script(() => cursorReply([]))
+  cluster.kill('shard02')
+  t.match(await cluster.run({ find: 'c', filter: { x: 5 }, allowPartialResults: true }), {
+    cursor: { firstBatch: [], partialResultsReturned: true, id: Long.ZERO, ns: 'test.c' },
+    ok: 1,
+  })
+  t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), { ok: 0, code: 133 })
+})
+
+t.test('a shard that goes between two batches', async (t) => {
+  const cluster = threeShards()
+  let isGone = false
+  cluster.script((shard, _command, name) => {
+    if (name === 'find') return cursorReply([{ _id: `${shard} first` }], { id: 7n })
+    if (shard === 'shard02' && isGone) throw new Gone()
+    return cursorReply([{ _id: `${shard} second` }], { batch: 'nextBatch' })
+  })
+  const open = async (allowPartialResults: boolean) => (await cluster.run({ find: 'c', batchSize: 3, allowPartialResults }))['cursor']
+  const first = await open(true)
+  t.equal(first.firstBatch.length, 3)
+  t.notOk('partialResultsReturned' in first)
+  isGone = true
+  const { cursor } = await cluster.run({ getMore: first.id, collection: 'c' })
+  t.same(cursor.nextBatch.map(({ _id }: { _id: string }) => _id).sort(), ['shard01 second', 'shard03 second'])
+  t.same(Object.keys(cursor), ['nextBatch', 'partialResultsReturned', 'id', 'ns'])
+  t.equal(cursor.partialResultsReturned, true)
+  t.ok(cursor.id.isZero())
+  isGone = false
+  const strict = await open(false)
+  isGone = true
+  t.match(await cluster.run({ getMore: strict.id, collection: 'c' }), { ok: 0, code: 6 })
+})
+
+t.test('what a shard refuses is not passed over', async (t) => {
+  const cluster = threeShards()
+  cluster.script((shard) => (shard === 'shard02' ? { ok: 0, code: 96, codeName: 'OperationFailed', errmsg: 'no' } : cursorReply([])))
+  t.match(await cluster.run({ find: 'c', allowPartialResults: true }), { ok: 0, code: 96 })
+})
+
+t.test('a shard that is late: an error before 6.2, left out since', async (t) => {
+  for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
+    const cluster = threeShards({ emulate })
+    cluster.script((shard) => (shard === 'shard02' ? new Promise<Document>(() => {}) : cursorReply([{ _id: shard }])))
+    const before = cluster.world.nowMs
+    const reply = await cluster.run({ find: 'c', allowPartialResults: true, maxTimeMS: 200 })
+    if (emulate === '4.4' || emulate === '6.0') {
+      t.match(reply, { ok: 0, code: 50 }, emulate)
+      t.equal(cluster.world.nowMs - before, 200)
+    } else {
+      t.match(reply, { cursor: { firstBatch: [{ _id: 'shard01' }, { _id: 'shard03' }], partialResultsReturned: true }, ok: 1 }, emulate)
+      t.equal(cluster.world.nowMs - before, 150)
+    }
+    t.match(await cluster.run({ find: 'c', maxTimeMS: 200 }), { ok: 0, code: 50 }, `${emulate} without the option`)
+  }
+})
+
+t.test('replies say so from 4.4 on', async (t) => {
+  for (const emulate of ['4.0', '4.4'] as const) {
+    const cluster = threeShards({ emulate })
+    cluster.script((shard) => cursorReply([{ _id: shard }]))
+    cluster.kill('shard01')
+    const { cursor } = await cluster.run({ find: 'c', allowPartialResults: true })
+    t.equal(cursor.firstBatch.length, 2)
+    t.equal('partialResultsReturned' in cursor, emulate === '4.4', emulate)
+  }
+})
+
+t.test('skip and limit count what there is', async (t) => {
+  const cluster = threeShards()
+  cluster.script((shard) => cursorReply([{ _id: shard }]))
+  cluster.kill('shard01')
+  t.match(await cluster.run({ find: 'c', allowPartialResults: true, skip: 1, limit: 5 }), {
+    cursor: { firstBatch: [{ _id: 'shard03' }], partialResultsReturned: true },
+  })
+})

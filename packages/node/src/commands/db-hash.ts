@@ -1,0 +1,62 @@
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, elementsOf, emptyDocument, Md5, noCode, type RawValue } from '@shardlab/bson'
+import { compileFilter, parseSort } from '@shardlab/query'
+import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import type { NodeInvocation } from '../invocation.js'
+import { writeNumber } from '../statistics/write-number.js'
+
+/** Server: dbhash.cpp. */
+export const dbHash: CommandRow<NodeInvocation> = {
+  name: 'dbHash',
+  aliases: ['dbhash'],
+  routing: 'local',
+  access: 'read',
+  manual: 'reference/command/dbHash',
+  status: 'full',
+  summary: 'The MD5 of each collection of a database, of its documents in the order of their _id, and of the database. Routers have none.',
+  fields: { collections: 'any' },
+  run({ host, db, args }) {
+    const startedMs = host.context.now()
+    const wanted = wantedCollections(args.value('collections'))
+    const collections = host.engine
+      .collections(db)
+      .map((collection) => ({ name: collection.ns.slice(db.length + 1), collection }))
+      .filter(({ name }) => db !== 'local' && name !== 'system.profile' && !name.startsWith('tmp.mr.'))
+      .filter(({ name }) => wanted.size === 0 || wanted.has(name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+    const writer = new DocumentWriter(512).string('host', host.context.endpoint).startDocument('collections')
+    const all = new Md5()
+    for (const { name, collection } of collections) {
+      const hash = hashOf(collection)
+      writer.string(name, hash)
+      all.add(Buffer.from(hash, 'latin1'))
+    }
+    writer.end().startArray('capped')
+    const capped = collections.filter(({ collection }) => collection.capped !== null)
+    capped.forEach(({ name }, i) => writer.string(String(i), name))
+    writer.end().startDocument('uuids')
+    for (const { name, collection } of collections) writer.binary(name, 4, collection.uuid)
+    writer.end().string('md5', all.text())
+    return writeNumber(writer, 'timeMillis', host.context.now() - startedMs)
+  },
+}
+
+function wantedCollections(value: RawValue | undefined): ReadonlySet<string> {
+  if (value?.type !== BsonType.array) return new Set()
+  return new Set(
+    elementsOf(value).map((each) => {
+      if (each.type !== BsonType.string) throw new CommandError(noCode, 'collections entries have to be strings')
+      return each.asString()
+    }),
+  )
+}
+
+/** Of the documents' bytes, by `_id`. */
+function hashOf(collection: Collection): string {
+  const filter = compileFilter(emptyDocument, { nowMs: 0, random: () => 0 })
+  const sort = parseSort(new DocumentWriter(16).int32('_id', 1).finish())
+  const rows = executePlan(planQuery(collection, { filter, sort, skip: 0, limit: 0 }))
+  const hash = new Md5()
+  for (let row = rows.next(); row !== null; row = rows.next()) hash.add(row.document)
+  return hash.text()
+}

@@ -1,0 +1,31 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter, findField } from '@shardlab/bson'
+import { concernDefaultsOf, setDefaultRWConcernFields } from '../crud/concern-defaults.js'
+import { createCollection } from '../crud/namespace.js'
+import type { NodeInvocation } from '../invocation.js'
+import { configSettings, concernDefaultsKept, refuseOnShards, writeKeptDefaults } from './get-default-rw-concern.js'
+
+export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
+  name: 'setDefaultRWConcern',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/setDefaultRWConcern',
+  status: 'full',
+  summary: 'Sets the read and write concern that hold for the commands of routers which name none.',
+  fields: setDefaultRWConcernFields,
+  behaviour: 'defaultConcernCommands',
+  async run({ args, host }) {
+    refuseOnShards(host, 'setDefaultRWConcern')
+    const document = concernDefaultsOf(args, concernDefaultsKept(host), host.behaviours, {
+      time: host.clock.time,
+      nowMs: host.context.now(),
+    })
+    const collection = host.collection(configSettings) ?? createCollection(host, configSettings, new DocumentWriter(16).finish())
+    const id = findField(document, '_id')!
+    const op = collection.findById(id) === undefined ? 'i' : 'u'
+    host.apply({ op, ns: configSettings, uuid: collection.uuid, object: document, id, session: null })
+    await host.flush()
+    return writeKeptDefaults(host, false)
+  },
+}

@@ -1,0 +1,17 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../invocation.js'
+
+/** Server: top_command.cpp, top.cpp. */
+export const top: CommandRow<NodeInvocation> = {
+  name: 'top',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/top',
+  status: 'full',
+  summary: 'How often and how long collections of this member were used. Routers have none.',
+  fields: {},
+  run: ({ host }) =>
+    host.statistics.usage.write(new DocumentWriter(1024).startDocument('totals').string('note', 'all times in microseconds')).end(),
+}

@@ -1,0 +1,19 @@
+/** Which collections can be analysed and sampled. Server: validateNamespace of analyze_shard_key_util.cpp. */
+import { CommandError } from '@shardlab/bson'
+
+/**
+ * Splits a namespace into database and collection.
+ * @throws CommandError 73 InvalidNamespace for what is none, 20 IllegalOperation for collections of the server itself
+ */
+export function checkAnalysedNamespace(ns: string): readonly [db: string, collection: string] {
+  const dot = ns.indexOf('.')
+  const db = dot < 0 ? ns : ns.slice(0, dot)
+  const name = dot < 0 ? '' : ns.slice(dot + 1)
+  if (db === '' || name === '' || name.startsWith('.') || Buffer.byteLength(db) > 63 || /[\0/\\ "$]/.test(db) || name.includes('\0'))
+    throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
+  if (db === 'admin' || db === 'config' || db === 'local')
+    throw new CommandError('IllegalOperation', 'Cannot run against an internal collection')
+  if (name.startsWith('system.')) throw new CommandError('IllegalOperation', 'Cannot run against a system collection')
+  if (/^enxcol_\..*\.(esc|ecc|ecoc)$/.test(name)) throw new CommandError('IllegalOperation', 'Cannot run against an internal collection')
+  return [db, name]
+}

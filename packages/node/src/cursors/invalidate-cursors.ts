@@ -1,0 +1,58 @@
+/**
+ * What becomes of open cursors when something that they read is dropped or renamed. From 4.4 on each cursor looks after its collection by
+ * UUID, and after the indexes that it scans; before, every cursor on the collection was invalidated. Server: requires_collection_stage.cpp;
+ * up to 4.0 `CursorManager::invalidateAll`, `DatabaseImpl::renameCollection` (a drop is a rename to a drop-pending name there).
+ */
+import { CommandError } from '@shardlab/bson'
+import type { Collection } from '@shardlab/storage'
+import { splitNamespace } from '../crud/namespace.js'
+import type { StorageNode } from '../storage-node.js'
+import { viewOf } from '../views/view-catalog.js'
+import type { OpenCursor } from './cursor-manager.js'
+
+/** Called behind the drop. */
+export function cursorsOfDropped(node: StorageNode, { ns }: Collection): void {
+  const [db, name] = splitNamespace(ns)
+  const [seconds, increment] = node.clock.time
+  collectionWent(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
+}
+
+/** Called behind a rename within a database. */
+export function cursorsOfRenamed(node: StorageNode, from: string, to: string): void {
+  for (const ns of [from, to]) collectionWent(node, ns, `renamed collection '${from}' to '${to}'`)
+}
+
+/** Called behind the drop of an index. */
+export function cursorsOfDroppedIndex(node: StorageNode, collection: Collection, name: string): void {
+  const { cursorsFollowTheirCollection, killedCursorsAreFound } = node.behaviours
+  if (!cursorsFollowTheirCollection && !killedCursorsAreFound) return collectionWent(node, collection.ns, '')
+  for (const { source } of node.cursors) {
+    const reads = source.reads
+    if (reads === undefined || !reads.isOf(collection)) continue
+    if (!cursorsFollowTheirCollection) reads.kill(new CommandError('QueryPlanKilled', `index '${name}' dropped`))
+    else if (reads.scans(name)) reads.kill(new CommandError('QueryPlanKilled', `query plan killed :: index '${name}' dropped`))
+  }
+}
+
+function collectionWent(node: StorageNode, ns: string, reason: string): void {
+  // Whoever waits there for documents looks again, and finds no collection.
+  node.insertWaiters.notify(ns)
+  const { cursorsFollowTheirCollection, killedCursorsAreFound } = node.behaviours
+  if (cursorsFollowTheirCollection) return
+  node.cursors.closeWhere(({ source }) => source.reads?.ns === ns && source.readsAhead !== true)
+  const error = killedCursorsAreFound
+    ? new CommandError('QueryPlanKilled', reason)
+    : new CommandError(16950, 'Cursor deleted. Was the collection or database dropped?')
+  for (const { source } of node.cursors) if (source.reads?.ns === ns) source.reads.kill(error)
+}
+
+/**
+ * Up to 4.0 a getMore looks for its collection before it looks for its cursor, unless that cursor looks after its collection itself.
+ * @throws CommandError 96 OperationFailed, under 2.6 17356
+ */
+export function checkCollectionOfCursor(node: StorageNode, ns: string, cursor: OpenCursor | undefined): void {
+  const code = node.behaviours.getMoreWithoutCollection
+  if (code === null || ns.includes('.$cmd.') || node.collection(ns) !== undefined || viewOf(node, ns) !== null) return
+  if (cursor === undefined || (cursor.source.reads !== undefined && cursor.source.readsAhead !== true))
+    throw new CommandError(code, 'collection dropped between getMore calls')
+}

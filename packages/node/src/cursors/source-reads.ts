@@ -1,0 +1,62 @@
+/**
+ * What an open cursor needs of its collection to go on, and what it fails with when that is gone. Server: requires_collection_stage.cpp,
+ * requires_index_stage.cpp; up to 4.0 `CursorManager::invalidateAll`.
+ */
+import { CommandError, sameBytes } from '@shardlab/bson'
+import { stagesOf, type Collection, type QueryPlan } from '@shardlab/storage'
+import { uuidText } from '../crud/uuid-text.js'
+import type { StorageNode } from '../storage-node.js'
+
+/** Finds the collections that there are now, or those of the time that is read at. */
+export type Collections = Pick<StorageNode, 'behaviours' | 'collection' | 'engine'>
+
+export class SourceReads {
+  /** The name that the collection had when the cursor was opened. */
+  readonly ns: string
+  readonly uuid: Uint8Array
+  readonly #host: Collections
+  readonly #indexes: ReadonlySet<string>
+  #killed: CommandError | null = null
+
+  constructor(host: Collections, { ns, uuid }: Collection, indexes: ReadonlySet<string> = new Set()) {
+    this.#host = host
+    this.ns = ns
+    this.uuid = uuid
+    this.#indexes = indexes
+  }
+
+  static ofPlan(host: Collections, { collection, root }: QueryPlan): SourceReads {
+    return new SourceReads(
+      host,
+      collection,
+      new Set(stagesOf(root).flatMap((stage) => ('scan' in stage ? [stage.scan.entry.index.name] : []))),
+    )
+  }
+
+  isOf({ uuid }: Collection): boolean {
+    return sameBytes(this.uuid, uuid)
+  }
+
+  scans(index: string): boolean {
+    return this.#indexes.has(index)
+  }
+
+  /** From now on {@link check} throws this. */
+  kill(error: CommandError): void {
+    this.#killed ??= error
+  }
+
+  /** @throws CommandError 175 QueryPlanKilled when the collection or an index that is scanned is gone; before 4.4 what it was killed with */
+  check(): void {
+    if (this.#host.behaviours.cursorsFollowTheirCollection) this.#checkCollection()
+    if (this.#killed !== null) throw this.#killed
+  }
+
+  #checkCollection(): void {
+    const live = this.#host.collection(this.ns)
+    if (live !== undefined && this.isOf(live)) return
+    const moved = this.#host.engine.collections().find((each) => this.isOf(each))
+    if (moved === undefined) throw new CommandError('QueryPlanKilled', `collection dropped. UUID ${uuidText(this.uuid)}`)
+    throw new CommandError('QueryPlanKilled', `collection renamed from '${this.ns}' to '${moved.ns}'. UUID ${uuidText(this.uuid)}`)
+  }
+}

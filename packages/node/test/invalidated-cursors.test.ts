@@ -1,0 +1,133 @@
+/** getMore after its collection or an index was dropped or renamed. Manual: core/cursors; server: jstests getmore_invalidated_cursors.js. */
+import type { Document, Long } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { NodeUnderTest } from './support/harness.js'
+
+const following = ['4.4', '7.0', '8.0'] as const
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+
+async function filled(version: EmulatedVersion, count = 40): Promise<NodeUnderTest> {
+  const node = new NodeUnderTest({ version })
+  await node.ok({ insert: 'c', documents: Array.from({ length: count }, (_, i) => ({ _id: i, x: i })) })
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { x: 1 }, name: 'x_1' }] })
+  return node
+}
+
+const idOf = (reply: Document): Long => (reply['cursor'] as { id: Long }).id
+
+/** Opens a cursor, does something to the collection, and reads on. */
+async function readOn(node: NodeUnderTest, open: Document, meanwhile: (node: NodeUnderTest) => Promise<unknown>): Promise<Document> {
+  const id = idOf(await node.ok(open))
+  await meanwhile(node)
+  return node.run({ getMore: id, collection: 'c' })
+}
+
+const find = { find: 'c', batchSize: 2 }
+const sorted = { find: 'c', sort: { y: 1 }, batchSize: 2 }
+const scan = { find: 'c', hint: 'x_1', batchSize: 2 }
+const pipeline = { aggregate: 'c', pipeline: [{ $match: { x: { $gte: 0 } } }], cursor: { batchSize: 2 } }
+const grouped = { aggregate: 'c', pipeline: [{ $group: { _id: '$x' } }], cursor: { batchSize: 2 } }
+const growing = { aggregate: 'c', pipeline: [{ $addFields: { y: { $add: ['$x', 1] } } }], cursor: { batchSize: 2 } }
+
+const drop = (node: NodeUnderTest) => node.ok({ drop: 'c' })
+const rename = (node: NodeUnderTest) => node.ok({ renameCollection: 'test.c', to: 'test.d' }, { db: 'admin' })
+const dropIndex = (node: NodeUnderTest) => node.ok({ dropIndexes: 'c', index: 'x_1' })
+const replace = async (node: NodeUnderTest) => {
+  await drop(node)
+  await node.ok({ create: 'c' })
+}
+
+for (const version of following) {
+  t.test(`${version}: a cursor does not outlive its collection, nor an index that it scans`, async (t) => {
+    for (const open of [find, sorted, scan, pipeline]) {
+      const dropped = { code: 175, codeName: 'QueryPlanKilled', errmsg: new RegExp(`^collection dropped\\. UUID ${uuid}$`) }
+      const about = JSON.stringify(open)
+      t.match(await readOn(await filled(version), open, drop), dropped, about)
+      t.match(await readOn(await filled(version), open, replace), dropped, `${about}: another collection of the same name`)
+      t.match(await readOn(await filled(version), open, (node) => node.ok({ dropDatabase: 1 })), dropped, about)
+      t.match(await readOn(await filled(version), open, rename), {
+        code: 175,
+        errmsg: new RegExp(`^collection renamed from 'test\\.c' to 'test\\.d'\\. UUID ${uuid}$`),
+      })
+    }
+    const gone = { code: 175, errmsg: "query plan killed :: index 'x_1' dropped" }
+    t.match(await readOn(await filled(version), scan, dropIndex), gone)
+    t.match(await readOn(await filled(version), pipeline, dropIndex), gone)
+    const rebuilt = async (node: NodeUnderTest) => {
+      await dropIndex(node)
+      await node.ok({ createIndexes: 'c', indexes: [{ key: { x: 1 }, name: 'x_1' }] })
+    }
+    t.match(await readOn(await filled(version), scan, rebuilt), gone, 'one of the same name is another one')
+    t.match(await readOn(await filled(version), find, dropIndex), { ok: 1 }, 'a scan of the collection needs no index')
+  })
+}
+
+t.test('the cursor is closed by the error', async (t) => {
+  const node = await filled('7.0')
+  const id = idOf(await node.ok(find))
+  await drop(node)
+  t.match(await node.run({ getMore: id, collection: 'c' }), { code: 175 })
+  t.match(await node.run({ getMore: id, collection: 'c' }), { code: 43 })
+  t.equal(node.node.cursors.size, 0)
+})
+
+t.test('a collection that came back under its name goes on', async (t) => {
+  const back = async (node: NodeUnderTest) => {
+    await rename(node)
+    await node.ok({ renameCollection: 'test.d', to: 'test.c' }, { db: 'admin' })
+  }
+  t.match(await readOn(await filled('7.0'), find, back), { ok: 1 })
+  t.match(await readOn(await filled('4.0'), find, back), { code: 43 }, 'but up to 4.0 a rename invalidates')
+})
+
+t.test('D609: stages go on with what has been read ahead', async (t) => {
+  for (const version of ['2.6', '4.0', '7.0', '8.0'] as const)
+    t.match(await readOn(await filled(version), grouped, drop), { ok: 1 }, `${version}: all of it was read`)
+  for (const version of ['2.6', '4.0', '7.0'] as const)
+    t.match(await readOn(await filled(version), growing, drop), { ok: 1 }, `${version}: 4 MB were read`)
+  const killed = { code: 175, errmsg: new RegExp(`^Executor error during getMore :: caused by :: collection dropped\\. UUID ${uuid}$`) }
+  t.match(await readOn(await filled('8.0'), growing, drop), killed, 'the first batch has 32 documents')
+  t.match(await readOn(await filled('8.0', 20), growing, drop), { ok: 1 })
+  const limited = { ...growing, pipeline: [{ $limit: 40 }, ...growing.pipeline] }
+  t.match(await readOn(await filled('8.0'), limited, drop), { ok: 1 }, 'a limit lifts that')
+  const large = async (version: EmulatedVersion) => {
+    const node = await filled(version)
+    for (let i = 0; i < 6; i++) await node.ok({ insert: 'c', documents: [{ _id: `l${i}`, x: 100 + i, pad: 'x'.repeat(1024 * 1024) }] })
+    return node
+  }
+  t.match(await readOn(await large('7.0'), growing, drop), killed)
+  t.match(await readOn(await large('4.0'), growing, drop), {
+    code: 175,
+    errmsg: /^Executor error during getMore :: caused by :: renamed collection 'test\.c' to 'test\.system\.drop\.\d+i\d+t1\.c'$/,
+  })
+  t.match(await readOn(await large('4.0'), growing, rename), { code: 175, errmsg: /renamed collection 'test\.c' to 'test\.d'$/ })
+  t.match(await readOn(await large('2.6'), growing, drop), { code: 16950 })
+})
+
+t.test('up to 4.0 a getMore looks for its collection first, and an index drop invalidates every cursor', async (t) => {
+  for (const [version, code] of [
+    ['2.6', 17356],
+    ['4.0', 96],
+  ] as const) {
+    const node = await filled(version)
+    const between = { code, errmsg: 'collection dropped between getMore calls' }
+    t.match(await readOn(node, find, drop), between)
+    t.match(await readOn(await filled(version), find, rename), between)
+    t.match(await readOn(await filled(version), find, replace), { code: 43 })
+    t.match(await readOn(await filled(version), pipeline, drop), { ok: 1 }, 'a pipeline reads ahead')
+  }
+  t.match(await readOn(await filled('4.0'), find, dropIndex), { code: 175, errmsg: "index 'x_1' dropped" })
+  t.match(await readOn(await filled('2.6'), find, dropIndex), { code: 43 })
+})
+
+t.test('who waits at the end of a capped collection hears of its drop', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ create: 'c', capped: true, size: 10_000 })
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  const id = idOf(await node.ok({ find: 'c', tailable: true, awaitData: true }))
+  node.context.holdSleeps = true
+  const waiting = node.run({ getMore: id, collection: 'c' })
+  await drop(node)
+  t.match(await waiting, { code: 175, errmsg: /^Executor error during getMore :: caused by :: collection dropped\. UUID/ })
+})

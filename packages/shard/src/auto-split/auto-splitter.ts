@@ -1,0 +1,207 @@
+/**
+ * Splits chunks as they grow: what is written to each of them is counted, and a chunk that has got much is looked at, one after the other.
+ * Server: chunk_splitter.cpp. Manual: core/sharding-data-partitioning (until 6.0.2).
+ */
+import { balancerAddress, configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { raiseError } from '@shardlab/node'
+import { parseChunk, type CollectionPlacement } from '@shardlab/sharding'
+import type { LogEntry } from '@shardlab/storage'
+import { chunkHandlers } from '../chunks/split-chunk.js'
+import type { KeyRange } from '../migration/key-range.js'
+import type { ShardParts } from '../shard-parts.js'
+import { splitPoints } from './split-points.js'
+import { cutForTopChunk } from './top-chunk.js'
+import { looked, WrittenBytes, type ChunkTally } from './written-bytes.js'
+
+const configTimeoutMs = 10_000
+/** More points than this are not used at a time. */
+const splitPointsMax = 8192
+
+export class AutoSplitter {
+  readonly #parts: () => ShardParts
+  readonly #looks: ChunkTally[] = []
+  readonly #written = new Map<string, { readonly uuid: string; readonly bytes: WrittenBytes }>()
+  /** As the config server said last; null: it has not been asked. */
+  #maxChunkSizeBytes: number | null = null
+  #asking = false
+  #working: Promise<void> | null = null
+  /** Chunks on their way to another shard. */
+  readonly #moves = new Set<Promise<void>>()
+
+  /** @param parts those of the shard; they exist once it is made */
+  constructor(parts: () => ShardParts) {
+    this.#parts = parts
+  }
+
+  /** From now on what is written counts. Nothing happens in versions that do not split by themselves. */
+  start(): void {
+    const { node } = this.#parts()
+    if (node.behaviours.autoSplit) node.observe((entry) => this.#noteWrite(entry))
+  }
+
+  /** Resolves when no chunk is looked at or moves any more. @returns false: there was none */
+  async idle(): Promise<boolean> {
+    let worked = false
+    for (;;) {
+      const next = this.#working ?? this.#moves.values().next().value
+      if (next === undefined) return worked
+      worked = true
+      await next
+    }
+  }
+
+  #noteWrite({ op, ns, object }: LogEntry): void {
+    if (op !== 'i' && op !== 'u') return
+    const { state, node } = this.#parts()
+    const placement = state.collection(ns)
+    if (placement === undefined || placement === null) return
+    const key = placement.shardKey.extract(object)
+    if (typeof key === 'string') return
+    const chunk = placement.table.chunkAt(key.keyString)
+    // What a migration brings is none of this shard's chunks yet.
+    if (chunk.shard !== node.context.address) return
+    const written = this.#writtenTo(ns, placement)
+    const tally = written.add(placement, chunk, key, object.length)
+    if (this.#maxChunkSizeBytes === null) this.#askForSize(ns)
+    else this.#takeUp(written, tally, this.#maxChunkSizeBytes)
+  }
+
+  #takeUp(written: WrittenBytes, tally: ChunkTally, maxChunkSizeBytes: number): void {
+    if (!written.take(tally, maxChunkSizeBytes)) return
+    this.#looks.push(tally)
+    this.#working ??= this.#work()
+  }
+
+  #writtenTo(ns: string, { uuid }: CollectionPlacement): WrittenBytes {
+    const id = Buffer.from(uuid).toString('hex')
+    const known = this.#written.get(ns)
+    if (known?.uuid === id) return known.bytes
+    const bytes = new WrittenBytes(this.#parts().node.behaviours.autoSplitLooksEarlierAtTheEnds)
+    this.#written.set(ns, { uuid: id, bytes })
+    return bytes
+  }
+
+  #askForSize(ns: string): void {
+    if (this.#asking) return
+    this.#asking = true
+    const ask = async () => {
+      try {
+        await this.#settings(ns)
+        for (const { bytes } of this.#written.values())
+          for (const tally of bytes.all()) this.#takeUp(bytes, tally, this.#maxChunkSizeBytes!)
+      } catch (error) {
+        if (!isFailure(error)) throw error
+      } finally {
+        this.#asking = false
+      }
+    }
+    void ask()
+  }
+
+  async #settings(ns: string): Promise<boolean> {
+    const { context } = this.#parts().node
+    const { maxChunkSizeBytes, autoSplit } = await context.request(
+      configAddress,
+      'config.get-split-settings',
+      { ns },
+      { timeoutMs: configTimeoutMs },
+    )
+    this.#maxChunkSizeBytes = maxChunkSizeBytes
+    return autoSplit
+  }
+
+  async #work(): Promise<void> {
+    const { context, stopping } = this.#parts().node
+    try {
+      // The write that gave the reason is answered first.
+      await context.sleep(0, stopping.signal)
+      for (let look = this.#looks.shift(); look !== undefined; look = this.#looks.shift()) await this.#look(look)
+    } catch (error) {
+      // The member shuts down.
+      if (!isFailure(error)) throw error
+    } finally {
+      this.#working = null
+    }
+  }
+
+  async #look(tally: ChunkTally): Promise<void> {
+    const { ns } = tally.placement
+    const { context } = this.#parts().node
+    const { bytes } = tally
+    try {
+      await context.reach('shard.auto-split.started', { ns })
+      const top = await this.#split(tally)
+      if (top !== null) this.#moveTopChunk(ns, top)
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      context.log('info', 'a chunk was not split as it grew', { ns, reason: error.message })
+    } finally {
+      looked(tally, bytes)
+    }
+  }
+
+  /** @returns where the chunk begins that is to move to another shard; null: none, or nothing was split */
+  async #split(tally: ChunkTally): Promise<Uint8Array | null> {
+    const { chunk } = tally
+    const { ns, uuid } = tally.placement
+    const parts = this.#parts()
+    const { node, state } = parts
+    const { behaviours } = node
+    if (!(await this.#settings(ns))) return null
+    const placement = await state.refreshCollection(ns)
+    const collection = node.collection(ns)
+    if (placement === null || collection === undefined || Buffer.compare(placement.uuid, uuid) !== 0) return null
+    const now = placement.table.chunkAt(chunk.min)
+    if (now.min !== chunk.min || now.max !== chunk.max || now.shard !== node.context.address) return null
+    const { shardKey } = placement
+    const range = await this.#rangeOf(tally)
+    if (range === null) return null
+    const found = splitPoints(behaviours, collection, ns, { shardKey, range, maxChunkSizeBytes: this.#maxChunkSizeBytes!, pointsMax: null })
+    // A chunk that would only be cut in two may still grow, where parts are half as large as a chunk may be.
+    if (found.length <= (behaviours.splitsLeaveFullChunks ? 0 : 1)) return null
+    const points = found.slice(0, splitPointsMax)
+    const top = cutForTopChunk(collection, shardKey, range, points)
+    const [epoch, seconds, increment] = placement.table.version
+    const { min, max } = range
+    const request = { ns, generation: [epoch, seconds, increment] as const, min, max, splitPoints: top?.points ?? points }
+    raiseError((await chunkHandlers['shard.split-chunk'](parts, request)).error)
+    await node.context.reach('shard.auto-split.committed', { ns })
+    return top?.min ?? null
+  }
+
+  /** The bounds of the chunk as documents; null: there is no such chunk any more. */
+  async #rangeOf({ placement: { ns, shardKey }, key, chunk: { min, max } }: ChunkTally): Promise<KeyRange | null> {
+    const { context } = this.#parts().node
+    const { chunk } = await context.request(
+      configAddress,
+      'config.find-chunk',
+      { ns, key: shardKey.boundDocument(key.values) },
+      { timeoutMs: configTimeoutMs },
+    )
+    if (chunk === null) return null
+    const range = parseChunk(chunk)
+    return shardKey.keyStringOfBound(range.min) === min && shardKey.keyStringOfBound(range.max) === max ? range : null
+  }
+
+  /** The split has been done, whatever becomes of this; meanwhile others are looked at. */
+  #moveTopChunk(ns: string, min: Uint8Array): void {
+    const move = this.#requestMove(ns, min)
+    this.#moves.add(move)
+    void move.finally(() => this.#moves.delete(move))
+  }
+
+  async #requestMove(ns: string, min: Uint8Array): Promise<void> {
+    const { context, stopping } = this.#parts().node
+    try {
+      raiseError((await context.request(balancerAddress, 'balancer.rebalance-chunk', { ns, min }, { signal: stopping.signal })).error)
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      context.log('info', 'the chunk at the end of the key space was not moved', { ns, reason: error.message })
+    }
+  }
+}
+
+function isFailure(error: unknown): error is Error {
+  return error instanceof CommandError || error instanceof StepFailedError || error instanceof RequestFailedError
+}

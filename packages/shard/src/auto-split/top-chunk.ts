@@ -1,0 +1,41 @@
+/**
+ * Monotonic keys all go to the chunk at one end of the key space. When that is split, the last cut leaves a chunk with hardly a document, which
+ * then moves to another shard. Server: chunk_splitter.cpp, findExtremeKeyForShard.
+ */
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { indexedShardKey, RangeCursor, rangeIndex, type KeyRange } from '../migration/key-range.js'
+
+export interface TopChunk {
+  /** The points with the first or last one replaced. */
+  readonly points: readonly Uint8Array[]
+  /** Where the chunk at the end of the key space begins. */
+  readonly min: Uint8Array
+}
+
+/** @returns null for a chunk that is not at an end, and for keys that are hashed */
+export function cutForTopChunk(
+  collection: Collection,
+  shardKey: ShardKeyPattern,
+  chunk: KeyRange,
+  points: readonly Uint8Array[],
+): TopChunk | null {
+  if (shardKey.isHashed) return null
+  const isFirst = shardKey.keyStringOfBound(chunk.min) === shardKey.globalMinKeyString
+  const isLast = shardKey.keyStringOfBound(chunk.max) === shardKey.globalMaxKeyString
+  if (!isFirst && !isLast) return null
+  const key = extremeKey(collection, shardKey, isFirst)
+  if (key === null) return null
+  return isFirst ? { points: [key, ...points.slice(1)], min: chunk.min } : { points: [...points.slice(0, -1), key], min: key }
+}
+
+/** The second lowest key of all documents of the shard, or the highest one; null when there is none. */
+function extremeKey(collection: Collection, shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
+  const index = rangeIndex(collection, shardKey)
+  if (index === undefined) return null
+  const cursor = new RangeCursor(index, { min: shardKey.globalMin, max: shardKey.globalMax }, !lowest)
+  // Upper bounds are exclusive: the chunk below the second key holds one document.
+  if (lowest) cursor.next()
+  const recordId = cursor.next()
+  return recordId < 0 ? null : indexedShardKey(collection, index, shardKey, recordId)
+}

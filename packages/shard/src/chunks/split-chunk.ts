@@ -1,0 +1,89 @@
+/** The owner of a chunk has it split. Server: split_chunk.cpp. */
+import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { BsonType, CommandError, fieldsOf, findField, typeName } from '@shardlab/bson'
+import { raiseError } from '@shardlab/node'
+import { formatField } from '@shardlab/query'
+import { formatRange, type Behaviours, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
+import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+import { mergeChunks } from './merge-chunks.js'
+
+export const chunkHandlers: ShardHandlers<'shard.split-chunk' | 'shard.merge-chunks' | 'shard.refresh-collection'> = {
+  'shard.split-chunk': (parts, request) => parts.migrations.changeChunks(request.ns, () => splitChunk(parts, request)),
+  'shard.merge-chunks': (parts, request) => parts.migrations.changeChunks(request.ns, () => mergeChunks(parts, request)),
+  'shard.refresh-collection': refreshCollection,
+}
+
+/**
+ * @throws CommandError 87 CannotSplit for split points on hashed fields that are no hashes; what the config server says of the split, unless it
+ *   has been done after all
+ */
+async function splitChunk({ node, state }: ShardParts, request: RequestOf<'shard.split-chunk'>): Promise<ReplyOf<'shard.split-chunk'>> {
+  const { context, behaviours } = node
+  const { ns, generation, min, max, splitPoints } = request
+  const known = state.collection(ns) ?? (await state.refreshCollection(ns))
+  if (known !== null) checkHashedPoints(behaviours, known.shardKey, request)
+  await context.reach('shard.split-chunk.before-commit', { ns })
+  let error: Uint8Array | null
+  let lost: RequestFailedError | null = null
+  try {
+    error = (
+      await context.request(configAddress, 'config.commit-chunk-split', { ns, generation, min, max, splitPoints, shard: context.address })
+    ).error
+  } catch (thrown) {
+    if (!(thrown instanceof RequestFailedError) || thrown.undelivered) throw thrown
+    error = null
+    lost = thrown
+  }
+  const placement = await state.refreshCollection(ns)
+  if (error === null && lost === null) return { error: null }
+  // The answer to an earlier try may have been lost: then it is done, and the error is that of the second try.
+  if (placement !== null && isSplit(placement, request)) return { error: null }
+  if (lost !== null) throw lost
+  raiseError(error)
+  return { error: null }
+}
+
+function checkHashedPoints(
+  { compoundHashedShardKeys }: Behaviours,
+  shardKey: ShardKeyPattern,
+  { min, max, splitPoints }: RequestOf<'shard.split-chunk'>,
+): void {
+  if (!shardKey.isHashed) return
+  const chunk = formatRange(min, max)
+  for (const point of splitPoints) {
+    if (compoundHashedShardKeys) {
+      const { path } = shardKey.fields[shardKey.hashedIndex]!
+      const value = findField(point, path)!
+      if (value.type !== BsonType.int64 && value.type !== BsonType.minKey && value.type !== BsonType.maxKey)
+        throw new CommandError(
+          'CannotSplit',
+          `splitChunk cannot split chunk ${chunk}, split point ${formatField(path, value)}Value of type '${typeName(value.type)}' is not allowed for hashed fields`,
+        )
+      continue
+    }
+    for (const [name, value] of fieldsOf(point)) {
+      if (value.type !== BsonType.int64)
+        throw new CommandError(
+          'CannotSplit',
+          `splitChunk cannot split chunk ${chunk}, split point ${formatField(name, value)} must be of type NumberLong for hashed shard key patterns`,
+        )
+    }
+  }
+}
+
+/** Are there chunks that begin at each of these keys, and nothing between them? */
+function isSplit({ table, shardKey }: CollectionPlacement, { min, max, splitPoints }: RequestOf<'shard.split-chunk'>): boolean {
+  const bounds = [min, ...splitPoints, max].map((bound) => shardKey.keyStringOfBound(bound) ?? '')
+  const begins = new Set<string>()
+  for (const chunk of table.chunks()) if (chunk.min >= bounds[0]! && chunk.min <= bounds.at(-1)!) begins.add(chunk.min)
+  if (bounds.at(-1) === table.globalMax) begins.add(table.globalMax)
+  return begins.size === bounds.length && bounds.every((bound) => begins.has(bound))
+}
+
+async function refreshCollection(
+  { state }: ShardParts,
+  { ns }: RequestOf<'shard.refresh-collection'>,
+): Promise<ReplyOf<'shard.refresh-collection'>> {
+  await state.refreshCollection(ns)
+  return { error: null }
+}

@@ -1,0 +1,36 @@
+/** What donors and recipients ask each other. */
+import { RequestFailedError, StepFailedError, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+
+export interface RepeatedRequest {
+  /** Longest wait for one answer. */
+  readonly timeoutMs: number
+  readonly attemptsMax: number
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal
+}
+
+/** Sends a request that does no harm when it comes twice; again when no answer comes in time. @throws RequestFailedError */
+export async function askAgain<K extends MessageKind>(
+  context: ActorContext,
+  member: string,
+  kind: K,
+  request: RequestOf<K>,
+  { timeoutMs, attemptsMax, signal }: RepeatedRequest,
+): Promise<ReplyOf<K>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await context.request(member, kind, request, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out' || attempt >= attemptsMax) throw error
+    }
+  }
+}
+
+/** Why somebody gives up, for the other side; null: a broken invariant. */
+export function reasonOf(error: unknown): CommandError | null {
+  if (error instanceof CommandError) return error
+  if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)
+  if (error instanceof RequestFailedError) return new CommandError('HostUnreachable', error.message)
+  return null
+}

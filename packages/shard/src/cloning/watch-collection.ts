@@ -1,0 +1,33 @@
+/** Follows what happens to a collection while somebody takes documents over. */
+import { documentsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
+import { SessionCatalog, type SessionKey, type StorageNode } from '@shardlab/node'
+import type { LogEntry } from '@shardlab/storage'
+import { recordsNs as preparedInsertsNs } from '../document-moves/prepared-inserts.js'
+
+export interface CollectionWatcher {
+  /** A document was written: what it was before and is now; null: it was not, or is not any more, there. */
+  changed(id: RawValue, before: Uint8Array | null, after: Uint8Array | null): void
+  /** A document that was moving in by itself counts from now on, or is gone. */
+  decided(id: RawValue): void
+  /** A statement of a retryable write was executed, on whatever collection. */
+  executed(session: SessionKey): void
+  /** The collection itself was changed: its indexes, its options, its name; or it was dropped. */
+  redefined(): void
+}
+
+/** From now on. @returns a function that ends it */
+export function watchCollection(node: StorageNode, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
+  return node.observe((entry, preImage) => {
+    const { op, session, ns } = entry
+    if (session !== null && op !== 'c') watcher.executed(SessionCatalog.parse(session.lsid).key)
+    if (ns === preparedInsertsNs && op === 'd' && preImage !== null && sameBytes(findField(preImage, 'ui')!.asBinary(), uuid))
+      for (const each of documentsOf(findField(preImage, 'ids')!)) watcher.decided(findField(each, '_id')!)
+    if (entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
+    if (op === 'c') watcher.redefined()
+    else tellChange(entry, preImage, watcher)
+  })
+}
+
+function tellChange({ op, object, id }: LogEntry, preImage: Uint8Array | null, watcher: CollectionWatcher): void {
+  watcher.changed(op === 'i' ? findField(object, '_id')! : id!, preImage, op === 'd' ? null : object)
+}

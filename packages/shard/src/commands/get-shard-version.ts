@@ -1,0 +1,34 @@
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, findField, toRawValue, typeName } from '@shardlab/bson'
+import type { NodeInvocation } from '@shardlab/node'
+
+/** Server: get_shard_version_command.cpp. */
+export const getShardVersion: CommandRow<NodeInvocation> = {
+  name: 'getShardVersion',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/getShardVersion',
+  status: 'partial',
+  missing: 'fullMetadata, the list of chunks',
+  summary: 'Tells the version of a sharded collection as this shard knows it.',
+  run({ args, host }) {
+    const { target } = args
+    if (target.type !== BsonType.string) throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
+    const ns = target.asString()
+    if (ns.indexOf('.') < 1 || ns.endsWith('.')) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
+    if (args.value('fullMetadata')?.isTruthy() === true)
+      throw new CommandError('InvalidOptions', 'fullMetadata is not supported in getShardVersion')
+    const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
+    const writer = new DocumentWriter(256)
+    if (identity === undefined) writer.string('configServer', '')
+    else writer.value('configServer', findField(identity, 'configsvrConnectionString')!)
+    const { shardVersionTellsConnection } = host.behaviours
+    // Connections have no versions: routers send one with each command.
+    if (shardVersionTellsConnection) writer.bool('inShardedMode', false).timestamp('mine', 0, 0)
+    for (const [name, version] of host.role.placements?.() ?? []) {
+      if (name === ns) return version === null ? writer.timestamp('global', 0, 0) : writer.timestamp('global', version[3], version[4])
+    }
+    return shardVersionTellsConnection ? writer.timestamp('global', 0, 0) : writer.string('global', 'UNKNOWN')
+  },
+}

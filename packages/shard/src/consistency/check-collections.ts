@@ -1,0 +1,134 @@
+/**
+ * What a shard's own collections have that the catalog contradicts.
+ * Manual: reference/inconsistency-type; server: metadata_consistency_util.cpp, checkCollectionMetadataConsistency.
+ */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { compareDocuments, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
+import type { Collection } from '@shardlab/storage'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import { supportsShardKey } from '../coordinators/shard-key-index.js'
+import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+
+export const consistencyHandlers: ShardHandlers<'shard.check-metadata'> = { 'shard.check-metadata': checkMetadata }
+
+function checkMetadata(
+  shard: ShardParts,
+  { db, primary, only, collections }: RequestOf<'shard.check-metadata'>,
+): ReplyOf<'shard.check-metadata'> {
+  const { node } = shard
+  const isPrimary = node.context.address === primary
+  const inCatalog = new Map(collections.map((entry) => [findField(entry, '_id')!.asString(), entry]))
+  const local = node.engine.collections(db).filter(({ ns }) => only === null || ns === only)
+  const inconsistencies: Uint8Array[] = []
+  const options: [string, Uint8Array][] = []
+  for (const collection of local) {
+    const entry = inCatalog.get(collection.ns)
+    if (entry !== undefined) {
+      inconsistencies.push(...contradictions(shard, collection, entry))
+      options.push([collection.ns, optionsOf(collection)])
+    } else if (!isPrimary && !isLocal(collection.ns)) inconsistencies.push(misplaced(shard, collection))
+  }
+  if (node.behaviours.metadataConsistencyFindsMissingCollections) {
+    for (const [ns, entry] of inCatalog) {
+      if (node.collection(ns) === undefined && (isPrimary || ownsChunks(shard, ns))) inconsistencies.push(missing(shard, ns, entry))
+    }
+  }
+  return { inconsistencies, options }
+}
+
+/** Collections that each shard has for itself. Server: NamespaceString::isNamespaceAlwaysUntracked. */
+function isLocal(ns: string): boolean {
+  return ns.slice(ns.indexOf('.') + 1).startsWith('system.')
+}
+
+function ownsChunks({ node, state }: ShardParts, ns: string): boolean {
+  return state.collection(ns)?.table.owners().includes(node.context.address) === true
+}
+
+function contradictions(shard: ShardParts, collection: Collection, entry: Uint8Array): Uint8Array[] {
+  const { node } = shard
+  const { address } = node.context
+  const { ns } = collection
+  const found: Uint8Array[] = []
+  const uuid = findField(entry, 'uuid')
+  const sameUuid = uuid !== undefined && uuid.isBinary(collection.uuid)
+  if (uuid !== undefined && !sameUuid) {
+    const details = new DocumentWriter(128).string('namespace', ns).string('shard', address).uuid('localUUID', collection.uuid)
+    found.push(
+      inconsistency(
+        'CollectionUUIDMismatch',
+        'Found collection on non primary shard with mismatching UUID',
+        details.value('uuid', uuid).finish(),
+      ),
+    )
+  }
+  if (collection.capped !== null)
+    found.push(
+      optionsMismatch(
+        ns,
+        address,
+        new DocumentWriter(32).bool('capped', true).finish(),
+        new DocumentWriter(64).bool('capped', false).bool('unsplittable', false).finish(),
+      ),
+    )
+  const ownCollation = findField(collection.options, 'collation')?.slice() ?? emptyDocument
+  const catalogCollation = findField(entry, 'defaultCollation')?.slice() ?? emptyDocument
+  if (compareDocuments(ownCollation, catalogCollation) !== 0) {
+    const collation = (document: Uint8Array) => new DocumentWriter(128).document('defaultCollation', document).finish()
+    found.push(optionsMismatch(ns, address, collation(ownCollation), collation(catalogCollation)))
+  }
+  const key = findField(entry, 'key')
+  if (sameUuid && key !== undefined && lacksShardKeyIndex(shard, collection, key.slice())) {
+    const details = new DocumentWriter(128).string('namespace', ns).string('shard', address).value('shardKey', key).finish()
+    found.push(inconsistency('MissingShardKeyIndex', 'Found sharded collection without a shard key index', details))
+  }
+  return found
+}
+
+/** A shard that owns nothing takes no part in making indexes; an index on a hashed key may be dropped. */
+function lacksShardKeyIndex(shard: ShardParts, collection: Collection, key: Uint8Array): boolean {
+  const pattern = ShardKeyPattern.parse(key, { compoundHashed: true })
+  if (pattern.isHashed || collection.indexes().some((index) => supportsShardKey(index, key, false))) return false
+  return ownsChunks(shard, collection.ns)
+}
+
+/** As the list of collections tells them, with the UUID. */
+function optionsOf({ options, uuid }: Collection): Uint8Array {
+  return new DocumentWriter(options.length + 32).uuid('uuid', uuid).fields(options).finish()
+}
+
+function optionsMismatch(ns: string, shard: string, own: Uint8Array, catalog: Uint8Array): Uint8Array {
+  const held = (options: Uint8Array, by: string) =>
+    new DocumentWriter(128).document('options', options).startArray('shards').string('0', by).end().finish()
+  const details = new DocumentWriter(512).string('namespace', ns).documents('options', [held(own, shard), held(catalog, 'config')])
+  return inconsistency(
+    'CollectionOptionsMismatch',
+    'Found collection with mismatching options across shards and/or config server',
+    details.finish(),
+  )
+}
+
+function misplaced({ node }: ShardParts, { ns, uuid }: Collection): Uint8Array {
+  return inconsistency(
+    'MisplacedCollection',
+    'Unsharded collection found on shard different from database primary shard',
+    new DocumentWriter(128).string('namespace', ns).string('shard', node.context.address).uuid('localUUID', uuid).finish(),
+  )
+}
+
+function missing({ node }: ShardParts, ns: string, entry: Uint8Array): Uint8Array {
+  const details = new DocumentWriter(128).string('namespace', ns).value('uuid', findField(entry, 'uuid')!)
+  return inconsistency(
+    'MissingLocalCollection',
+    'Collection registered on the sharding catalog not found on the given shards',
+    details.string('shard', node.context.address).finish(),
+  )
+}
+
+function inconsistency(type: string, description: string, details: Uint8Array): Uint8Array {
+  return new DocumentWriter(details.length + 192)
+    .string('type', type)
+    .string('description', description)
+    .document('details', details)
+    .finish()
+}

@@ -1,0 +1,104 @@
+/** Documents that change their owner because their shard key value changes: both sides of it, and the timer that ends what is left open. */
+import { RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import { MoveCoordinator } from './coordinator.js'
+import { PreparedInserts } from './prepared-inserts.js'
+
+export const documentMovesTimer = 'document-moves'
+
+/** Between two attempts to end what somebody has left open. */
+const retryMs = 1000
+/** Between two looks for what can be forgotten. */
+const tidyMs = 60_000
+const outcomeTimeoutMs = 15_000
+
+export class DocumentMoves {
+  readonly leaving: MoveCoordinator
+  readonly coming: PreparedInserts
+  readonly #node: StorageNode
+  readonly #context: ActorContext
+  #working = false
+  /** By the hex of the collection's UUID: coordinators are being asked, and will be once more for those who came later. */
+  readonly #asking = new Map<string, { readonly now: Promise<void>; next: Promise<void> | null }>()
+  /** When the timer rings; infinite: it is not armed. */
+  #dueMs = Number.POSITIVE_INFINITY
+
+  constructor(node: StorageNode) {
+    this.#node = node
+    this.#context = node.context
+    this.leaving = new MoveCoordinator(node)
+    this.coming = new PreparedInserts(node)
+  }
+
+  /** After the node has its state back. */
+  start(): void {
+    this.leaving.recover()
+    this.coming.recover()
+    if (!this.leaving.isEmpty || this.coming.all().length > 0) this.arm(0)
+  }
+
+  /** Looks after what is open when so much time has passed. */
+  arm(delayMs = retryMs): void {
+    const dueMs = this.#context.now() + delayMs
+    if (dueMs >= this.#dueMs) return
+    this.#dueMs = dueMs
+    this.#context.setTimer(documentMovesTimer, delayMs)
+  }
+
+  /**
+   * For a command that is about to enter a collection: resolves when every document whose move was decided before is seen there, also if
+   * this shard has not been told. Undefined: nobody is moving documents into the collection.
+   */
+  seen(ns: string): Promise<void> | undefined {
+    const uuid = this.coming.isEmpty ? undefined : this.#node.collection(ns)?.uuid
+    if (uuid === undefined || this.coming.hiddenIn(uuid) === undefined) return undefined
+    const key = hexOf(uuid)
+    const asking = this.#asking.get(key)
+    if (asking === undefined) return this.#ask(key, uuid)
+    // The answers that are on their way may be older than the decision.
+    asking.next ??= asking.now.then(() => this.#ask(key, uuid))
+    return asking.next
+  }
+
+  #ask(key: string, uuid: Uint8Array): Promise<void> {
+    const now = this.#askForOutcomes(uuid).finally(() => this.#asking.delete(key))
+    this.#asking.set(key, { now, next: null })
+    return now
+  }
+
+  async wake(): Promise<void> {
+    this.#dueMs = Number.POSITIVE_INFINITY
+    if (this.#working) return this.arm()
+    this.#working = true
+    try {
+      const left = await this.leaving.work()
+      await this.#askForOutcomes()
+      if (left === 'unfinished' || this.coming.all().length > 0) this.arm()
+      else if (left === 'remembering') this.arm(tidyMs)
+    } finally {
+      this.#working = false
+    }
+  }
+
+  /** @param uuid of the collection; default: all */
+  async #askForOutcomes(uuid?: Uint8Array): Promise<void> {
+    for (const { attemptId, coordinator, collectionUuid } of this.coming.all()) {
+      if (uuid !== undefined && !sameBytes(uuid, collectionUuid)) continue
+      try {
+        const { outcome } = await this.#context.request(
+          coordinator,
+          'shard.document-move-outcome',
+          { attemptId },
+          { timeoutMs: outcomeTimeoutMs },
+        )
+        if (outcome === 'pending') continue
+        this.coming.decide(attemptId, outcome === 'committed')
+        await this.#node.flush()
+      } catch (error) {
+        // The coordinator tells it when it is back; what is not on the disk yet goes there with the next write.
+        if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The donor's part in moving a document, which coordinates. Server: document_shard_key_update_util.cpp over a transaction of two shards.
+ */
+import { RequestFailedError, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
+import { raiseError } from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
+import type { ShardParts } from '../shard-parts.js'
+import { readSession, type MoveSession } from './move-session.js'
+import { keyOf, noteConverted } from './prepared-inserts.js'
+
+type MoveRequest = RequestOf<'shard.move-document'>
+
+/** Longest wait for a recipient that prepares. */
+const prepareTimeoutMs = 15_000
+
+/**
+ * @throws CommandError 13388 StaleConfig, 366 when the statement has to run again, 225 and 217 for the session, and what the recipient
+ *   refuses the document with
+ */
+export async function moveDocument(parts: ShardParts, request: MoveRequest): Promise<ReplyOf<'shard.move-document'>> {
+  const { leaving } = parts.documentMoves
+  const id = findField(request.after, '_id')!
+  await leaving.once(request.requestId, () => leaving.inTurn(`${request.ns} ${keyOf(id)}`, () => move(parts, request)))
+  return { error: null }
+}
+
+async function move(parts: ShardParts, request: MoveRequest): Promise<void> {
+  const { node, versions, documentMoves } = parts
+  const { ns, after, shardVersion, requestId } = request
+  const session = readSession(request.session)
+  const { ownership } = await versions.enter(ns, { shardVersion, databaseVersion: null })
+  if (ownership === null) throw goneElsewhere()
+  const { placement } = ownership
+  const key = placement.shardKey.extract(after)
+  if (typeof key === 'string') throw goneElsewhere()
+  const recipient = placement.table.shardOf(key.keyString)
+  if (recipient === node.context.address) throw goneElsewhere()
+  checkStillThere(parts, request, placement, session)
+  const { leaving } = documentMoves
+  const attemptId = leaving.begin()
+  try {
+    await node.context.reach('shard.document-move.begun', { ns, to: recipient })
+    await prepare(parts, request, placement, recipient, attemptId)
+    await node.context.reach('shard.document-move.prepared', { ns, to: recipient })
+    checkStillThere(parts, request, placement, session)
+  } catch (error) {
+    leaving.abort(attemptId, recipient)
+    throw error
+  }
+  leaving.decide(attemptId, requestId, recipient)
+  if (request.before !== null) removeOld(parts, ns, placement.uuid, request.before)
+  noteConverted(node, ns, session)
+  documentMoves.arm()
+  await leaving.commit(attemptId)
+  try {
+    await node.context.reach('shard.document-move.decided', { ns, to: recipient })
+    await leaving.finish(attemptId)
+    await node.context.reach('shard.document-move.finished', { ns, to: recipient })
+  } catch (error) {
+    // The move is decided: the timer carries on what a fault has broken off here.
+    if (!(error instanceof StepFailedError)) throw error
+  }
+}
+
+/** @throws CommandError 366 when something else is there, or its place is another one, than when the move was asked for; 225, 217 */
+function checkStillThere(
+  { node, state, critical }: ShardParts,
+  { ns, before }: MoveRequest,
+  placement: CollectionPlacement,
+  session: MoveSession,
+): void {
+  node.retries.begin(session.id.key, session.txnNumber)
+  const collection = node.collection(ns)
+  if (state.collection(ns) !== placement || critical.blocking(ns) !== undefined) throw goneElsewhere()
+  if (collection === undefined || !sameBytes(collection.uuid, placement.uuid)) throw goneElsewhere()
+  if (before === null) return
+  const stored = collection.findById(findField(before, '_id')!)?.document
+  if (stored === undefined || !sameBytes(stored, before)) throw goneElsewhere()
+}
+
+async function prepare(
+  { node, state }: ShardParts,
+  { ns, after, session }: MoveRequest,
+  { uuid, table }: CollectionPlacement,
+  recipient: string,
+  attemptId: string,
+): Promise<void> {
+  try {
+    const request = {
+      attemptId,
+      coordinator: node.context.address,
+      ns,
+      collectionUuid: uuid,
+      document: after,
+      shardVersion: table.versionOn(recipient),
+      session,
+    }
+    const { error } = await node.context.request(recipient, 'shard.prepare-insert', request, { timeoutMs: prepareTimeoutMs })
+    raiseError(error)
+  } catch (error) {
+    if (error instanceof CommandError && error.code === 13388) {
+      // The recipient knows better than this shard.
+      await state.refreshCollection(ns)
+      throw goneElsewhere()
+    }
+    if (!(error instanceof RequestFailedError)) throw error
+    throw new CommandError(
+      error.undelivered ? 'FailedToSatisfyReadPreference' : 'HostUnreachable',
+      error.undelivered
+        ? `Could not find host matching read preference { mode: "primary" } for set ${recipient}`
+        : `network error while attempting to run command 'insert' on shard '${recipient}'`,
+    )
+  }
+}
+
+function removeOld({ node }: ShardParts, ns: string, uuid: Uint8Array, before: Uint8Array): void {
+  const id = findField(before, '_id')!
+  node.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+}
+
+function goneElsewhere(): CommandError {
+  return new CommandError(
+    'WouldChangeOwningShardDeletedNoDocument',
+    'When handling WouldChangeOwningShard error, the delete matched no documents and should not upsert',
+  )
+}
+
+export function documentMoveOutcome(
+  { documentMoves }: ShardParts,
+  { attemptId }: RequestOf<'shard.document-move-outcome'>,
+): ReplyOf<'shard.document-move-outcome'> {
+  return { outcome: documentMoves.leaving.outcomeOf(attemptId) }
+}

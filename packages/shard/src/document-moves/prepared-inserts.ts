@@ -1,0 +1,174 @@
+/**
+ * Documents that other shards are moving here: inserted, so that their unique keys are taken, but seen by nobody before their coordinator
+ * has decided. Each has a record on the disk beside it. Server: a prepared transaction of the participant.
+ */
+import { createDeferred, type Deferred } from '@shardlab/actor'
+import {
+  documentsOf,
+  DocumentWriter,
+  emptyDocument,
+  encodeKeyString,
+  findField,
+  hexOf,
+  objectIdValue,
+  sameBytes,
+  type RawValue,
+} from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { LogSession } from '@shardlab/storage'
+import { RecordStore } from '../record-store.js'
+import { readSession, type MoveSession } from './move-session.js'
+
+/** Where the records are. */
+export const recordsNs = 'config.prepared_inserts'
+
+export interface PreparedInsert {
+  readonly attemptId: string
+  readonly coordinator: string
+  readonly ns: string
+  readonly collectionUuid: Uint8Array
+  /** `_id` of the document. */
+  readonly id: RawValue
+  /** `{ lsid, txnNumber, stmtId }` as it came. */
+  readonly session: Uint8Array
+}
+
+export class PreparedInserts {
+  readonly #node: StorageNode
+  readonly #records: RecordStore
+  readonly #inserts = new Map<string, PreparedInsert>()
+  /** By the hex of the collection's UUID; a set is never changed, so whoever has it keeps what held when it was taken. */
+  readonly #hidden = new Map<string, ReadonlySet<string>>()
+  readonly #settling = new Map<string, Deferred<void>>()
+
+  constructor(node: StorageNode) {
+    this.#node = node
+    this.#records = new RecordStore(node, recordsNs)
+  }
+
+  /** Takes over what an earlier life has left on the disk. */
+  recover(): void {
+    for (const document of this.#records.all()) this.#add(readRecord(document))
+  }
+
+  get(attemptId: string): PreparedInsert | undefined {
+    return this.#inserts.get(attemptId)
+  }
+
+  get isEmpty(): boolean {
+    return this.#inserts.size === 0
+  }
+
+  /** Those that nobody has decided. */
+  all(): PreparedInsert[] {
+    return [...this.#inserts.values()]
+  }
+
+  /** The `_id`s that nobody sees, as KeyStrings; undefined: none. */
+  hiddenIn(collectionUuid: Uint8Array): ReadonlySet<string> | undefined {
+    return this.#hidden.size === 0 ? undefined : this.#hidden.get(hexOf(collectionUuid))
+  }
+
+  /** Resolves when all that are prepared in the collection now and until then are decided; undefined: none is prepared. */
+  settled(collectionUuid: Uint8Array): Promise<void> | undefined {
+    const key = hexOf(collectionUuid)
+    if (!this.#hidden.has(key)) return undefined
+    let settling = this.#settling.get(key)
+    if (settling === undefined) {
+      settling = createDeferred<void>()
+      this.#settling.set(key, settling)
+    }
+    return settling.promise
+  }
+
+  /** Inserts the document unseen. A flush follows. @throws CommandError what the engine refuses it with */
+  prepare(insert: PreparedInsert, document: Uint8Array): void {
+    const { ns, collectionUuid, id } = insert
+    this.#node.apply({ op: 'i', ns, uuid: collectionUuid, object: document, id, session: null })
+    this.#records.put(writeRecord(insert))
+    this.#add(insert)
+  }
+
+  /** Shows the document, or takes it away. A flush follows. Nothing happens when the attempt is not known. */
+  decide(attemptId: string, committed: boolean): void {
+    const insert = this.#inserts.get(attemptId)
+    if (insert === undefined) return
+    // By its UUID: the collection may have another name by now, or be gone.
+    const collection = this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, insert.collectionUuid))
+    if (collection !== undefined && !committed) {
+      const object = new DocumentWriter(64).value('_id', insert.id).finish()
+      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id: insert.id, session: null })
+    }
+    this.#records.remove(attemptValue(attemptId))
+    if (committed) noteConverted(this.#node, insert.ns, readSession(insert.session))
+    this.#remove(insert)
+  }
+
+  #add(insert: PreparedInsert): void {
+    this.#inserts.set(insert.attemptId, insert)
+    const key = hexOf(insert.collectionUuid)
+    this.#hidden.set(key, new Set([...(this.#hidden.get(key) ?? []), keyOf(insert.id)]))
+  }
+
+  #remove(insert: PreparedInsert): void {
+    this.#inserts.delete(insert.attemptId)
+    const key = hexOf(insert.collectionUuid)
+    const left = new Set(this.#hidden.get(key))
+    left.delete(keyOf(insert.id))
+    if (left.size > 0) {
+      this.#hidden.set(key, left)
+      return
+    }
+    this.#hidden.delete(key)
+    this.#settling.get(key)?.resolve()
+    this.#settling.delete(key)
+  }
+}
+
+/** A document's `_id` as {@link PreparedInserts.hiddenIn} has it. */
+export function keyOf(id: RawValue): string {
+  return encodeKeyString([id])
+}
+
+/** Lets the history of retryable writes know that this one became a transaction: who repeats it gets 217. A flush follows. */
+export function noteConverted(node: StorageNode, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
+  const session: LogSession = { lsid: id.document, txnNumber, stmtIds: [stmtId] }
+  node.apply({ op: 'n', ns, uuid: null, object: emptyDocument, id: null, session })
+}
+
+export function attemptValue(attemptId: string): RawValue {
+  return objectIdValue(Buffer.from(attemptId, 'hex'))
+}
+
+function writeRecord({ attemptId, coordinator, ns, collectionUuid, id, session }: PreparedInsert): Uint8Array {
+  return new DocumentWriter(256)
+    .objectId('_id', Buffer.from(attemptId, 'hex'))
+    .string('coordinator', coordinator)
+    .string('ns', ns)
+    .uuid('ui', collectionUuid)
+    .startArray('ids')
+    .startDocument('0')
+    .value('_id', id)
+    .end()
+    .end()
+    .document('session', session)
+    .finish()
+}
+
+function readRecord(record: Uint8Array): PreparedInsert {
+  const field = (name: string) => findField(record, name)!
+  const ui = field('ui')
+  return {
+    attemptId: readAttemptId(record),
+    coordinator: field('coordinator').asString(),
+    ns: field('ns').asString(),
+    collectionUuid: ui.asBinary(),
+    id: findField(documentsOf(field('ids'))[0]!, '_id')!,
+    session: field('session').slice(),
+  }
+}
+
+/** `_id` of a record. */
+export function readAttemptId(record: Uint8Array): string {
+  return hexOf(findField(record, '_id')!.slice())
+}

@@ -1,0 +1,51 @@
+/** The recipient's part in moving a document. */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError, findField, sameBytes } from '@shardlab/bson'
+import { checkDocument } from '@shardlab/node'
+import type { ShardParts } from '../shard-parts.js'
+
+/**
+ * Inserts the document unseen, on the disk.
+ * @throws CommandError 13388 StaleConfig, 11000 DuplicateKey, 121 DocumentValidationFailure, 366 when the document belongs elsewhere by now
+ */
+export async function prepareInsert(
+  parts: ShardParts,
+  { attemptId, coordinator, ns, collectionUuid, document, shardVersion, session }: RequestOf<'shard.prepare-insert'>,
+): Promise<ReplyOf<'shard.prepare-insert'>> {
+  const { node, versions, documentMoves } = parts
+  const { coming } = documentMoves
+  await node.context.reach('shard.document-move.preparing', { ns })
+  for (;;) {
+    const { ownership } = await versions.enter(ns, { shardVersion, databaseVersion: null })
+    const collection = node.collection(ns)
+    const key = ownership?.placement.shardKey.extract(document)
+    const isOwn = typeof key === 'object' && ownership!.placement.table.shardOf(key.keyString) === node.context.address
+    if (!isOwn || collection === undefined || !sameBytes(collection.uuid, collectionUuid))
+      throw new CommandError('WouldChangeOwningShardDeletedNoDocument', `the document does not belong to shard ${node.context.address}`)
+    checkDocument(node, collection, document, {})
+    try {
+      coming.prepare({ attemptId, coordinator, ns, collectionUuid, id: findField(document, '_id')!.detached(), session }, document)
+      break
+    } catch (error) {
+      // Who holds the key may only be on the way: whether it stays is decided soon.
+      const settled = error instanceof CommandError && error.code === 11000 ? coming.settled(collectionUuid) : undefined
+      if (settled === undefined) throw error
+      await settled
+    }
+  }
+  documentMoves.arm()
+  await node.flush()
+  await node.context.reach('shard.document-move.insert-prepared', { ns })
+  return { error: null }
+}
+
+export async function decideInsert(
+  { node, documentMoves }: ShardParts,
+  { attemptId, committed }: RequestOf<'shard.decide-insert'>,
+): Promise<ReplyOf<'shard.decide-insert'>> {
+  await node.context.reach('shard.document-move.deciding', { committed })
+  documentMoves.coming.decide(attemptId, committed)
+  await node.flush()
+  await node.context.reach('shard.document-move.insert-decided', { committed })
+  return { error: null }
+}

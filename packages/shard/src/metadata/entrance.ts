@@ -1,0 +1,38 @@
+/** Where commands of routers wait before they touch a collection. */
+import type { Access, NodeInvocation } from '@shardlab/node'
+import type { DocumentMoves } from '../document-moves/document-moves.js'
+import type { DatabaseMoves } from './database-moves.js'
+import type { VersionCheck } from './version-check.js'
+
+export interface EntranceParts {
+  readonly databaseMoves: DatabaseMoves
+  readonly documentMoves: DocumentMoves
+  readonly versions: VersionCheck
+}
+
+/**
+ * Lets a command in when nothing is in its way: no copy of the database is being made, documents that have moved into the collection are
+ * seen, and the versions that it carries fit. Whoever is let in goes on within the same turn.
+ * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress
+ */
+export function enterCollection(parts: EntranceParts, ns: string, invocation: NodeInvocation): Promise<Access> | Access {
+  const waiting = parts.databaseMoves.blocking(ns, invocation) ?? (invocation.routed === null ? undefined : parts.documentMoves.seen(ns))
+  if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(parts, ns, invocation))
+  const access = checkVersions(parts, ns, invocation)
+  return access instanceof Promise ? enterAfterWaiting(parts, ns, invocation, access) : access
+}
+
+/** What was waited for may have let somebody begin to make a copy. */
+async function enterAfterWaiting(parts: EntranceParts, ns: string, invocation: NodeInvocation, begun?: Promise<Access>): Promise<Access> {
+  const { databaseMoves } = parts
+  for (let checking = begun; ; checking = undefined) {
+    const access = await (checking ?? checkVersions(parts, ns, invocation))
+    const blocking = databaseMoves.blocking(ns, invocation)
+    if (blocking === undefined) return access
+    await blocking
+  }
+}
+
+function checkVersions({ versions }: EntranceParts, ns: string, invocation: NodeInvocation): Promise<Access> | Access {
+  return versions.enter(ns, invocation.routed, invocation)
+}

@@ -1,0 +1,112 @@
+/** One migration at a time: a shard gives a range away or receives one, never both. Server: active_migrations_registry.cpp. */
+import type { RequestOf } from '@shardlab/actor'
+import { compareDocuments, CommandError } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import { formatRange, type Behaviours } from '@shardlab/sharding'
+import type { KeyRange } from './key-range.js'
+
+type MoveRequest = RequestOf<'shard.move-range'>
+
+interface Donation {
+  readonly request: MoveRequest
+  readonly done: Promise<void>
+}
+
+interface Receipt {
+  readonly ns: string
+  readonly range: KeyRange
+  readonly from: string
+}
+
+export class ActiveMigrations {
+  readonly #behaviours: Behaviours
+  #donation: Donation | null = null
+  #receipt: Receipt | null = null
+  /** By namespace: the split or merge that is running; it never rejects. */
+  readonly #chunkChanges = new Map<string, Promise<void>>()
+
+  constructor(behaviours: Behaviours) {
+    this.#behaviours = behaviours
+  }
+
+  /** Namespace of the collection of which a range is being given away; null: none. */
+  get donating(): string | null {
+    return this.#donation?.request.ns ?? null
+  }
+
+  /**
+   * Runs a donation when no split or merge of the collection is running here, or joins the equal one that is running.
+   * @throws CommandError 117 ConflictingOperationInProgress, and whatever the work throws
+   */
+  async donate(request: MoveRequest, work: () => Promise<void>): Promise<void> {
+    for (let change = this.#chunkChanges.get(request.ns); change !== undefined; change = this.#chunkChanges.get(request.ns)) await change
+    if (this.#receipt !== null) throw receiving(this.#behaviours, this.#receipt)
+    if (this.#donation !== null) {
+      if (!isSame(this.#donation.request, request)) throw donating(this.#behaviours, this.#donation.request)
+      return this.#donation.done
+    }
+    const done = work().finally(() => {
+      this.#donation = null
+    })
+    // Those who join wait for the same promise; without any of them its rejection is the caller's alone.
+    done.catch(() => {})
+    this.#donation = { request, done }
+    return done
+  }
+
+  /** Runs a split or merge when no range of the collection is being given away, and no other split or merge of it is running here. */
+  async changeChunks<T>(ns: string, work: () => Promise<T>): Promise<T> {
+    const before = () => (this.donating === ns ? this.#donation!.done.catch(() => {}) : this.#chunkChanges.get(ns))
+    for (let running = before(); running !== undefined; running = before()) await running
+    const result = work()
+    const ended = result.then(
+      () => {},
+      () => {},
+    )
+    this.#chunkChanges.set(ns, ended)
+    try {
+      return await result
+    } finally {
+      this.#chunkChanges.delete(ns)
+    }
+  }
+
+  /** @returns a function that ends the receipt. @throws CommandError 117 ConflictingOperationInProgress */
+  receive(receipt: Receipt): () => void {
+    if (this.#receipt !== null) throw receiving(this.#behaviours, this.#receipt)
+    if (this.#donation !== null) throw donating(this.#behaviours, this.#donation.request)
+    this.#receipt = receipt
+    return () => {
+      if (this.#receipt === receipt) this.#receipt = null
+    }
+  }
+}
+
+function isSame(a: MoveRequest, b: MoveRequest): boolean {
+  const sameBound = (x: Uint8Array | null, y: Uint8Array | null) => (x === null || y === null ? x === y : compareDocuments(x, y) === 0)
+  return (
+    a.ns === b.ns &&
+    a.to === b.to &&
+    sameBound(a.min, b.min) &&
+    sameBound(a.max, b.max) &&
+    a.forceJumbo === b.forceJumbo &&
+    a.waitForDelete === b.waitForDelete &&
+    a.maxChunkSizeBytes === b.maxChunkSizeBytes
+  )
+}
+
+function donating({ migrationConflict }: Behaviours, { ns, min, max, chunkMin, chunkMax, to }: MoveRequest): CommandError {
+  if (migrationConflict !== 'range')
+    return conflict(migrationConflict, `donating chunk ${formatRange(min ?? chunkMin, max ?? chunkMax)} for namespace ${ns} to ${to}`)
+  const bounds = [min === null ? [] : [`min: ${formatDocument(min)}`], max === null ? [] : [`max: ${formatDocument(max)}`]].flat()
+  return conflict(migrationConflict, `donating range '${bounds.join(' - ')}' for namespace ${ns} to shard ${to}`)
+}
+
+function receiving({ migrationConflict }: Behaviours, { ns, range, from }: Receipt): CommandError {
+  return conflict(migrationConflict, `receiving chunk ${formatRange(range.min, range.max)} for namespace ${ns} from ${from}`)
+}
+
+function conflict(form: Behaviours['migrationConflict'], what: string): CommandError {
+  const refused = form === 'migration' ? 'migration' : 'balancer operation'
+  return new CommandError('ConflictingOperationInProgress', `Unable to start new ${refused} because this shard is currently ${what}`)
+}

@@ -1,0 +1,56 @@
+/** What a donor makes sure of before it begins. Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp. */
+import type { RequestOf } from '@shardlab/actor'
+import { CommandError, keyStringOfDocument, sameBytes, toExtendedJson } from '@shardlab/bson'
+import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
+import type { ShardParts } from '../shard-parts.js'
+import { isBoundOf, type KeyRange } from './key-range.js'
+import { otherBound } from './range-choice.js'
+
+type MoveRequest = RequestOf<'shard.move-range'>
+
+/** @throws CommandError 13388 StaleConfig, 26 NamespaceNotFound */
+export async function donatedPlacement(
+  { node, state, versions }: ShardParts,
+  { ns, chunkVersion }: MoveRequest,
+): Promise<CollectionPlacement> {
+  const placement = await state.refreshCollection(ns)
+  const collection = node.collection(ns)
+  if (placement === null) throw versions.stale(ns, `Collection ${ns} is not sharded`)
+  if (collection === undefined || !sameBytes(collection.uuid, placement.uuid))
+    throw new CommandError('NamespaceNotFound', 'The collection was not found locally even though it is marked as sharded.')
+  if (!sameGeneration(placement.table.version, chunkVersion)) {
+    const [sent, current] = [chunkVersion[0], placement.table.version[0]]
+    throw versions.stale(ns, `Collection ${ns} has changed since operation was sent (sent epoch: ${sent}, current epoch: ${current})`)
+  }
+  if (placement.table.chunksOn(node.context.address) === 0) throw versions.stale(ns, 'Shard does not contain any chunks for collection.')
+  return placement
+}
+
+/** @throws CommandError 13388 StaleConfig for bounds that are none of this shard key */
+export function donatedRange(
+  { node, versions }: ShardParts,
+  { min, max, chunkMin, chunkMax, maxChunkSizeBytes }: MoveRequest,
+  { shardKey, ns }: CollectionPlacement,
+): KeyRange {
+  const given: KeyRange = { min: min ?? chunkMin, max: max ?? chunkMax }
+  if (!isBoundOf(shardKey, given.min) || !isBoundOf(shardKey, given.max)) {
+    throw versions.stale(
+      ns,
+      `The range ${formatRange(given.min, given.max)} is not valid for collection ${ns} with key pattern ${toExtendedJson(shardKey.document)}`,
+    )
+  }
+  const other = (reverse: boolean) => otherBound(node.collection(ns)!, shardKey, given, maxChunkSizeBytes, reverse)
+  if (min === null) return { min: other(true), max: given.max }
+  return max === null ? { min, max: other(false) } : given
+}
+
+/** The version of the chunk that the range is of. @throws CommandError 13388 StaleConfig */
+export function versionOfChunk({ node, versions }: ShardParts, { table, ns }: CollectionPlacement, range: KeyRange): PlacementVersion {
+  const min = keyStringOfDocument(range.min)
+  const chunk = table.chunkAt(min)
+  const isWithin = min >= chunk.min && min < keyStringOfDocument(range.max) && keyStringOfDocument(range.max) <= chunk.max
+  if (chunk.shard !== node.context.address || !isWithin)
+    throw versions.stale(ns, `Range with bounds ${formatRange(range.min, range.max)} is not contained within a chunk owned by this shard.`)
+  const [epoch, seconds, increment] = table.version
+  return [epoch, seconds, increment, chunk.major, chunk.minor]
+}

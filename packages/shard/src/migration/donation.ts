@@ -1,0 +1,290 @@
+/**
+ * The donor's side of a migration, and its coordinator. Until the config server has committed, the range is the donor's; from then on it
+ * is the recipient's; what is begun is on the disk, so that it is finished whoever crashes.
+ * Server: migration_source_manager.cpp, migration_coordinator.cpp, README_migrations.
+ */
+import {
+  configAddress,
+  uuidV4,
+  type MigrationDecision,
+  type MigrationStage,
+  type RecipientCounts,
+  type RecipientState,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
+import { CommandError, findField, hexOf, toExtendedJson } from '@shardlab/bson'
+import { raiseError } from '@shardlab/node'
+import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
+import { askAgain } from '../cloning/requests.js'
+import type { CriticalSection } from '../metadata/critical-sections.js'
+import type { ShardParts } from '../shard-parts.js'
+import { ClonerSource } from './cloner-source.js'
+import type { MigrationRecord } from './coordinator-records.js'
+import { donatedPlacement, donatedRange, versionOfChunk } from './donation-checks.js'
+import type { KeyRange } from './key-range.js'
+import { moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
+import { within } from './waiting.js'
+
+/** Longest wait for one answer of the recipient, and how often it is asked. */
+const recipientPatience = { timeoutMs: 15_000, attemptsMax: 3 }
+/** Longest wait for the config server to commit. */
+const commitTimeoutMs = 30_000
+/** Longest time until the recipient has caught up. */
+const catchUpMsMax = 6 * 60 * 60_000
+/** Longest wait, with writers waiting, for documents that are moving in one by one. */
+const documentMovesTimeoutMs = 5_000
+/** Longest wait for range deletions that an earlier migration has left on the donor. */
+const drainRangeDeletionsMs = 10_000
+
+const donorSteps = 6
+
+export class Donation {
+  readonly #parts: ShardParts
+  readonly #request: RequestOf<'shard.move-range'>
+  readonly #timing: MoveTiming
+  readonly #startedAtMs: number
+  readonly id: Uint8Array
+  source: ClonerSource | null = null
+  #range: KeyRange | null = null
+  #counts: RecipientCounts = [0, 0, 0, 0]
+
+  constructor(parts: ShardParts, request: RequestOf<'shard.move-range'>) {
+    const { context } = parts.node
+    this.#parts = parts
+    this.#request = request
+    this.#timing = new MoveTiming(context, 'from', donorSteps)
+    this.#startedAtMs = context.now()
+    this.id = uuidV4(context.random)
+  }
+
+  /** Resolves when the range is the recipient's. @throws CommandError why it is not */
+  async run(): Promise<void> {
+    const { node } = this.#parts
+    const { ns, to, waitForDelete } = this.#request
+    const from = node.context.address
+    try {
+      await this.#move()
+      if (waitForDelete) await this.#parts.migrations.deleter.waitForTask(this.id)
+      this.#timing.done()
+    } finally {
+      this.source?.close()
+      if (this.#range !== null) await this.#timing.write(ns, this.#range, from, to)
+    }
+  }
+
+  async #move(): Promise<void> {
+    const { node, migrations } = this.#parts
+    const { context } = node
+    const { ns, to } = this.#request
+    this.#timing.done()
+    await migrations.recovered()
+    const placement = await donatedPlacement(this.#parts, this.#request)
+    const range = donatedRange(this.#parts, this.#request, placement)
+    this.#range = range
+    if (!(await migrations.deleter.waitForClean(placement.uuid, range, drainRangeDeletionsMs)))
+      throw new CommandError('ExceededTimeLimit', 'Failed to start new migration - a conflicting range deletion is still pending')
+    const chunkVersion = versionOfChunk(this.#parts, placement, range)
+    this.#timing.done()
+    let begun: MigrationRecord | null = null
+    let section: CriticalSection | null = null
+    try {
+      await writeChange(context, 'moveChunk.start', ns, moveDetails(range, context.address, to).finish())
+      await context.reach('shard.migration.started', { ns, to })
+      begun = await this.#begin(placement, range, chunkVersion)
+      this.#tell('started')
+      await this.#startRecipient(placement, range)
+      this.#timing.done()
+      await this.#catchUp()
+      this.#timing.done()
+      section = await this.#parts.critical.enter(ns, 'writes')
+      this.#tell('critical-section')
+      await this.#commitOnRecipient(placement)
+      this.#timing.done()
+      section.blockReads()
+      await this.#commitOnConfig(range, chunkVersion)
+      await this.#settle(begun, 'committed', section)
+    } catch (error) {
+      // First of all nobody has to wait any longer.
+      const decision = begun === null ? 'aborted' : await this.#resolve(begun, section)
+      await noteChange(context, 'moveChunk.error', ns, moveDetails(range, context.address, to).finish())
+      if (decision === 'aborted') throw error
+    }
+    this.#tell('committed')
+    const [cloned, clonedBytes, catchup, steady] = this.#counts
+    const details = moveDetails(range, context.address, to).startDocument('counts')
+    details.int64('cloned', cloned).int64('clonedBytes', clonedBytes).int64('catchup', catchup).int64('steady', steady).end()
+    await noteChange(context, 'moveChunk.commit', ns, details.finish())
+  }
+
+  /** From here on there is something to finish. @throws CommandError those of {@link ClonerSource} */
+  async #begin(placement: CollectionPlacement, range: KeyRange, chunkVersion: PlacementVersion): Promise<MigrationRecord> {
+    const { node, migrations } = this.#parts
+    const { ns, to, forceJumbo, maxChunkSizeBytes } = this.#request
+    const { uuid, shardKey } = placement
+    const hidden = () => this.#parts.documentMoves.coming.hiddenIn(uuid)
+    this.source = new ClonerSource(node, { ns, uuid, shardKey, range, hidden }, forceJumbo ? null : maxChunkSizeBytes)
+    const donor = node.context.address
+    const record: MigrationRecord = {
+      id: this.id,
+      ns,
+      collectionUuid: uuid,
+      donor,
+      recipient: to,
+      range,
+      chunkVersion,
+      decision: null,
+    }
+    migrations.records.put(record)
+    migrations.deleter.add({
+      id: this.id,
+      ns,
+      collectionUuid: uuid,
+      donorShard: donor,
+      range,
+      pending: true,
+      processing: false,
+      whenToClean: this.#request.waitForDelete ? 'now' : 'delayed',
+      numOrphanDocs: 0,
+      keyPattern: shardKey.document,
+    })
+    try {
+      await node.flush()
+      await node.context.reach('shard.migration.begun', { ns, to })
+    } catch (error) {
+      await this.#resolve(record, null)
+      throw error
+    }
+    return record
+  }
+
+  async #startRecipient({ shardKey, uuid }: CollectionPlacement, { min, max }: KeyRange): Promise<void> {
+    const { context } = this.#parts.node
+    const { ns, to } = this.#request
+    const { collection } = this.source!
+    const indexes = collection.indexes().map(({ spec }) => spec)
+    const { error } = await this.#askRecipient('shard.receive-range', {
+      migrationId: this.id,
+      donor: context.address,
+      ns,
+      uuid,
+      options: collection.options,
+      indexes,
+      keyPattern: shardKey.document,
+      min,
+      max,
+    })
+    raiseError(error)
+    await context.reach('shard.migration.recipient-asked', { ns, to })
+  }
+
+  /** Until the recipient has all documents and hardly lags behind. @throws CommandError 96, 146, 262, 11601 */
+  async #catchUp(): Promise<void> {
+    const { context } = this.#parts.node
+    let known: RecipientState = 'ready'
+    while (known !== 'steady') {
+      this.source!.check()
+      if (context.now() - this.#startedAtMs > catchUpMsMax)
+        throw new CommandError('ExceededTimeLimit', 'Timed out waiting for the cloner to catch up')
+      const reply: ReplyOf<'shard.receive-status'> = await this.#askRecipient('shard.receive-status', { migrationId: this.id, known })
+      const { state, counts, reason } = reply
+      raiseError(reply.error)
+      this.#counts = counts
+      if (state === 'fail' || state === 'abort') {
+        const why = reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
+        throw new CommandError('OperationFailed', `Data transfer error: ${why}`)
+      }
+      known = state
+    }
+    this.#tell('cloned')
+    await context.reach('shard.migration.caught-up', { ns: this.#request.ns })
+  }
+
+  /** Writers wait: the recipient takes what is left. */
+  async #commitOnRecipient({ uuid }: CollectionPlacement): Promise<void> {
+    const { node, documentMoves } = this.#parts
+    const { context } = node
+    const { ns } = this.#request
+    // Who was let in before goes on within this turn; what it does is followed, and on the disk before the recipient takes it.
+    await context.sleep(0, node.stopping.signal)
+    const moving = documentMoves.coming.settled(uuid)
+    if (
+      moving !== undefined &&
+      (await within(
+        context,
+        moving.then(() => true),
+        documentMovesTimeoutMs,
+      )) === undefined
+    )
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        `Documents are being moved into collection ${ns} by changes of their shard key`,
+      )
+    await node.flush()
+    this.source!.check()
+    await context.reach('shard.migration.writes-blocked', { ns })
+    const { counts, error } = await this.#askRecipient('shard.receive-commit', { migrationId: this.id })
+    raiseError(error)
+    this.#counts = counts
+    this.source!.check()
+    await context.reach('shard.migration.recipient-committed', { ns })
+  }
+
+  /** @throws CommandError what the config server refuses it with; RequestFailedError when nobody knows what it did */
+  async #commitOnConfig({ min, max }: KeyRange, chunkVersion: PlacementVersion): Promise<void> {
+    const { context } = this.#parts.node
+    const { ns, to } = this.#request
+    await context.reach('shard.migration.committing', { ns, to })
+    const { error } = await context.request(
+      configAddress,
+      'config.commit-chunk-migration',
+      { ns, min, max, from: context.address, to, chunkVersion },
+      { timeoutMs: commitTimeoutMs },
+    )
+    raiseError(error)
+    await context.reach('shard.migration.committed', { ns, to })
+  }
+
+  /** The config server has committed: the donor learns it, lets everybody go on, and tells the recipient. */
+  async #settle(record: MigrationRecord, decision: MigrationDecision, section: CriticalSection | null): Promise<void> {
+    this.source!.close()
+    await this.#parts.migrations.settle({ ...record, decision }, section, this.#counts[0])
+  }
+
+  /** Something failed: asks for the truth where it may be unknown, and ends the migration in the way that is decided then. */
+  async #resolve(record: MigrationRecord, section: CriticalSection | null): Promise<MigrationDecision> {
+    const { migrations } = this.#parts
+    this.source!.close()
+    const decision = await migrations.resolve(record, section, this.#counts[0])
+    if (decision === 'aborted') this.#tell('aborted')
+    return decision
+  }
+
+  /** @throws RequestFailedError when it does not answer */
+  async #askRecipient<K extends 'shard.receive-range' | 'shard.receive-status' | 'shard.receive-commit'>(
+    kind: K,
+    request: RequestOf<K>,
+  ): Promise<ReplyOf<K>> {
+    return askAgain(this.#parts.node.context, this.#request.to, kind, request, recipientPatience)
+  }
+
+  #tell(stage: MigrationStage): void {
+    const { context } = this.#parts.node
+    const [documents, bytes] = this.#counts
+    this.#parts.migrations.statistics.noteDonation(stage, [documents, bytes], context.now() - this.#startedAtMs)
+    context.emit({
+      type: 'migration',
+      atMs: context.now(),
+      id: hexOf(this.id),
+      ns: this.#request.ns,
+      from: context.address,
+      to: this.#request.to,
+      min: toExtendedJson(this.#range!.min),
+      max: toExtendedJson(this.#range!.max),
+      stage,
+      documents,
+      bytes,
+      durationMs: context.now() - this.#startedAtMs,
+    })
+  }
+}

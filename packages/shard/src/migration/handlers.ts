@@ -1,0 +1,38 @@
+/** Requests about migrations that a shard answers. */
+import { errorDocument } from '@shardlab/bson'
+import type { ShardHandlers } from '../shard-parts.js'
+
+export const migrationHandlers: ShardHandlers<
+  | 'shard.move-range'
+  | 'shard.receive-range'
+  | 'shard.receive-status'
+  | 'shard.receive-commit'
+  | 'shard.migrate-clone'
+  | 'shard.transfer-mods'
+  | 'shard.settle-migration'
+> = {
+  async 'shard.move-range'({ migrations }, request) {
+    await migrations.moveRange(request)
+    return { error: null }
+  },
+  'shard.receive-range'({ migrations }, request) {
+    migrations.receive(request)
+    return { error: null }
+  },
+  async 'shard.receive-status'({ migrations }, { migrationId, known }) {
+    const { state, counts, reason } = await migrations.receipt(migrationId).status(known)
+    return { state, counts, reason: reason === null ? null : errorDocument(reason), error: null }
+  },
+  async 'shard.receive-commit'({ migrations }, { migrationId }) {
+    return { counts: await migrations.receipt(migrationId).commit(), error: null }
+  },
+  'shard.migrate-clone': ({ migrations }, { migrationId, batch, documentsMax }) => ({
+    ...migrations.donation(migrationId).clone(batch, documentsMax),
+    error: null,
+  }),
+  'shard.transfer-mods': ({ migrations }, { migrationId, batch }) => ({ ...migrations.donation(migrationId).mods(batch), error: null }),
+  async 'shard.settle-migration'({ migrations }, { migrationId, decision }) {
+    await migrations.heed(migrationId, decision)
+    return { error: null }
+  },
+}

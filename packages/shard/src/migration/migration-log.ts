@@ -1,0 +1,66 @@
+/** What migrations leave in config.changelog. Server: move_timing_helper.cpp, sharding_logging.cpp. */
+import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { KeyRange } from './key-range.js'
+
+/** Longest wait for the config server; a migration does not fail for want of an entry. */
+const changelogTimeoutMs = 10_000
+
+/** Appends an entry; one that does not get through is left out. */
+export async function noteChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<void> {
+  try {
+    await writeChange(context, what, ns, details)
+  } catch (error) {
+    if (!(error instanceof RequestFailedError)) throw error
+    context.log('warn', 'a migration could not write to config.changelog', { what, ns })
+  }
+}
+
+/** Appends an entry. @throws RequestFailedError */
+export async function writeChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<void> {
+  const from = `${context.address}:${context.endpoint}`
+  await context.request(configAddress, 'config.log-change', { what, ns, details, from }, { timeoutMs: changelogTimeoutMs })
+}
+
+/** `{ min, max, from, to }`. */
+export function moveDetails({ min, max }: KeyRange, from: string, to: string): DocumentWriter {
+  return new DocumentWriter(256).document('min', min).document('max', max).string('from', from).string('to', to)
+}
+
+/** How long the steps of one side took: the entries `moveChunk.from` and `moveChunk.to`. */
+export class MoveTiming {
+  readonly #context: ActorContext
+  readonly #side: 'from' | 'to'
+  readonly #steps: number
+  readonly #durationsMs: number[] = []
+  #stepStartedAtMs: number
+
+  /** @param steps how many there are; further ones are not told */
+  constructor(context: ActorContext, side: 'from' | 'to', steps: number) {
+    this.#context = context
+    this.#side = side
+    this.#steps = steps
+    this.#stepStartedAtMs = context.now()
+  }
+
+  /** The next step is done. */
+  done(): void {
+    const now = this.#context.now()
+    if (this.#durationsMs.length < this.#steps) this.#durationsMs.push(now - this.#stepStartedAtMs)
+    this.#stepStartedAtMs = now
+  }
+
+  /** @param errmsg what ended it; default: nothing is told */
+  async write(ns: string, { min, max }: KeyRange, from: string, to: string, errmsg: string | null = null): Promise<void> {
+    const details = new DocumentWriter(512)
+    this.#durationsMs.forEach((durationMs, i) => details.int32(`step ${i + 1} of ${this.#steps}`, durationMs))
+    details
+      .document('min', min)
+      .document('max', max)
+      .string('to', to)
+      .string('from', from)
+      .string('note', this.#durationsMs.length === this.#steps ? 'success' : 'aborted')
+    if (errmsg !== null && errmsg !== '') details.string('errmsg', errmsg)
+    await noteChange(this.#context, `moveChunk.${this.#side}`, ns, details.finish())
+  }
+}

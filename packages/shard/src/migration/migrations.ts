@@ -1,0 +1,282 @@
+/**
+ * All that a shard does for migrations: ranges that it gives away, receives and deletes, and what an earlier life has left unfinished.
+ * Server: migration_util.cpp (recovery), migration_coordinator.cpp.
+ */
+import { configAddress, RequestFailedError, StepFailedError, type MigrationDecision, type RequestOf } from '@shardlab/actor'
+import { CommandError, sameBytes } from '@shardlab/bson'
+import type { CriticalSection } from '../metadata/critical-sections.js'
+import type { ShardParts } from '../shard-parts.js'
+import { MigrationStatistics } from '../statistics/migration-statistics.js'
+import { ActiveMigrations } from './active-migrations.js'
+import { MigrationRecords, type MigrationRecord } from './coordinator-records.js'
+import { Donation } from './donation.js'
+import { ownerOfRange } from './key-range.js'
+import { RangeDeleter } from './range-deleter.js'
+import { Receipt, unknownMigration } from './receipt.js'
+import { Happening } from './waiting.js'
+
+/** Longest wait for one answer, and the pause before the next attempt. */
+const answerTimeoutMs = 15_000
+const retryPauseMs = 250
+/** Longest wait of a new migration for those that are being finished. */
+const recoveryTimeoutMs = 20_000
+
+export class Migrations {
+  readonly records: MigrationRecords
+  readonly deleter: RangeDeleter
+  readonly statistics = new MigrationStatistics()
+  readonly #parts: () => ShardParts
+  readonly #active: ActiveMigrations
+  readonly #finished: Happening
+  /** Migrations that are decided or being decided, and whose other side does not know it yet. */
+  #unfinished = 0
+  #donation: Donation | null = null
+  #receipt: Receipt | null = null
+
+  /** @param parts those of the shard; they exist once it is made */
+  constructor(parts: () => ShardParts, node: ShardParts['node']) {
+    this.#parts = parts
+    this.#active = new ActiveMigrations(node.behaviours)
+    this.records = new MigrationRecords(node)
+    this.deleter = new RangeDeleter(node, this.statistics)
+    this.#finished = new Happening(node.context)
+  }
+
+  /** After a restart: nobody touches a collection whose migration may have been committed before that is known. */
+  start(): void {
+    this.deleter.start()
+    const { critical } = this.#parts()
+    for (const record of this.records.all()) {
+      // While a resharding blocks the collection, no commit of a migration can succeed any more.
+      const isFree = critical.blocking(record.ns) === undefined
+      const section = record.decision === null && isFree ? critical.enterNow(record.ns, 'all') : null
+      void this.#recover(record, section)
+    }
+  }
+
+  /** @throws CommandError why the range was not moved */
+  async moveRange(request: RequestOf<'shard.move-range'>): Promise<void> {
+    const parts = this.#parts()
+    await this.#active.donate(request, async () => {
+      const donation = new Donation(parts, request)
+      this.#donation = donation
+      try {
+        await donation.run()
+      } finally {
+        this.#donation = null
+      }
+    })
+  }
+
+  /** Runs a split or merge while no range of the collection is given away. */
+  changeChunks<T>(ns: string, work: () => Promise<T>): Promise<T> {
+    return this.#active.changeChunks(ns, work)
+  }
+
+  /** The donation that a recipient asks about. @throws CommandError 47 when there is none, 94 when it is being finished */
+  donation(migrationId: Uint8Array): NonNullable<Donation['source']> {
+    const donation = this.#donation
+    if (donation !== null && donation.source !== null && sameBytes(donation.id, migrationId)) {
+      donation.source.check()
+      return donation.source
+    }
+    if (this.records.has(migrationId)) throw new CommandError('NotYetInitialized', 'the migration is being finished')
+    throw new CommandError(unknownMigration, 'there is no such migration')
+  }
+
+  /** Begins to receive. Asking again for the one that is running changes nothing. @throws CommandError 117 */
+  receive(request: RequestOf<'shard.receive-range'>): void {
+    if (this.#receipt !== null && sameBytes(this.#receipt.request.migrationId, request.migrationId)) return
+    const parts = this.#parts()
+    const receipt = new Receipt(parts, request)
+    const end = this.#active.receive({ ns: request.ns, range: receipt.range, from: request.donor })
+    this.#receipt = receipt
+    void receipt.ended.then(() => {
+      end()
+    })
+    void receipt.run()
+  }
+
+  /** @throws CommandError 77 OperationIncomplete when it is not this one that is being received: the shard has restarted since */
+  receipt(migrationId: Uint8Array): Receipt {
+    if (this.#receipt === null) {
+      throw new CommandError(
+        'OperationIncomplete',
+        'Unable to retrieve the id of the migration session due to NoSuchKey: Missing expected field "sessionId"',
+      )
+    }
+    if (!sameBytes(this.#receipt.request.migrationId, migrationId))
+      throw new CommandError('OperationIncomplete', 'Destination shard aborted migration because a new one is running')
+    return this.#receipt
+  }
+
+  /** The recipient hears how the migration ended. */
+  async heed(migrationId: Uint8Array, decision: MigrationDecision): Promise<void> {
+    const { node } = this.#parts()
+    const receipt = this.#receipt !== null && sameBytes(this.#receipt.request.migrationId, migrationId) ? this.#receipt : null
+    if (decision === 'committed') {
+      this.deleter.cancel(migrationId)
+      await node.flush()
+      await node.context.reach('shard.migration.recipient-released', {})
+      receipt?.release()
+    } else receipt?.abort()
+    if (receipt !== null) await receipt.ended
+    if (decision === 'aborted') {
+      this.deleter.release(migrationId, 'now')
+      await node.flush()
+    }
+  }
+
+  /**
+   * Writes the decision down and carries it out: on this shard now, on the recipient as soon as it answers.
+   * @param section where everybody waits; left once this shard knows the placement
+   */
+  async settle(record: MigrationRecord, section: CriticalSection | null, documents: number): Promise<void> {
+    const { node } = this.#parts()
+    const { context } = node
+    try {
+      if (record.decision === 'committed') await this.#learn(record)
+      this.records.put(record)
+      await node.flush()
+      await this.#reach('shard.migration.decided', record)
+    } finally {
+      section?.leave()
+    }
+    if (record.decision === 'committed') this.deleter.release(record.id, null, documents)
+    else this.deleter.cancel(record.id)
+    await node.flush()
+    await this.#reach('shard.migration.settled', record)
+    if (await this.#tellRecipient(record)) return
+    context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
+    this.#unfinished++
+    void this.#tellUntilHeard(record)
+  }
+
+  /** What became of a migration of which this shard does not know it; ends it. */
+  async resolve(record: MigrationRecord, section: CriticalSection | null, documents: number): Promise<MigrationDecision> {
+    // Without a critical section nothing can have been committed.
+    const decision = section === null ? 'aborted' : await this.#askConfig(record)
+    await this.settle({ ...record, decision }, section, documents)
+    return decision
+  }
+
+  /** Resolves when nothing of earlier migrations is left to be done. @throws CommandError 117 */
+  async recovered(): Promise<void> {
+    const { context } = this.#parts().node
+    const untilMs = context.now() + recoveryTimeoutMs
+    while (this.#unfinished > 0) {
+      const leftMs = untilMs - context.now()
+      if (leftMs <= 0) {
+        throw new CommandError(
+          'ConflictingOperationInProgress',
+          'Unable to start new balancer operation because an earlier migration of this shard has not been finished yet',
+        )
+      }
+      await this.#finished.next(leftMs)
+    }
+  }
+
+  async #recover(record: MigrationRecord, section: CriticalSection | null): Promise<void> {
+    this.#unfinished++
+    try {
+      const decision = record.decision ?? (await this.#askConfig(record))
+      const count = this.deleter.tasks.get(record.id)?.numOrphanDocs ?? 0
+      await this.settle({ ...record, decision }, section, count)
+    } catch (error) {
+      if (!(error instanceof CommandError) && !isShutdown(error)) throw error
+      this.#parts().node.context.log('warn', 'a migration was not finished', { ns: record.ns, reason: (error as Error).message })
+    } finally {
+      this.#unfinished--
+      this.#finished.notify()
+    }
+  }
+
+  /** Nothing that is still on its way can commit the migration any more; then the owner of the range tells what was. */
+  async #askConfig({ ns, collectionUuid, range, chunkVersion }: MigrationRecord): Promise<MigrationDecision> {
+    const { node, state } = this.#parts()
+    const { context } = node
+    const request = { ns, uuid: collectionUuid, ...range, version: chunkVersion }
+    await this.#untilAnswered(() =>
+      context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, { timeoutMs: answerTimeoutMs }),
+    )
+    // The first of two answers may be one that somebody else asked for before.
+    await this.#untilAnswered(() => state.refreshCollection(ns))
+    const placement = await this.#untilAnswered(() => state.refreshCollection(ns))
+    if (placement === null || !sameBytes(placement.uuid, collectionUuid)) return 'aborted'
+    return ownerOfRange(placement, range) === context.address ? 'aborted' : 'committed'
+  }
+
+  /** This shard must not serve the range any more: it waits until it knows the new placement, or knows none. */
+  async #learn({ ns, range }: MigrationRecord): Promise<void> {
+    const { node, state } = this.#parts()
+    for (;;) {
+      const placement = await this.#untilAnswered(() => state.refreshCollection(ns))
+      if (placement === null || ownerOfRange(placement, range) !== node.context.address) return
+    }
+  }
+
+  /** False: it does not answer. */
+  async #tellRecipient(record: MigrationRecord): Promise<boolean> {
+    const { node } = this.#parts()
+    try {
+      const { error } = await node.context.request(
+        record.recipient,
+        'shard.settle-migration',
+        { migrationId: record.id, decision: record.decision! },
+        { timeoutMs: answerTimeoutMs },
+      )
+      if (error !== null) return false
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || isShutdown(error)) throw error
+      return false
+    }
+    await this.#reach('shard.migration.recipient-told', record)
+    this.records.remove(record.id)
+    await node.flush()
+    await this.#reach('shard.migration.forgotten', record)
+    return true
+  }
+
+  async #tellUntilHeard(record: MigrationRecord): Promise<void> {
+    const { context, stopping } = this.#parts().node
+    try {
+      do await context.sleep(retryPauseMs, stopping.signal)
+      while (!(await this.#tellRecipient(record)))
+    } catch (error) {
+      if (!(error instanceof CommandError) && !isShutdown(error)) throw error
+    } finally {
+      this.#unfinished--
+      this.#finished.notify()
+    }
+  }
+
+  /** @throws RequestFailedError only when the member shuts down */
+  async #untilAnswered<T>(work: () => Promise<T>): Promise<T> {
+    const { context, stopping } = this.#parts().node
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const isUnanswered =
+          error instanceof RequestFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
+        if (!isUnanswered || isShutdown(error)) throw error
+      }
+      await context.sleep(retryPauseMs, stopping.signal)
+    }
+  }
+
+  /** What is decided goes on, whatever a fault makes fail. */
+  async #reach(step: string, { ns, decision }: MigrationRecord): Promise<void> {
+    try {
+      await this.#parts().node.context.reach(step, { ns, decision })
+    } catch (error) {
+      if (!(error instanceof StepFailedError)) throw error
+    }
+  }
+}
+
+const failedToSatisfyReadPreference = 133
+
+function isShutdown(error: unknown): boolean {
+  return error instanceof RequestFailedError && error.reason === 'cancelled'
+}

@@ -1,0 +1,229 @@
+/**
+ * Deletes the documents of ranges that this shard does not own: after a while, so that whoever still reads there may finish.
+ * Server: range_deleter_service.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
+ */
+import { createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField, hexOf, sameBytes } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import type { MigrationStatistics } from '../statistics/migration-statistics.js'
+import { overlaps, RangeCursor, rangeIndex, type KeyRange } from './key-range.js'
+import { RangeDeletionTasks, type RangeDeletionTask } from './range-deletion-tasks.js'
+
+/** Name of the timer. */
+export const rangeDeleterTimer = 'range-deleter'
+/** Most documents deleted in one turn, however large a batch may be. */
+const documentsPerTurnMax = 1000
+/** Pause after a deletion that could not be done. */
+const retryAfterMs = 10_000
+
+interface Scheduled {
+  readonly id: Uint8Array
+  dueAtMs: number
+}
+
+export class RangeDeleter {
+  readonly tasks: RangeDeletionTasks
+  readonly #node: StorageNode
+  readonly #statistics: MigrationStatistics
+  readonly #scheduled = new Map<string, Scheduled>()
+  /** Resolved, and made anew, whenever a task is gone. */
+  #progress: Deferred<void> = createDeferred()
+  #working = false
+
+  constructor(node: StorageNode, statistics: MigrationStatistics) {
+    this.#node = node
+    this.#statistics = statistics
+    this.tasks = new RangeDeletionTasks(node)
+  }
+
+  /** Takes up what an earlier life of the member left. */
+  start(): void {
+    for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task)
+  }
+
+  /** A new task; one that is not pending is due after its delay. {@link StorageNode.flush} follows. */
+  add(task: RangeDeletionTask): void {
+    this.tasks.put(task)
+    if (!task.pending) this.#schedule(task)
+  }
+
+  /** A pending task may begin, with `when` null as it was noted when it was made. {@link StorageNode.flush} follows. */
+  release(id: Uint8Array, when: RangeDeletionTask['whenToClean'] | null, numOrphanDocs?: number): void {
+    const task = this.tasks.get(id)
+    if (task === undefined) return
+    const whenToClean = when ?? task.whenToClean
+    if (task.pending) this.tasks.put({ ...task, pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? task.numOrphanDocs })
+    this.#schedule({ ...task, whenToClean })
+  }
+
+  /** So many more documents lie in the range. {@link StorageNode.flush} follows. */
+  countOrphans(id: Uint8Array, documents: number): void {
+    const task = this.tasks.get(id)
+    if (task !== undefined && documents > 0) this.tasks.put({ ...task, numOrphanDocs: task.numOrphanDocs + documents })
+  }
+
+  /** The range belongs to this shard: nothing is deleted. {@link StorageNode.flush} follows. */
+  cancel(id: Uint8Array): void {
+    this.tasks.remove(id)
+    this.#scheduled.delete(hexOf(id))
+    this.#progressed()
+  }
+
+  /** Resolves when no task of the collection is left in the range; false after `timeoutMs`. */
+  async waitForClean(collectionUuid: Uint8Array, range: KeyRange | null, timeoutMs: number | null): Promise<boolean> {
+    const { context } = this.#node
+    const left = () =>
+      this.tasks.all().some((task) => sameBytes(task.collectionUuid, collectionUuid) && (range === null || overlaps(task.range, range)))
+    const deadlineMs = timeoutMs === null ? null : context.now() + timeoutMs
+    while (left()) {
+      const leftMs = deadlineMs === null ? null : deadlineMs - context.now()
+      if (leftMs !== null && leftMs <= 0) return false
+      if (leftMs === null) await this.#progress.promise
+      else await this.#nextProgress(leftMs)
+    }
+    return true
+  }
+
+  /** Resolves when that task is gone. */
+  async waitForTask(id: Uint8Array): Promise<void> {
+    while (this.tasks.get(id) !== undefined) await this.#progress.promise
+  }
+
+  /** The timer is due: deletes what is due, one range after another. */
+  async wake(): Promise<void> {
+    if (this.#working) return
+    this.#working = true
+    try {
+      for (let next = this.#nextDue(); next !== null; next = this.#nextDue()) await this.#run(next)
+    } finally {
+      this.#working = false
+      this.#arm()
+    }
+  }
+
+  #schedule(task: RangeDeletionTask): void {
+    const { context, parameters } = this.#node
+    const delayMs = task.whenToClean === 'now' ? 0 : parameters.number('orphanCleanupDelaySecs') * 1000
+    const known = this.#scheduled.get(hexOf(task.id))
+    const dueAtMs = context.now() + delayMs
+    if (known === undefined) this.#scheduled.set(hexOf(task.id), { id: task.id, dueAtMs })
+    else known.dueAtMs = Math.min(known.dueAtMs, dueAtMs)
+    this.#arm()
+  }
+
+  #arm(): void {
+    if (this.#working || this.#scheduled.size === 0 || this.#node.stopping.signal.aborted) return
+    const { context } = this.#node
+    const nextAtMs = Math.min(...[...this.#scheduled.values()].map(({ dueAtMs }) => dueAtMs))
+    context.setTimer(rangeDeleterTimer, Math.max(0, nextAtMs - context.now()))
+  }
+
+  #nextDue(): Scheduled | null {
+    const now = this.#node.context.now()
+    let next: Scheduled | null = null
+    for (const each of this.#scheduled.values()) if (each.dueAtMs <= now && (next === null || each.dueAtMs < next.dueAtMs)) next = each
+    return next
+  }
+
+  async #run(scheduled: Scheduled): Promise<void> {
+    const { context } = this.#node
+    try {
+      const task = this.tasks.get(scheduled.id)
+      const done = task === undefined || (await this.#deleteRange(task))
+      if (!done) throw new CommandError('IndexNotFound', `no index begins with the shard key of ${task.ns}`)
+      this.#scheduled.delete(hexOf(scheduled.id))
+      this.#progressed()
+    } catch (error) {
+      if (!(error instanceof CommandError || error instanceof RequestFailedError || error instanceof StepFailedError)) throw error
+      scheduled.dueAtMs = context.now() + retryAfterMs
+      context.log('warn', 'a range was not deleted', { reason: error.message })
+    }
+  }
+
+  /** False: without an index that begins with the shard key the documents cannot be found. */
+  async #deleteRange(task: RangeDeletionTask): Promise<boolean> {
+    const node = this.#node
+    const { context, parameters } = node
+    const startedAtMs = context.now()
+    if (!task.processing) this.tasks.put({ ...task, processing: true })
+    await node.flush()
+    await context.reach('shard.range-deleter.started', { ns: task.ns })
+    let documents = 0
+    let bytes = 0
+    for (;;) {
+      const collection = this.#collection(task)
+      if (collection === undefined) break
+      const deleted = this.#deleteSome(task, collection)
+      if (deleted === null) return false
+      documents += deleted.documents
+      bytes += deleted.bytes
+      this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
+      if (deleted.documents === 0) break
+      const known = this.tasks.get(task.id)
+      if (known === undefined) break
+      this.tasks.put({ ...known, numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
+      await node.flush()
+      await context.sleep(parameters.number('rangeDeleterBatchDelayMS'), node.stopping.signal)
+    }
+    await context.reach('shard.range-deleter.emptied', { ns: task.ns })
+    this.tasks.remove(task.id)
+    await node.flush()
+    context.emit({
+      type: 'range-deleted',
+      atMs: context.now(),
+      shard: context.address,
+      ns: task.ns,
+      documents,
+      bytes,
+      durationMs: context.now() - startedAtMs,
+    })
+    return true
+  }
+
+  #collection({ collectionUuid, ns }: RangeDeletionTask): Collection | undefined {
+    const named = this.#node.collection(ns)
+    if (named !== undefined && sameBytes(named.uuid, collectionUuid)) return named
+    // A rename gives the collection another name, never another UUID.
+    return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
+  }
+
+  #deleteSome({ range, keyPattern }: RangeDeletionTask, collection: Collection): { documents: number; bytes: number } | null {
+    const index = rangeIndex(collection, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }))
+    if (index === undefined) return null
+    const batch = this.#node.parameters.number('rangeDeleterBatchSize')
+    const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
+    const cursor = new RangeCursor(index, range)
+    const recordIds: number[] = []
+    for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+      recordIds.push(recordId)
+      if (recordIds.length >= most) break
+    }
+    let bytes = 0
+    for (const recordId of recordIds) {
+      const { document } = collection.get(recordId)!
+      const id = findField(document, '_id')!
+      bytes += document.length
+      const object = new DocumentWriter(64).value('_id', id).finish()
+      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id, session: null })
+    }
+    return { documents: recordIds.length, bytes }
+  }
+
+  #progressed(): void {
+    const { resolve } = this.#progress
+    this.#progress = createDeferred()
+    resolve()
+  }
+
+  async #nextProgress(timeoutMs: number): Promise<void> {
+    const waiting = new AbortController()
+    void this.#progress.promise.then(() => waiting.abort())
+    try {
+      await this.#node.context.sleep(timeoutMs, waiting.signal)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+    }
+  }
+}

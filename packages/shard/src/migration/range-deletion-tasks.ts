@@ -1,0 +1,97 @@
+/**
+ * config.rangeDeletions: ranges that a shard does not own, or may not come to own, and whose documents it has to delete.
+ * Server: range_deletion_task.idl.
+ */
+import { BsonType, DocumentWriter, findField, sameBytes, uuidValue } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import { overlaps, parseRange, writeRange, type KeyRange } from './key-range.js'
+import { RecordStore } from '../record-store.js'
+
+export interface RangeDeletionTask {
+  /** That of the migration. */
+  readonly id: Uint8Array
+  readonly ns: string
+  readonly collectionUuid: Uint8Array
+  readonly donorShard: string
+  readonly range: KeyRange
+  /** The migration is not decided: nothing may be deleted yet. */
+  readonly pending: boolean
+  /** Documents are being deleted. */
+  readonly processing: boolean
+  readonly whenToClean: 'now' | 'delayed'
+  readonly numOrphanDocs: number
+  /** The shard key pattern. */
+  readonly keyPattern: Uint8Array
+}
+
+export class RangeDeletionTasks {
+  readonly #node: StorageNode
+  readonly #store: RecordStore
+
+  constructor(node: StorageNode) {
+    this.#node = node
+    this.#store = new RecordStore(node, 'config.rangeDeletions')
+  }
+
+  /** Those that can be read: clients may write here. */
+  all(): RangeDeletionTask[] {
+    return this.#store.all().flatMap(parseTask)
+  }
+
+  get(id: Uint8Array): RangeDeletionTask | undefined {
+    const document = this.#store.get(uuidValue(id))
+    return document === undefined ? undefined : parseTask(document)[0]
+  }
+
+  overlapping(collectionUuid: Uint8Array, range: KeyRange): RangeDeletionTask[] {
+    return this.all().filter((task) => sameBytes(task.collectionUuid, collectionUuid) && overlaps(task.range, range))
+  }
+
+  /** {@link StorageNode.flush} follows. */
+  put(task: RangeDeletionTask): void {
+    const writer = new DocumentWriter(384)
+      .uuid('_id', task.id)
+      .string('nss', task.ns)
+      .uuid('collectionUuid', task.collectionUuid)
+      .string('donorShardId', task.donorShard)
+    writeRange(writer, 'range', task.range)
+    if (task.pending) writer.bool('pending', true)
+    if (task.processing) writer.bool('processing', true)
+    writer.string('whenToClean', task.whenToClean)
+    const [seconds, increment] = this.#node.clock.time
+    writer.timestamp('timestamp', seconds, increment).int64('numOrphanDocs', task.numOrphanDocs).document('keyPattern', task.keyPattern)
+    this.#store.put(writer.finish())
+  }
+
+  /** {@link StorageNode.flush} follows. */
+  remove(id: Uint8Array): void {
+    this.#store.remove(uuidValue(id))
+  }
+}
+
+function parseTask(document: Uint8Array): RangeDeletionTask[] {
+  const id = findField(document, '_id')
+  const ns = findField(document, 'nss')
+  const collectionUuid = findField(document, 'collectionUuid')
+  const donor = findField(document, 'donorShardId')
+  const range = findField(document, 'range')
+  const keyPattern = findField(document, 'keyPattern')
+  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return []
+  if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return []
+  if (range?.type !== BsonType.object || keyPattern?.type !== BsonType.object) return []
+  const count = findField(document, 'numOrphanDocs')
+  return [
+    {
+      id: id.asBinary(),
+      ns: ns.asString(),
+      collectionUuid: collectionUuid.asBinary(),
+      donorShard: donor.asString(),
+      range: parseRange(range),
+      pending: findField(document, 'pending')?.isTruthy() === true,
+      processing: findField(document, 'processing')?.isTruthy() === true,
+      whenToClean: findField(document, 'whenToClean')?.asString() === 'now' ? 'now' : 'delayed',
+      numOrphanDocs: count?.isNumber() === true ? count.asNumber() : 0,
+      keyPattern: keyPattern.slice(),
+    },
+  ]
+}

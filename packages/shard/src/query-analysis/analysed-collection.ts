@@ -1,0 +1,31 @@
+/** The collection that an analysis is about. Server: validateCollectionOptions of analyze_shard_key_util.cpp. */
+import type { KeyAnalysis } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { viewOf, type Access, type NodeInvocation, type StorageNode } from '@shardlab/node'
+import { ShardKeyPattern, type OwnershipFilter } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+
+/** @throws CommandError 166 CommandNotSupportedOnView, 26 NamespaceNotFound */
+export function analysedCollection(node: StorageNode, ns: string): Collection {
+  if (viewOf(node, ns) !== null) throw new CommandError('CommandNotSupportedOnView', 'The namespace corresponds to a view')
+  const collection = node.collection(ns)
+  if (collection === undefined) throw new CommandError('NamespaceNotFound', 'The namespace does not exist')
+  return collection
+}
+
+/** What a part of the analysis works on. */
+export interface AnalysedKey {
+  readonly collection: Collection
+  /** Null: not sharded. */
+  readonly ownership: OwnershipFilter | null
+  readonly shardKey: ShardKeyPattern
+}
+
+/** @throws CommandError 13388, 249 for stale routers, 166, 26, and 2 for what is no shard key */
+export async function enterAnalysis(node: StorageNode, { ns, key, shardVersion, databaseVersion }: KeyAnalysis): Promise<AnalysedKey> {
+  // Versions are all that the role looks at.
+  const invocation = { routed: { shardVersion, databaseVersion } } as unknown as NodeInvocation
+  const entered = node.role.enter(ns, invocation)
+  const { ownership }: Access = entered instanceof Promise ? await entered : entered
+  return { collection: analysedCollection(node, ns), ownership, shardKey: ShardKeyPattern.parse(key, { compoundHashed: true }) }
+}

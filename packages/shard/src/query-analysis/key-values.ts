@@ -1,0 +1,116 @@
+/** How often the values of a shard key occur on this shard, read from an index. Server: calculateCardinalityAndFrequency of analyze_shard_key_cmd_util.cpp. */
+import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
+import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { Index } from '@shardlab/storage'
+import type { ShardParts } from '../shard-parts.js'
+import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
+import { analysisDice } from './analysis-dice.js'
+import { keyPrefix } from './monotonicity.js'
+
+/** Index entries that one page looks at, before other work gets its turn; a value that occurs more often goes to its end. */
+const pageEntries = 20_000
+
+export async function countKeyValues(
+  { node }: ShardParts,
+  request: RequestOf<'shard.count-key-values'>,
+): Promise<ReplyOf<'shard.count-key-values'>> {
+  const analysed = await enterAnalysis(node, request)
+  const index = indexOf(analysed, request.index)
+  const rate = findField(request.sampling, 'rate')!.asNumber()
+  const dice = rate === 1 ? null : analysisDice(node)
+  return { ...page(analysed, index, request.after, dice === null ? null : { dice, rate }), error: null }
+}
+
+interface SampledEntries {
+  readonly dice: Random
+  readonly rate: number
+}
+
+function page(
+  { collection, shardKey }: AnalysedKey,
+  index: Index,
+  after: string | null,
+  sampled: SampledEntries | null,
+): { keys: string[]; frequencies: number[]; done: boolean } {
+  const keys: string[] = []
+  const frequencies: number[] = []
+  const from = after === null ? undefined : keyStringUpperBound(fromHex(after))
+  const cursor = index.scanKeys(from, undefined, false)
+  let prefix: string | null = null
+  let end = ''
+  let frequency = 0
+  let entries = 0
+  const close = () => {
+    // A page tells of values that no drawn document has, too: the next page begins behind them.
+    if (prefix === null) return
+    keys.push(toHex(prefix))
+    frequencies.push(frequency)
+  }
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+    if (prefix === null || cursor.key >= end) {
+      close()
+      if (entries >= pageEntries) return { keys, frequencies, done: false }
+      prefix = keyPrefix(index, collection.get(recordId)!.document, shardKey.fields.length)
+      end = keyStringUpperBound(prefix)
+      frequency = 0
+    }
+    entries++
+    if (sampled === null || sampled.dice.fraction() < sampled.rate) frequency++
+  }
+  close()
+  return { keys, frequencies, done: true }
+}
+
+/** Values of the key as documents; those of an index whose field is hashed come from the document. */
+export async function keyValues({ node }: ShardParts, request: RequestOf<'shard.key-values'>): Promise<ReplyOf<'shard.key-values'>> {
+  const analysed = await enterAnalysis(node, request)
+  const { collection, shardKey, ownership } = analysed
+  const values: (Uint8Array | null)[] = []
+  if (request.keys === null) {
+    const records = collection.scan()
+    for (let record = records.next(); record !== null && values.length < request.limit; record = records.next()) {
+      if (ownership === null || ownership.owns(record.document)) values.push(valueOf(record.document, shardKey.fields, false))
+    }
+    return { values, error: null }
+  }
+  const index = indexOf(analysed, request.index!)
+  const fromDocument = shardKey.fields.some((_, i) => index.pattern[i]!.direction === 'hashed')
+  for (const key of request.keys) {
+    const prefix = fromHex(key)
+    const recordId = index.scanKeys(prefix, keyStringUpperBound(prefix), false).next()
+    values.push(recordId < 0 ? null : valueOf(collection.get(recordId)!.document, shardKey.fields, !fromDocument))
+  }
+  return { values, error: null }
+}
+
+/** @param missingIsNull as an index has it; otherwise missing fields are left out */
+function valueOf(document: Uint8Array, fields: AnalysedKey['shardKey']['fields'], missingIsNull: boolean): Uint8Array {
+  const writer = new DocumentWriter(64)
+  for (const { path, parts } of fields) {
+    const value = valueAt(document, parts)
+    if (value !== undefined) writer.value(path, value)
+    else if (missingIsNull) writer.value(path, nullValue)
+  }
+  return writer.finish()
+}
+
+function valueAt(document: Uint8Array, parts: readonly string[]): RawValue | undefined {
+  let value = findField(document, parts[0]!)
+  for (let i = 1; i < parts.length && value !== undefined; i++) value = findField(value.bytes, parts[i]!, value.start)
+  return value
+}
+
+/** @throws CommandError 175 QueryPlanKilled when the index is gone */
+function indexOf({ collection }: AnalysedKey, name: string): Index {
+  const index = collection.index(name)
+  if (index === undefined) throw new CommandError('QueryPlanKilled', `index '${name}' dropped`)
+  return index
+}
+
+function toHex(keyString: string): string {
+  return Buffer.from(keyString, 'latin1').toString('hex')
+}
+
+function fromHex(text: string): string {
+  return Buffer.from(text, 'hex').toString('latin1')
+}

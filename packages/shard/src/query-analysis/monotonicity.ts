@@ -1,0 +1,90 @@
+/** Do the values of a shard key grow or shrink with the order of insertion? Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp. */
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { Collection, Index } from '@shardlab/storage'
+import { shardKeyPrefixedIndex } from '../chunks/shard-key-prefixed-index.js'
+import { analysisDice } from './analysis-dice.js'
+import type { AnalysedKey } from './analysed-collection.js'
+
+/** Decimal places of all figures of an analysis. */
+const decimalPlaces = 10
+
+/**
+ * `{ recordIdCorrelationCoefficient, type }`: how well the order of the index agrees with that of the record ids. Without a coefficient it
+ * is unknown: in clustered collections, for compound keys whose hashed field is not the first, and without an index of the key itself.
+ * @param sampling `{ sampleRate }` or `{ sampleSize }`
+ * @throws CommandError 7826505 when the sample is empty
+ */
+export function monotonicityOf(node: StorageNode, { collection, shardKey }: AnalysedKey, sampling: Uint8Array): Uint8Array {
+  if (collection.clustered) return monotonicity(null, 'unknown')
+  if (shardKey.isHashed) return shardKey.hashedIndex === 0 ? monotonicity(0, 'not monotonic') : monotonicity(null, 'unknown')
+  const index = shardKeyPrefixedIndex(collection, shardKey.document)
+  if (index === undefined || index.multikey) return monotonicity(null, 'unknown')
+  const { recordIds, severalKeys } = sampledRecordIds(node, collection, index, shardKey.fields.length, sampling)
+  if (recordIds.length === 0)
+    throw new CommandError(7826505, 'Cannot analyze the monotonicity because the number of sampled records is zero')
+  if (!severalKeys) return monotonicity(0, 'not monotonic')
+  const coefficient = roundUp(correlationWithPosition(recordIds))
+  const threshold = node.parameters.number('analyzeShardKeyMonotonicityCorrelationCoefficientThreshold')
+  return monotonicity(coefficient, Math.abs(coefficient) >= threshold ? 'monotonic' : 'not monotonic')
+}
+
+function monotonicity(coefficient: number | null, type: string): Uint8Array {
+  const writer = new DocumentWriter(96)
+  if (coefficient !== null) writer.double('recordIdCorrelationCoefficient', coefficient)
+  return writer.string('type', type).finish()
+}
+
+function sampledRecordIds(
+  node: StorageNode,
+  collection: Collection,
+  index: Index,
+  fieldCount: number,
+  sampling: Uint8Array,
+): { recordIds: number[]; severalKeys: boolean } {
+  const total = collection.count
+  const rateGiven = findField(sampling, 'sampleRate')?.asNumber()
+  const wanted = rateGiven === undefined ? Math.min(findField(sampling, 'sampleSize')!.asNumber(), total) : Math.ceil(rateGiven * total)
+  const rate = rateGiven ?? wanted / total
+  const dice = analysisDice(node)
+  const recordIds: number[] = []
+  let firstKey: string | null = null
+  let severalKeys = false
+  const cursor = index.scanKeys(undefined, undefined, false)
+  for (let recordId = cursor.next(); recordId >= 0 && recordIds.length < wanted; recordId = cursor.next()) {
+    if (rate !== 1 && dice.fraction() >= rate) continue
+    recordIds.push(recordId)
+    if (severalKeys) continue
+    firstKey ??= keyPrefix(index, collection.get(recordId)!.document, fieldCount)
+    severalKeys = !cursor.key.startsWith(firstKey)
+  }
+  return { recordIds, severalKeys }
+}
+
+/** Beginning of an index key: the document's values of the first fields. */
+export function keyPrefix(index: Index, document: Uint8Array, fieldCount: number): string {
+  return index.encode(index.tuplesOf(document)[0]!.slice(0, fieldCount))
+}
+
+/** Pearson's coefficient of the values with 1, 2, 3, … */
+function correlationWithPosition(values: readonly number[]): number {
+  const n = values.length
+  const meanPosition = (n + 1) / 2
+  const mean = values.reduce((sum, value) => sum + value, 0) / n
+  let covariance = 0
+  let positionVariance = 0
+  let variance = 0
+  values.forEach((value, i) => {
+    const position = i + 1 - meanPosition
+    covariance += position * (value - mean)
+    positionVariance += position * position
+    variance += (value - mean) * (value - mean)
+  })
+  return covariance / Math.sqrt(positionVariance * variance)
+}
+
+/** Rounded up, as the server rounds all its figures here. */
+function roundUp(value: number): number {
+  const factor = 10 ** decimalPlaces
+  return Math.ceil(value * factor) / factor
+}

@@ -1,0 +1,70 @@
+/** Shard keys of random documents, from which split points are made. Server: SamplingBasedSplitPolicy of initial_split_policy.cpp. */
+import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { ShardParts } from '../shard-parts.js'
+import { analysisDice } from './analysis-dice.js'
+import { enterAnalysis } from './analysed-collection.js'
+
+/**
+ * Each document that this shard owns draws a number, and those with the smallest ones are given: the smallest of all shards are a random
+ * sample of the collection.
+ */
+export async function sampleKeys({ node }: ShardParts, request: RequestOf<'shard.sample-keys'>): Promise<ReplyOf<'shard.sample-keys'>> {
+  const { collection, ownership, shardKey } = await enterAnalysis(node, request)
+  const sample = new SmallestDraws(request.size, analysisDice(node))
+  const records = collection.scan()
+  for (let record = records.next(); record !== null; record = records.next()) {
+    if (ownership === null || ownership.owns(record.document)) sample.offer(record.document)
+  }
+  const chosen = sample.chosen()
+  return { keys: chosen.map(({ document }) => keyOf(shardKey, document)), draws: chosen.map(({ draw }) => draw), error: null }
+}
+
+/** @throws CommandError 2 BadValue for an array in the key */
+export function keyOf(shardKey: ShardKeyPattern, document: Uint8Array): Uint8Array {
+  const key = shardKey.extract(document)
+  if (typeof key === 'string') throw arrayInKey(shardKey)
+  return shardKey.boundDocument(key.values)
+}
+
+export function arrayInKey(shardKey: ShardKeyPattern): CommandError {
+  return new CommandError('BadValue', `The shard key contains an array field '${shardKey.paths[0]!}'`)
+}
+
+interface Draw {
+  readonly draw: number
+  readonly document: Uint8Array
+}
+
+/** Keeps the documents with the smallest draws; twice as many as are wanted before it sorts some out. */
+class SmallestDraws {
+  readonly #size: number
+  readonly #dice: Random
+  #draws: Draw[] = []
+  #limit = Number.POSITIVE_INFINITY
+
+  constructor(size: number, dice: Random) {
+    this.#size = size
+    this.#dice = dice
+  }
+
+  offer(document: Uint8Array): void {
+    const draw = this.#dice.uint32()
+    if (draw >= this.#limit) return
+    this.#draws.push({ draw, document })
+    if (this.#draws.length >= this.#size * 2) this.#shrink()
+  }
+
+  chosen(): readonly Draw[] {
+    this.#shrink()
+    return this.#draws
+  }
+
+  #shrink(): void {
+    this.#draws.sort((a, b) => a.draw - b.draw)
+    if (this.#draws.length <= this.#size) return
+    this.#draws = this.#draws.slice(0, this.#size)
+    this.#limit = this.#draws.at(-1)!.draw
+  }
+}

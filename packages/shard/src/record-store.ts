@@ -1,0 +1,43 @@
+/** Documents in which a shard notes what it has begun, in collections of its own `config` database. Server: persistent_task_store.h. */
+import { DocumentWriter, emptyDocument, findField, type RawValue } from '@shardlab/bson'
+import { createCollection, type StorageNode } from '@shardlab/node'
+
+export class RecordStore {
+  readonly #node: StorageNode
+  readonly #ns: string
+
+  constructor(node: StorageNode, ns: string) {
+    this.#node = node
+    this.#ns = ns
+  }
+
+  /** All documents, in the order in which they were first written. */
+  all(): Uint8Array[] {
+    const collection = this.#node.collection(this.#ns)
+    if (collection === undefined || collection.count === 0) return []
+    const documents: Uint8Array[] = []
+    const scan = collection.scan()
+    for (let record = scan.next(); record !== null; record = scan.next()) documents.push(record.document)
+    return documents
+  }
+
+  get(id: RawValue): Uint8Array | undefined {
+    return this.#node.collection(this.#ns)?.findById(id)?.document
+  }
+
+  /** Inserts or replaces by `_id`. {@link StorageNode.flush} follows. */
+  put(document: Uint8Array): void {
+    const collection = this.#node.collection(this.#ns) ?? createCollection(this.#node, this.#ns, emptyDocument)
+    const id = findField(document, '_id')!
+    const op = collection.findById(id) === undefined ? 'i' : 'u'
+    this.#node.apply({ op, ns: this.#ns, uuid: collection.uuid, object: document, id, session: null })
+  }
+
+  /** No error when it is not there. {@link StorageNode.flush} follows. */
+  remove(id: RawValue): void {
+    const collection = this.#node.collection(this.#ns)
+    if (collection?.findById(id) === undefined) return
+    const object = new DocumentWriter(64).value('_id', id).finish()
+    this.#node.apply({ op: 'd', ns: this.#ns, uuid: collection.uuid, object, id, session: null })
+  }
+}

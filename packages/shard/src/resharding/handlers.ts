@@ -1,0 +1,53 @@
+/** Requests about resharding that a shard answers. */
+import { errorDocument } from '@shardlab/bson'
+import type { ShardHandlers } from '../shard-parts.js'
+import { reshardCollection } from './reshard-collection.js'
+import { sampleShardKeys } from './sample-shard-keys.js'
+
+export const reshardingHandlers: ShardHandlers<
+  | 'shard.reshard-collection'
+  | 'shard.sample-shard-keys'
+  | 'shard.donate-collection'
+  | 'shard.receive-collection'
+  | 'shard.resharding-status'
+  | 'shard.resharding-clone'
+  | 'shard.resharding-mods'
+  | 'shard.block-for-resharding'
+  | 'shard.finish-resharding'
+  | 'shard.settle-resharding'
+> = {
+  'shard.reshard-collection': reshardCollection,
+  'shard.sample-shard-keys': sampleShardKeys,
+  async 'shard.donate-collection'({ reshardings }, request) {
+    const { size, snapshot } = await reshardings.donate(request)
+    return { ...size, options: snapshot.options, indexes: snapshot.indexes().map(({ spec }) => spec), error: null }
+  },
+  async 'shard.receive-collection'({ reshardings }, request) {
+    await reshardings.receive(request)
+    return { error: null }
+  },
+  async 'shard.resharding-status'({ reshardings }, request) {
+    const { state, reason } = await reshardings.of(request).status(request.known)
+    return { state, reason: reason === null ? null : errorDocument(reason), error: null }
+  },
+  'shard.resharding-clone': ({ reshardings }, request) => ({
+    ...reshardings.of(request).donating().feed(request.recipient).clone(request.batch, request.documentsMax),
+    error: null,
+  }),
+  'shard.resharding-mods': ({ reshardings }, request) => ({
+    ...reshardings.of(request).donating().feed(request.recipient).mods(request.batch),
+    error: null,
+  }),
+  async 'shard.block-for-resharding'({ reshardings }, request) {
+    await reshardings.of(request).block(request.reads)
+    return { error: null }
+  },
+  async 'shard.finish-resharding'({ reshardings }, request) {
+    await reshardings.of(request).finish()
+    return { error: null }
+  },
+  async 'shard.settle-resharding'({ reshardings }, request) {
+    await reshardings.settle(request)
+    return { error: null }
+  },
+}

@@ -1,0 +1,145 @@
+/**
+ * The collection in which a recipient gathers documents of several donors. Two donors may have documents with one `_id`, or with one value of
+ * a unique index, for a while: one that moves between them has come from here and not yet gone from there. Such a document waits until the
+ * other is gone. Server: resharding_oplog_application.cpp, whose stash collections are for the same.
+ */
+import { CommandError, DocumentWriter, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+
+interface Waiting {
+  readonly donor: string
+  readonly document: Uint8Array
+}
+
+/** More bytes than this do not wait: then documents really have equal keys. */
+const waitingBytesMax = 100 * 1024 * 1024
+
+export class ReceivedDocuments {
+  readonly #node: StorageNode
+  readonly #ns: string
+  readonly #uuid: Uint8Array
+  readonly #source: CollectionPlacement
+  readonly #waiting = new Map<string, Waiting>()
+  #waitingBytes = 0
+  stored = 0
+  storedBytes = 0
+  inserted = 0
+  updated = 0
+  deleted = 0
+  /** How often a document had to wait. */
+  waits = 0
+
+  /** @param source tells from which donor a document is */
+  constructor(node: StorageNode, ns: string, uuid: Uint8Array, source: CollectionPlacement) {
+    this.#node = node
+    this.#ns = ns
+    this.#uuid = uuid
+    this.#source = source
+  }
+
+  /** {@link StorageNode.flush} follows. @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey */
+  store(donor: string, documents: readonly Uint8Array[]): void {
+    const collection = this.#collection()
+    for (const document of documents) this.#put(collection, donor, document)
+    if (this.#waitingBytes > waitingBytesMax) this.finish()
+  }
+
+  /** Takes documents `{ _id }` of a donor away. {@link StorageNode.flush} follows. */
+  remove(donor: string, ids: readonly Uint8Array[]): void {
+    const collection = this.#collection()
+    for (const each of ids) {
+      const id = findField(each, '_id')!
+      this.#forget(keyOf(donor, id))
+      const local = collection.findById(id)?.document
+      if (local !== undefined && this.#donorOf(local) === donor) this.#delete(id)
+    }
+  }
+
+  /** Puts in what has waited and need not any more. {@link StorageNode.flush} follows. */
+  retry(): void {
+    for (let before = -1; this.#waiting.size > 0 && before !== this.#waiting.size;) {
+      before = this.#waiting.size
+      const collection = this.#collection()
+      for (const [key, waiting] of [...this.#waiting]) {
+        this.#forget(key)
+        this.#put(collection, waiting.donor, waiting.document)
+      }
+    }
+  }
+
+  /** Nothing more comes. {@link StorageNode.flush} follows. @throws CommandError 11000 DuplicateKey when a document has no place */
+  finish(): void {
+    this.retry()
+    for (const [key, { document }] of this.#waiting) {
+      this.#insert(document)
+      this.#forget(key)
+    }
+  }
+
+  #put(collection: Collection, donor: string, document: Uint8Array): void {
+    const id = findField(document, '_id')!
+    this.#forget(keyOf(donor, id))
+    const local = collection.findById(id)?.document
+    if (local !== undefined && this.#donorOf(local) !== donor) return this.#wait(donor, id, document)
+    try {
+      if (local === undefined) this.#insert(document)
+      else {
+        this.#node.apply({ op: 'u', ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+        this.updated++
+      }
+      this.stored++
+      this.storedBytes += document.length
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code !== duplicateKey) throw error
+      // What it was before must not stand in the way of another that waits.
+      if (local !== undefined) this.#delete(id)
+      this.#wait(donor, id, document)
+    }
+  }
+
+  #insert(document: Uint8Array): void {
+    const id = findField(document, '_id')!
+    this.#node.apply({ op: 'i', ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+    this.inserted++
+  }
+
+  #delete(id: RawValue): void {
+    const object = new DocumentWriter(64).value('_id', id).finish()
+    this.#node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null })
+    this.deleted++
+  }
+
+  #wait(donor: string, id: RawValue, document: Uint8Array): void {
+    this.#waiting.set(keyOf(donor, id), { donor, document })
+    this.#waitingBytes += document.length
+    this.waits++
+  }
+
+  #forget(key: string): void {
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) return
+    this.#waiting.delete(key)
+    this.#waitingBytes -= waiting.document.length
+  }
+
+  /** Donors give nothing away whose key under the old pattern is not theirs. */
+  #donorOf(document: Uint8Array): string | null {
+    const key = this.#source.shardKey.extract(document)
+    return typeof key === 'string' ? null : this.#source.table.shardOf(key.keyString)
+  }
+
+  #collection(): Collection {
+    const collection = this.#node.collection(this.#ns)
+    if (collection === undefined || !sameBytes(collection.uuid, this.#uuid))
+      throw new CommandError('NamespaceNotFound', `Collection ${this.#ns} was dropped in the middle of resharding`)
+    return collection
+  }
+}
+
+const duplicateKey = 11000
+
+function keyOf(donor: string, id: RawValue): string {
+  return `${donor} ${encodeKeyString([id])}`
+}

@@ -1,0 +1,148 @@
+/**
+ * reshardCollection as the database's primary shard carries it out: it has the config server do it, and keeps other changes of the collection's
+ * definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
+ */
+import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, compareDocuments, findField } from '@shardlab/bson'
+import { databaseNameOf, expectUuid, raiseError } from '@shardlab/node'
+import { raiseStaleDatabase } from '../coordinators/primary-shard-check.js'
+import type { ShardParts } from '../shard-parts.js'
+import { CommandRecords, type CommandRecord } from './records.js'
+
+/** Longest wait for one answer of the config server, and the pause before it is asked again. */
+const answerTimeoutMs = 20_000
+const retryPauseMs = 250
+/** How long a config server is looked for that does not answer. */
+const searchMs = 15_000
+
+export async function reshardCollection(
+  parts: ShardParts,
+  { ns, request, collectionUuid, databaseVersion }: RequestOf<'shard.reshard-collection'>,
+): Promise<ReplyOf<'shard.reshard-collection'>> {
+  const { node, state, definitionLocks } = parts
+  await raiseStaleDatabase(state, node.context.address, ns, databaseVersion)
+  const running = definitionLocks.holder(ns)
+  if (running !== null) {
+    if (compareDocuments(running.request, request) !== 0)
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        'Another reshard collection with different arguments is already running for the same namespace',
+      )
+    await running.done
+    return { error: null }
+  }
+  const record: CommandRecord = { id: uuidV4(node.context.random), ns, request }
+  await definitionLocks.hold(ns, request, async () => {
+    await checkCollection(parts, ns, request, collectionUuid)
+    const records = new CommandRecords(node)
+    records.put(record)
+    await node.flush()
+    try {
+      await node.context.reach('shard.resharding.requested', { ns })
+      await carryOut(parts, record)
+    } finally {
+      // Who shuts down takes it up again.
+      if (!node.stopping.signal.aborted) {
+        records.remove(record)
+        await node.flush()
+      }
+    }
+  })
+  return { error: null }
+}
+
+/** After a restart: what has been begun goes on, and nobody changes the collection's definition meanwhile. */
+export function recoverReshardCommands(parts: ShardParts): void {
+  const { node, definitionLocks, databaseMoves } = parts
+  const records = new CommandRecords(node)
+  for (const record of records.all()) {
+    const work = async () => {
+      try {
+        await carryOut(parts, record)
+      } finally {
+        if (!node.stopping.signal.aborted) {
+          records.remove(record)
+          await node.flush()
+        }
+      }
+    }
+    const coordinate = () => databaseMoves.coordinate(databaseNameOf(record.ns), work)
+    void definitionLocks.hold(record.ns, record.request, coordinate).catch((error: unknown) => {
+      if (error instanceof RequestFailedError) return
+      if (!(error instanceof CommandError)) throw error
+      // Who has asked for it may be here again, and hears it, too.
+      node.context.log('info', 'a resharding that an earlier life of the member asked for has failed', {
+        ns: record.ns,
+        reason: error.message,
+      })
+    })
+  }
+}
+
+/** @throws CommandError 118 NamespaceNotSharded or 26 NamespaceNotFound, 72 InvalidOptions, 361 CollectionUUIDMismatch */
+async function checkCollection(
+  { node, state }: ShardParts,
+  ns: string,
+  request: Uint8Array,
+  collectionUuid: Uint8Array | null,
+): Promise<void> {
+  const { behaviours } = node
+  expectUuid(node, ns, collectionUuid)
+  const placement = await state.refreshCollection(ns)
+  if (placement === null) {
+    const text = behaviours.unshardedRefusalsExpectSharding ? `Expected collection ${ns} to be sharded` : `Collection ${ns} is not sharded.`
+    throw behaviours.reshardingUnshardedCode === 118
+      ? new CommandError('NamespaceNotSharded', text)
+      : new CommandError('NamespaceNotFound', `Expected collection ${ns} to be tracked`)
+  }
+  const isForced = behaviours.reshardingCanForceRedistribution && findField(request, 'forceRedistribution')?.isTruthy() === true
+  if (isForced && compareDocuments(placement.shardKey.document, findField(request, 'key')!.slice()) !== 0)
+    throw new CommandError(
+      'InvalidOptions',
+      'The new shard key must be the same as the original shard key when using the forceRedistribution option. The forceRedistribution option is meant for redistributing the collection to a different set of shards.',
+    )
+}
+
+/** Resolves when it has been done. @throws CommandError why not; RequestFailedError only when the member shuts down */
+async function carryOut(parts: ShardParts, record: CommandRecord): Promise<void> {
+  const { context, stopping } = parts.node
+  const runningId = await start(parts, record)
+  if (runningId === null) return
+  for (;;) {
+    try {
+      const request = { reshardingId: runningId, ns: record.ns }
+      const { ended, error } = await context.request(configAddress, 'config.await-resharding', request, { timeoutMs: answerTimeoutMs })
+      if (!ended) continue
+      raiseError(error)
+      return
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+    }
+    await context.sleep(retryPauseMs, stopping.signal)
+  }
+}
+
+/** Which one is running; null: there is nothing to be done. Asking again for what has begun changes nothing. */
+async function start({ node: { context, stopping } }: ShardParts, { id, ns, request }: CommandRecord): Promise<Uint8Array | null> {
+  for (let searchedMs = 0; ; searchedMs += retryPauseMs) {
+    try {
+      const asked = { reshardingId: id, ns, request }
+      const { state, runningId, error } = await context.request(configAddress, 'config.start-resharding', asked, {
+        timeoutMs: answerTimeoutMs,
+      })
+      raiseError(error)
+      return state === 'done' ? null : runningId
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      if (searchedMs >= searchMs) throw unanswered()
+    }
+    await context.sleep(retryPauseMs, stopping.signal)
+  }
+}
+
+function unanswered(): CommandError {
+  return new CommandError(
+    'FailedToSatisfyReadPreference',
+    `Could not find host matching read preference { mode: "primary" } for set ${configAddress}`,
+  )
+}

@@ -1,0 +1,58 @@
+/** What a shard adds to the node below it. */
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { NodeRole } from '@shardlab/node'
+import type { Behaviours } from '@shardlab/sharding'
+import { enterCollection } from './metadata/entrance.js'
+import { shardIndexRules } from './metadata/index-rules.js'
+import type { PlacementState } from './metadata/placement-state.js'
+import { checkShardKeyOfUpsert, checkShardKeyUpdate } from './metadata/shard-key-updates.js'
+import { reshardingOperations } from './resharding/operations.js'
+import type { ShardParts, ShardRole } from './shard-parts.js'
+import { shardRows } from './shard-rows.js'
+import { orphanCountOf } from './statistics/orphans.js'
+
+/**
+ * @param shard its address, which is its id in config.shards, too
+ * @param parts of the same shard; called only when the node is there
+ */
+export function shardRole(shard: string, behaviours: Behaviours, state: PlacementState, parts: () => ShardParts): NodeRole {
+  const shardKeys = { behaviours, shard, state }
+  const role: ShardRole = {
+    get parts() {
+      return parts()
+    },
+    name: 'shard',
+    setName: shard,
+    rows: shardRows,
+    enter: (ns, invocation) => enterCollection(parts(), ns, invocation),
+    enterInBackground: (ns) => parts().versions.enter(ns, { shardVersion: 'IGNORED', databaseVersion: null }),
+    get sampling() {
+      return parts().samples
+    },
+    checkReplacement(access, before, after, invocation, statement) {
+      const { samples } = parts()
+      if (samples?.isActive === true) samples.noteReplacement(before, after, invocation)
+      checkShardKeyUpdate(shardKeys, access, { before, after, statement }, invocation)
+    },
+    checkUpsert: (access, document, invocation, statement) => checkShardKeyOfUpsert(shardKeys, access, document, invocation, statement),
+    checkImplicitCreate(ns, { routed }) {
+      if (routed !== null && typeof routed.shardVersion !== 'string') {
+        throw new CommandError('CannotImplicitlyCreateCollection', "request doesn't allow collection to be created implicitly", {
+          extra: new DocumentWriter().string('ns', ns).finish(),
+        })
+      }
+    },
+    checkDefinitionChange: (ns) => parts().reshardings.checkDefinitionChange(ns),
+    indexRules: shardIndexRules(behaviours, state),
+    *placements() {
+      for (const [ns, placement] of state.collections()) yield [ns, placement?.table.versionOn(shard) ?? null] as const
+    },
+    orphanCount: (collection) => orphanCountOf(parts().node, collection),
+    writeShardingStatistics(writer) {
+      const { statistics, deleter } = parts().migrations
+      statistics.write(writer, behaviours, deleter.tasks.all().length)
+    },
+    backgroundOperations: (label) => reshardingOperations(parts(), label),
+  }
+  return role
+}

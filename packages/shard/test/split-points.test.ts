@@ -1,0 +1,96 @@
+/** Where chunks are split that nobody asked to split. */
+import { decode, encode, Long, MaxKey, MinKey, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { Shards } from './support/shards.js'
+
+const documentBytes = 1024
+const chunkBytes = 100 * documentBytes
+
+interface Wanted {
+  readonly key?: Document
+  readonly min?: Document
+  readonly max?: Document
+  readonly pointsMax?: number
+  readonly version?: EmulatedVersion
+}
+
+/** Documents of 1 KB with these keys; the split points for chunks of a hundred. */
+async function points(
+  values: readonly unknown[],
+  { key = { a: 1 }, min, max, pointsMax, version = '7.0' }: Wanted = {},
+): Promise<unknown[]> {
+  const shards = new Shards({ version })
+  await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key, name: 'i' }] })
+  const documents = values.map((a, _id) => {
+    const bytes = encode({ _id, a, filler: '' }).length
+    return { _id, a, filler: 'x'.repeat(documentBytes - bytes) }
+  })
+  if (documents.length > 0) await shards.direct('shard01', { insert: 'c', documents })
+  const { points: found, error } = await shards.send('shard01', 'shard.find-split-points', {
+    ns: 'db.c',
+    keyPattern: encode(key),
+    min: encode(min ?? { a: new MinKey() }),
+    max: encode(max ?? { a: new MaxKey() }),
+    maxChunkSizeBytes: chunkBytes,
+    pointsMax: pointsMax ?? null,
+  })
+  if (error !== null) throw new Error(String(decode(error)['errmsg']))
+  return found.map((point) => decode(point)['a'])
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+t.test('full chunks, the last ones of equal size', async (t) => {
+  for (const [count, expected, what] of [
+    [0, [], 'no documents'],
+    [99, [], 'less than one chunk'],
+    [100, [], 'one chunk'],
+    [130, [], 'hardly more: one chunk all the same'],
+    [135, [67], 'two halves'],
+    [150, [74], 'two halves'],
+    [180, [99], 'the last one is full enough'],
+    [200, [99], 'two chunks: what lies behind the second is hardly anything'],
+    [450, [99, 186, 274, 362], 'the last three cuts are moved'],
+  ] as const)
+    t.same(await points(upTo(count)), expected, `${count}: ${what}`)
+})
+
+t.test('before 4.4 chunks of half the size', async (t) => {
+  t.same(await points(upTo(150), { version: '4.0' }), [50, 101])
+  t.same(await points(upTo(99), { version: '4.0' }), [])
+})
+
+t.test('equal keys stay together', async (t) => {
+  t.same(await points(Array(300).fill('one')), [], 'one key cannot be divided')
+  t.same(await points([...Array(250).fill(1), ...Array(120).fill(2)]), [2])
+  t.same(await points([...Array(250).fill(1), 2]), [], 'what lies behind the frequent key is hardly anything')
+})
+
+t.test('a part of the keys, and no more points than wanted', async (t) => {
+  t.same(await points(upTo(600), { min: { a: 100 }, max: { a: 300 } }), [199])
+  t.same(await points(upTo(600), { min: { a: 700 }, max: { a: 800 } }), [], 'a range without documents')
+  t.same(await points(upTo(600), { pointsMax: 1 }), [99])
+  t.same(await points(upTo(150), { pointsMax: 1 }), [74], 'the one point leaves no small rest')
+})
+
+t.test('hashed keys', async (t) => {
+  const found = await points(upTo(300), { key: { a: 'hashed' } })
+  t.equal(found.length, 2)
+  t.ok(found.every((point) => point instanceof Long || typeof point === 'bigint' || typeof point === 'number'))
+})
+
+t.test('without an index there are no points', async (t) => {
+  const shards = new Shards()
+  await shards.direct('shard01', { insert: 'c', documents: upTo(200).map((_id) => ({ _id, filler: 'x'.repeat(1000) })) })
+  const request = {
+    keyPattern: encode({ a: 1 }),
+    min: encode({ a: new MinKey() }),
+    max: encode({ a: new MaxKey() }),
+    maxChunkSizeBytes: chunkBytes,
+    pointsMax: null,
+  }
+  const ask = async (ns: string) => decode((await shards.send('shard01', 'shard.find-split-points', { ns, ...request })).error!)
+  t.match(await ask('db.c'), { code: 27, errmsg: "couldn't find index over splitting key { a: 1 }" })
+  t.match(await ask('db.none'), { code: 26, errmsg: 'namespace db.none does not exists' })
+})

@@ -1,0 +1,38 @@
+/** What commands tell of sizes and counts, and which inconsistencies of the metadata are looked for. */
+import { row } from '../row.js'
+
+export const statisticsBehaviours = {
+  orphansAreCounted: row<boolean>(
+    'collStats and $collStats tell how many documents of a shard are orphans.',
+    'reference/command/collStats, numOrphanDocs, new in 6.0; storage_stats.cpp',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
+  statisticsHaveTotals: row<boolean>(
+    'collStats and dbStats give totalSize, the free storage and the scale that they were asked for.',
+    'reference/command/collStats and dbStats, scaleFactor new in 4.2, totalSize in 4.4',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  dbStatsSumsExtents: row<boolean>(
+    'dbStats of a router gives the sums of MMAPv1 (numExtents, fileSize, extentFreeList) and no number of collections.',
+    'cluster_db_stats_cmd.cpp, SERVER-26110',
+    ['2.6', true],
+    ['4.4', false],
+  ),
+  shardsCountMigrations: row<'not' | 'documents' | 'bytes'>(
+    'serverStatus of a shard counts migrations in shardingStatistics: not at all, their documents, or also bytes and outcomes.',
+    'reference/command/serverStatus, shardingStatistics, new in 4.0; bytes since 5.0.18, 6.0.6 and 6.3.2; sharding_statistics.cpp',
+    ['2.6', 'not'],
+    ['4.0', 'documents'],
+    ['5.0', 'bytes'],
+    ['6.0.2', 'documents'],
+    ['6.0', 'bytes'],
+  ),
+  metadataConsistencyFindsMissingCollections: row<boolean>(
+    'checkMetadataConsistency finds collections of the catalog that a shard should hold and does not.',
+    'reference/inconsistency-type/MissingLocalCollection, new in 8.0',
+    ['2.6', false],
+    ['8.0', true],
+  ),
+}

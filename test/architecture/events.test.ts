@@ -1,0 +1,57 @@
+/** docs/reference/events.md has every event with every field. The compiler wants the lists below to be complete. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { ClusterEvent, ClusterEvents } from '@shardlab/cluster'
+import { findRoot } from './model/repository.js'
+
+type FieldsOf<E> = Record<Exclude<keyof E, 'type' | 'atMs'>, true>
+
+const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<ClusterEvent, { type: T }>>> } = {
+  routed: {
+    mongos: true,
+    opId: true,
+    ns: true,
+    command: true,
+    shardKey: true,
+    kind: true,
+    shards: true,
+    chunks: true,
+    bounds: true,
+    durationMs: true,
+  },
+  catalog: { change: true, ns: true },
+  split: { ns: true, shard: true, min: true, max: true, points: true },
+  merge: { ns: true, shard: true, min: true, max: true, chunks: true },
+  migration: {
+    id: true,
+    ns: true,
+    from: true,
+    to: true,
+    min: true,
+    max: true,
+    stage: true,
+    documents: true,
+    bytes: true,
+    durationMs: true,
+  },
+  'range-deleted': { shard: true, ns: true, documents: true, bytes: true, durationMs: true },
+  'balancer-round': { round: true, skipped: true, splits: true, migrations: true, durationMs: true },
+  jumbo: { ns: true, shard: true, min: true, max: true },
+  member: { member: true, state: true, error: true },
+  limit: { member: true, limit: true, value: true },
+  log: { member: true, level: true, message: true, fields: true },
+}
+
+t.test('the page of events', (t) => {
+  const page = readFileSync(join(findRoot(), 'docs/reference/events.md'), 'utf8')
+  const sections = new Map([...page.matchAll(/^### `(.+?)`$([^]*?)(?=^### |(?![^]))/gm)].map(([, name, text]) => [name!, text!]))
+  t.same([...sections.keys()].toSorted(), Object.keys(events).toSorted())
+  for (const [name, fields] of Object.entries(events)) {
+    const cells = [...sections.get(name)!.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
+      [...cell!.matchAll(/`(.+?)`/g)].map(([, field]) => field!),
+    )
+    t.same(cells.toSorted(), Object.keys(fields).toSorted(), name)
+  }
+  t.end()
+})

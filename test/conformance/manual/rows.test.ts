@@ -1,0 +1,20 @@
+/** Every row of section 0 of the specification has a claim. */
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+
+const folder = new URL('../../../conformance/manual/', import.meta.url)
+
+/** Rows whose claims wait for the balancer: chunks that are split by themselves. */
+const waiting: readonly number[] = [21]
+
+t.test('rows 1 to 34', (t) => {
+  const sources = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
+  const rows = new Set(
+    sources.flatMap((name) =>
+      [...readFileSync(new URL(name, folder), 'utf8').matchAll(/page\.claim\((\d+),/g)].map(([, row]) => Number(row)),
+    ),
+  )
+  const missing = Array.from({ length: 34 }, (_, i) => i + 1).filter((row) => !rows.has(row))
+  t.strictSame(missing, waiting)
+  t.end()
+})

@@ -1,0 +1,108 @@
+/**
+ * Changes of the catalog through one mongos while the other one holds what it knew before: no read or write through the other may be wrong,
+ * whichever comes first. Each pair of a change and an operation has a collection, and where needed a database, of its own.
+ */
+import t, { type Test } from 'tap'
+import { MongoClient, type Collection, type Document } from 'mongodb'
+import { ShardedCluster } from 'shardlab'
+import { changes, Place, ranged, rows, type Change, type Row } from './support/catalog-changes.js'
+import { byId, operations, type Operation } from './support/operations.js'
+
+/** Both mongoses of a cluster, each with a client of its own. */
+async function twoRouters(
+  t: Test,
+  emulate: '5.0' | '7.0' | '8.0',
+): Promise<{ cluster: ShardedCluster; changing: MongoClient; behind: MongoClient }> {
+  const cluster = await ShardedCluster.start({ shards: 3, mongos: 2, emulate, runtime: 'inline', balancerRoundIntervalMs: 100_000 })
+  const connect = (endpoint: string) => MongoClient.connect(`mongodb://${endpoint}/?directConnection=true`)
+  const changing = await connect(cluster.mongos[0]!)
+  const behind = await connect(cluster.mongos[1]!)
+  t.teardown(async () => {
+    await Promise.all([changing.close(), behind.close()])
+    await cluster.stop()
+  })
+  return { cluster, changing, behind }
+}
+
+/** One change and one operation after it. */
+async function runPair(
+  place: Place,
+  behind: MongoClient,
+  { prepare, make, records }: Change,
+  operation: Operation,
+): Promise<readonly [got: unknown, wanted: unknown]> {
+  await place.admin({ enableSharding: place.db })
+  if (prepare === undefined) {
+    await place.shard({ k: 'hashed' })
+    await place.collection.insertMany([...rows])
+  } else await prepare(place)
+  const stale = behind.db(place.db).collection<Row>('c')
+  // Now the other mongos knows the collection, or that it is not sharded.
+  await stale.find({}).toArray()
+  const held = await make(place)
+  const [got, wanted] = await operation.run(stale, held, records ?? held.length)
+  const left = [...(operation.leaves?.(held) ?? held)].sort(byId)
+  const after = (collection: Collection<Row>) => collection.find().sort({ _id: 1 }).toArray()
+  return [
+    [got, await after(place.collection), await after(stale)],
+    [wanted, left, left],
+  ]
+}
+
+/** Of the versions beside the default one every fourth operation is tried, another set for each change. */
+const versions = { '5.0': 4, '7.0': 1, '8.0': 4 } as const
+
+for (const emulate of ['5.0', '7.0', '8.0'] as const) {
+  t.test(`changes and operations, ${emulate}`, { timeout: 80_000 }, async (t) => {
+    const { cluster, changing, behind } = await twoRouters(t, emulate)
+    const { commands } = (await changing.db('admin').command({ listCommands: 1 })) as { commands: Document }
+    for (const [c, change] of changes.entries()) {
+      const { name, needs } = change
+      if (needs !== undefined && !(needs in commands)) {
+        t.comment(`${name}: ${needs} is not built yet`)
+        continue
+      }
+      const tried = operations.filter((_, o) => (c + o) % versions[emulate] === 0)
+      const results = await Promise.all(
+        tried.map(async (operation, o) => {
+          try {
+            return await runPair(new Place(cluster, changing, `pair-${c}-${o}`), behind, change, operation)
+          } catch (error) {
+            return [error, 'no error'] as const
+          }
+        }),
+      )
+      for (const [o, [got, wanted]] of results.entries()) t.same(got, wanted, `${name}, then ${tried[o]!.name}`)
+      await Promise.all(tried.map((_, o) => changing.db(`pair-${c}-${o}`).dropDatabase()))
+    }
+  })
+}
+
+t.test('a collection under its new name', async (t) => {
+  const { cluster, changing, behind } = await twoRouters(t, '7.0')
+  const place = new Place(cluster, changing, 'renamed')
+  await place.shard({ k: 'hashed' })
+  await place.collection.insertMany([...rows])
+  const stale = behind.db('renamed')
+  t.equal(await stale.collection('c').countDocuments(), 8)
+  t.equal(await stale.collection('d').countDocuments(), 0, 'known not to be there')
+  await place.collection.rename('d')
+  t.equal(await stale.collection('d').countDocuments({ n: 1 }), 4)
+  t.equal(await stale.collection('c').countDocuments(), 0)
+})
+
+t.test('a cursor that was open before a move reads every document once', async (t) => {
+  const { cluster, changing, behind } = await twoRouters(t, '7.0')
+  if (!('moveChunk' in ((await changing.db('admin').command({ listCommands: 1 }))['commands'] as Document))) {
+    t.comment('moveChunk is not built yet')
+    return
+  }
+  const place = new Place(cluster, changing, 'cursors')
+  await ranged(place)
+  const cursor = behind.db('cursors').collection<Row>('c').find({}, { batchSize: 2 })
+  const found = [await cursor.next(), await cursor.next()]
+  await place.move({ k: 5 })
+  found.push(...(await cursor.toArray()))
+  t.same(found.map((row) => row!._id).sort(), [0, 1, 2, 3, 4, 5, 6, 7])
+  t.equal(await behind.db('cursors').collection('c').countDocuments(), 8)
+})

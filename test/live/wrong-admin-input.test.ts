@@ -1,0 +1,38 @@
+/** Wrong input to every command of an administrator: the server's code, and neither catalog nor data change. */
+import t from 'tap'
+import { administrationCases } from './wrong-input/administration.js'
+import { triedVersions, type WrongInput } from './wrong-input/cases.js'
+import { chunkCases } from './wrong-input/chunks.js'
+import { otherDatabaseCases } from './wrong-input/other-databases.js'
+import { collectionCases } from './wrong-input/collections.js'
+import { unbuiltCases } from './wrong-input/unbuilt.js'
+import { World } from './wrong-input/world.js'
+
+const cases: readonly WrongInput[] = [...collectionCases, ...chunkCases, ...administrationCases, ...otherDatabaseCases, ...unbuiltCases]
+
+const nameOf = ({ command }: WrongInput) => Object.keys(command)[0]!
+
+for (const version of triedVersions) {
+  t.test(`as ${version}`, async (t) => {
+    const world = await World.start(version)
+    t.teardown(() => world.stop())
+    let data = await world.data()
+    const tried = cases.filter(({ answers }) => answers[version] !== 'untried')
+    for (const name of new Set(tried.map(nameOf))) {
+      await t.test(name, async (t) => {
+        let catalog = await world.catalog()
+        for (const { what, command, db, to, answers } of tried.filter((wrong) => nameOf(wrong) === name)) {
+          const { answer, reply } = await world.answer(db, command, to)
+          t.equal(answer, answers[version], `${what}: ${JSON.stringify(command)} → ${String(reply['errmsg'])}`)
+          if (typeof answer === 'number') t.type(reply['codeName'], 'string', 'the code has a name')
+          const after = await world.catalog()
+          t.same(after, catalog, `${what}: the catalog is as before`)
+          catalog = after
+        }
+        const now = await world.data()
+        t.same(now, data, 'the shards hold what they held')
+        data = now
+      })
+    }
+  })
+}

@@ -1,0 +1,300 @@
+/** Documents of one client each, in collections whose ranges move: every kind of write and read, with or without the shard key. */
+import type { Document } from '@shardlab/bson'
+import type { Random } from '@shardlab/actor'
+import { Model, type Known } from '../sharding-model.js'
+import { transactionHistoryIncomplete, type AnsweredCommand, type Code, type StoryClient } from '../sharding-client.js'
+
+/** On these a database's primary shard may change, and what the history of retryable writes knows stays behind, as on the server. */
+const forgetful: ReadonlySet<string> = new Set(['late', 'plain'])
+
+export const storyCollections = ['ranged', 'hashed', 'compound', 'refined', 'late', 'plain'] as const
+
+/** Values of k are below it. */
+export const keysMax = 1000
+const herdSize = 6
+
+export class Worker {
+  readonly number: number
+  readonly #client: StoryClient
+  readonly #random: Random
+  readonly #models = new Map<string, Model>()
+  /** By collection: increments of the documents that only writes of many documents touch. */
+  readonly #herds = new Map<string, { least: number; most: number }>()
+  readonly #violations: string[] = []
+  #nextId: number
+  acknowledged = 0
+  unknown = 0
+
+  constructor(number: number, client: StoryClient, random: Random) {
+    this.number = number
+    this.#client = client
+    this.#random = random
+    this.#nextId = number * 100_000
+    for (const ns of storyCollections) {
+      this.#models.set(ns, new Model(ns))
+      this.#herds.set(ns, { least: 0, most: 0 })
+    }
+  }
+
+  get violations(): readonly string[] {
+    return this.#violations
+  }
+
+  /** Before anything goes wrong. */
+  async prepare(): Promise<void> {
+    for (const ns of storyCollections) {
+      const herd = Array.from({ length: herdSize }, (_, i) => ({
+        ...this.#fresh(),
+        owner: 0,
+        herd: this.number,
+        _id: `herd ${this.number} ${i}`,
+        m: 0,
+      }))
+      await this.#client.retryably({ insert: ns, documents: herd, $db: 'app' }, [], ({ n }) => n as number)
+      for (let i = 0; i < 3; i++) await this.#insert(ns, this.#models.get(ns)!)
+    }
+  }
+
+  async step(): Promise<void> {
+    const ns = storyCollections[this.#random.below(storyCollections.length)]!
+    const model = this.#models.get(ns)!
+    const known = model.known()
+    const choice = known.length < 4 ? 0 : this.#random.below(20)
+    const some = known[this.#random.below(Math.max(known.length, 1))]!
+    if (choice < 3) return this.#insert(ns, model)
+    if (choice < 5) return this.#increment(ns, model, some)
+    if (choice === 5) return this.#incrementById(ns, model, some)
+    if (choice < 9) return this.#changeKey(ns, model, some)
+    if (choice === 9) return this.#upsert(ns, model)
+    if (choice === 10) return this.#findAndModify(ns, model, some)
+    if (choice === 11) return this.#delete(ns, model, some)
+    if (choice === 12) return this.#deleteMany(ns, model, this.#random.shuffled(known).slice(0, 2))
+    if (choice === 13) return this.#updateHerd(ns)
+    if (choice < 16) return this.#readByKey(ns, model, some)
+    if (choice < 19) return this.#scan(ns, model)
+    return this.#count(ns, model)
+  }
+
+  /** What is in the collections now, as a router or all shards together tell it. */
+  check(ns: string, documents: readonly Document[], where: string): string[] {
+    const own = documents.filter(({ owner }) => owner === this.number)
+    const wrong = this.#models.get(ns)!.violations(own, where)
+    const herd = documents.filter((document) => document['herd'] === this.number)
+    const { least, most } = this.#herds.get(ns)!
+    const sum = herd.reduce((total, { m }) => total + (m as number), 0)
+    const ids = new Set(herd.map(({ _id }) => _id as string))
+    if (herd.length !== herdSize || ids.size !== herdSize)
+      wrong.push(`${where}: ${ns} holds ${herd.length} documents of herd ${this.number}, ${ids.size} different ones`)
+    else if (sum < least || sum > most)
+      wrong.push(`${where}: herd ${this.number} of ${ns} was incremented ${sum} times, not ${least} to ${most}`)
+    return wrong
+  }
+
+  #fresh(): Known & { owner: number } {
+    return { _id: this.#nextId++, k: this.#random.below(keysMax), r: this.#random.below(5), n: 0, owner: this.number }
+  }
+
+  async #insert(ns: string, model: Model): Promise<void> {
+    const documents = Array.from({ length: 1 + this.#random.below(4) }, () => this.#fresh())
+    const command = { insert: ns, documents, ordered: this.#random.chance(1, 2), $db: 'app' }
+    if (this.#random.chance(3, 4)) {
+      const answer = await this.#retry(ns, model, command, [], documents)
+      if (answer === null) return
+      this.#must(answer.reply['n'] === documents.length, `insert of ${documents.length} into ${ns} said n: ${answer.reply['n']}`)
+      for (const document of documents) model.is(document)
+      return
+    }
+    const answer = await this.#client.try(command)
+    for (const document of documents) {
+      if (answer === null) model.mayBe(document._id, document)
+      else model.is(document)
+    }
+    this.#note(answer)
+  }
+
+  async #increment(ns: string, model: Model, document: Known): Promise<void> {
+    const updates = [{ q: keyOf(document), u: { $inc: { n: 1 } } }]
+    const after = { ...document, n: document.n + 1 }
+    if (this.#random.chance(1, 3)) {
+      const answer = await this.#client.try({ update: ns, updates, $db: 'app' })
+      if (answer === null) model.mayBe(document._id, after)
+      else this.#updated(ns, model, answer.reply, after)
+      return this.#note(answer)
+    }
+    const answer = await this.#retry(ns, model, { update: ns, updates, $db: 'app' }, [], [after])
+    if (answer !== null) this.#updated(ns, model, answer.reply, after)
+  }
+
+  #updated(ns: string, model: Model, reply: Document, after: Known): void {
+    this.#must(reply['n'] === 1, `an update of ${ns} ${after._id} by its key said n: ${reply['n']}`)
+    model.is(after)
+  }
+
+  /** Without the shard key: shards that do not have it are asked as well, and a document may be on one after another. */
+  async #incrementById(ns: string, model: Model, document: Known): Promise<void> {
+    const updates = [{ q: { _id: document._id }, u: { $inc: { n: 1 } } }]
+    const command = { update: ns, updates, $db: 'app' }
+    const answer = await this.#retry(ns, model, command, [], [{ ...document, n: document.n + 1 }], false)
+    if (answer === null) return
+    const times = answer.reply['nModified'] as number
+    // The history may have moved with a range: then two shards tell of one and the same change (SERVER-54019).
+    if (times > 1) model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
+    else model.is({ ...document, n: document.n + times })
+  }
+
+  async #changeKey(ns: string, model: Model, document: Known): Promise<void> {
+    const k = this.#random.below(keysMax)
+    if (k === document.k) return
+    const after = { ...document, k, n: document.n + 1 }
+    const choice = this.#random.below(3)
+    const change = choice === 0 ? { ...after, owner: this.number } : { $set: { k }, $inc: { n: 1 } }
+    const isNew = this.#random.chance(1, 2)
+    const command =
+      choice === 2
+        ? { findAndModify: ns, query: keyOf(document), update: change, new: isNew, $db: 'app' }
+        : { update: ns, updates: [{ q: keyOf(document), u: change }], $db: 'app' }
+    const answer = await this.#retry(ns, model, command, movesThatEnd, [after])
+    // A copy of it is where it should go: an orphan of a range that has moved.
+    if (answer === null || answer.code === duplicateKey) return
+    if (answer.code === null) {
+      const { reply } = answer
+      const holds = choice === 2 ? reply['value']?.n === (isNew ? after.n : document.n) : reply['n'] === 1
+      this.#must(holds, `a change of the key of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(reply)}`)
+    }
+    model.is(after)
+  }
+
+  async #upsert(ns: string, model: Model): Promise<void> {
+    const { owner, ...document } = this.#fresh()
+    const updates = [{ q: keyOf(document), u: { $set: { owner }, $inc: { n: 1 } }, upsert: true }]
+    const answer = await this.#retry(ns, model, { update: ns, updates, $db: 'app' }, [], [{ ...document, n: 1 }])
+    if (answer === null) return
+    this.#must(answer.reply['n'] === 1, `an upsert into ${ns} said n: ${answer.reply['n']}`)
+    model.is({ ...document, n: 1 })
+  }
+
+  async #findAndModify(ns: string, model: Model, document: Known): Promise<void> {
+    const command = { findAndModify: ns, query: keyOf(document), update: { $inc: { n: 1 } }, new: true, $db: 'app' }
+    const after = { ...document, n: document.n + 1 }
+    const answer = await this.#retry(ns, model, command, [], [after])
+    if (answer === null) return
+    const { value } = answer.reply
+    this.#must(value?.n === after.n, `findAndModify of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(value)}`)
+    model.is(after)
+  }
+
+  async #delete(ns: string, model: Model, document: Known): Promise<void> {
+    const deletes = [{ q: keyOf(document), limit: 1 }]
+    if (this.#random.chance(1, 3)) {
+      const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' })
+      if (answer === null) model.mayBe(document._id, null)
+      else this.#deleted(ns, model, document, answer.reply['n'] as number)
+      return this.#note(answer)
+    }
+    const answer = await this.#retry(ns, model, { delete: ns, deletes, $db: 'app' }, [], [document])
+    if (answer !== null) this.#deleted(ns, model, document, answer.reply['n'] as number)
+  }
+
+  #deleted(ns: string, model: Model, { _id }: Known, n: number): void {
+    this.#must(n === 1, `a delete of ${ns} ${_id} by its key said n: ${n}`)
+    model.isGone(_id)
+  }
+
+  /** A document that moves meanwhile may be missed. */
+  async #deleteMany(ns: string, model: Model, documents: readonly Known[]): Promise<void> {
+    const deletes = [{ q: { _id: { $in: documents.map(({ _id }) => _id) } }, limit: 0 }]
+    const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' })
+    const n = answer?.reply['n'] as number | undefined
+    this.#must(n === undefined || n <= documents.length, `a delete of ${documents.length} documents of ${ns} said n: ${n}`)
+    for (const { _id } of documents) {
+      if (n === documents.length) model.isGone(_id)
+      else model.mayBe(_id, null)
+    }
+    this.#note(answer)
+  }
+
+  /** As above; and a document that moves meanwhile may be found on both shards, which the reply counts. */
+  async #updateHerd(ns: string): Promise<void> {
+    const herd = this.#herds.get(ns)!
+    const updates = [{ q: { herd: this.number }, u: { $inc: { m: 1 } }, multi: true }]
+    const answer = await this.#client.try({ update: ns, updates, $db: 'app' })
+    if (answer === null) herd.most += herdSize * 4
+    else {
+      herd.least += answer.reply['nModified'] as number
+      herd.most += answer.reply['nModified'] as number
+    }
+    this.#note(answer)
+  }
+
+  async #readByKey(ns: string, model: Model, { _id, k, n }: Known): Promise<void> {
+    const found = await this.#client.documentsOf({ find: ns, filter: { k, _id }, $db: 'app' })
+    if (found === null) return
+    this.#must(
+      found.length === 1 && found[0]!['n'] === n,
+      `${model.name} ${_id} with k: ${k} and n: ${n} was read as ${JSON.stringify(found)}`,
+    )
+  }
+
+  async #scan(ns: string, model: Model): Promise<void> {
+    const sorts = [{}, { sort: { k: 1 } }, { sort: { _id: -1 } }]
+    const command = {
+      find: ns,
+      filter: { owner: this.number },
+      batchSize: 2 + this.#random.below(5),
+      ...sorts[this.#random.below(3)],
+      $db: 'app',
+    }
+    const found = await this.#client.documentsOf(command)
+    if (found !== null) this.#violations.push(...model.violations(found, `scan of ${ns} by ${this.number}`))
+  }
+
+  async #count(ns: string, model: Model): Promise<void> {
+    const pipeline = [{ $match: { owner: this.number } }, { $group: { _id: null, count: { $sum: 1 } } }]
+    const found = await this.#client.documentsOf({ aggregate: ns, pipeline, cursor: {}, $db: 'app' })
+    if (found === null) return
+    const count = (found[0]?.['count'] as number | undefined) ?? 0
+    const least = model.known().length
+    this.#must(
+      count >= least && count <= least + model.uncertain,
+      `${count} documents of ${this.number} in ${ns}, not ${least} to ${least + model.uncertain}`,
+    )
+  }
+
+  /**
+   * A retryable write whose success makes documents become these. `repeats`: a repetition for nothing gets the same answer.
+   * @returns null when they are whatever they are: it was sent more than once where that may do more than once
+   */
+  async #retry(
+    ns: string,
+    model: Model,
+    command: Document,
+    settled: readonly Code[],
+    becoming: readonly Known[],
+    repeats = !forgetful.has(ns),
+  ): Promise<AnsweredCommand | null> {
+    const isForgetful = forgetful.has(ns)
+    const did = ({ n, value, lastErrorObject }: Document) => (n ?? value?.n ?? lastErrorObject?.n ?? null) as number | null
+    const answer = await this.#client.retryably(command, isForgetful ? [...settled, duplicateKey] : settled, repeats ? did : null)
+    this.acknowledged++
+    if (!isForgetful || answer.attempts === 1) return answer
+    for (const document of becoming) {
+      const most = { ...document, n: document.n + answer.attempts }
+      model.mayBe(document._id, command['delete'] === undefined ? document : null, most)
+    }
+    return null
+  }
+
+  #must(holds: boolean, sentence: string): void {
+    if (!holds) this.#violations.push(sentence)
+  }
+
+  #note(answer: unknown): void {
+    if (answer === null) this.unknown++
+    else this.acknowledged++
+  }
+}
+
+const duplicateKey = 11_000
+const movesThatEnd = [transactionHistoryIncomplete, duplicateKey]
+
+const keyOf = ({ _id, k, r }: Known) => ({ _id, k, r })

@@ -1,0 +1,104 @@
+/** A simulated cluster on which queries are sampled and shard keys analysed: its commands, and time passing. */
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/sharding'
+
+export interface AnalysedClusterOptions {
+  /** Default 7.0. */
+  readonly emulate?: EmulatedVersion
+  /** Default 2. */
+  readonly shards?: number
+  /** Default 1. */
+  readonly mongos?: number
+}
+
+/** How often members ask what is to be sampled, and shards write what they have kept. */
+export const refreshMs = 10_000
+export const writeMs = 90_000
+
+export class AnalysedCluster {
+  readonly cluster: SimulatedCluster
+
+  private constructor(cluster: SimulatedCluster) {
+    this.cluster = cluster
+  }
+
+  static async start({ emulate = '7.0', shards = 2, mongos = 1 }: AnalysedClusterOptions = {}): Promise<AnalysedCluster> {
+    return new AnalysedCluster(await createSimulatedCluster({ seed: 7, emulate, shards, mongos }))
+  }
+
+  /** The reply without its times; long integers as numbers. */
+  async run(command: Document, to = 'mongos01'): Promise<Document> {
+    const reply = await this.cluster.command(encode({ ...command, $db: command['$db'] ?? 'shop' }), { to })
+    const { $clusterTime: _, operationTime: __, ...rest } = decode(reply, { promoteLongs: true })
+    return rest
+  }
+
+  admin(command: Document, to?: string): Promise<Document> {
+    return this.run({ ...command, $db: 'admin' }, to)
+  }
+
+  async aggregate(pipeline: readonly Document[], db = 'admin', to?: string): Promise<Document[]> {
+    const reply = await this.run({ aggregate: 1, pipeline, cursor: { batchSize: 10_000 }, $db: db }, to)
+    if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
+    return (reply['cursor'] as { firstBatch: Document[] }).firstBatch
+  }
+
+  async find(collection: string, to?: string, db = 'config'): Promise<Document[]> {
+    const reply = await this.run({ find: collection, sort: { _id: 1 }, batchSize: 10_000, $db: db }, to)
+    return (reply['cursor'] as { firstBatch: Document[] }).firstBatch
+  }
+
+  async insert(collection: string, documents: readonly Document[]): Promise<void> {
+    for (let at = 0; at < documents.length; at += 1000) {
+      const reply = await this.run({ insert: collection, documents: documents.slice(at, at + 1000) })
+      if (reply['n'] !== Math.min(1000, documents.length - at)) throw new Error(JSON.stringify(reply))
+    }
+  }
+
+  async index(collection: string, key: Document, options: Document = {}): Promise<void> {
+    const name = Object.entries(key)
+      .map(([path, value]) => `${path}_${String(value)}`)
+      .join('_')
+    const reply = await this.run({ createIndexes: collection, indexes: [{ key, name, ...options }] })
+    if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
+  }
+
+  /** shop.orders by x, with a chunk on each of two shards: below and from `middle`. */
+  async shardedOrders(middle = 0): Promise<void> {
+    await this.#ok({ enableSharding: 'shop', primaryShard: 'shard01' })
+    await this.#ok({ shardCollection: 'shop.orders', key: { x: 1 } })
+    await this.#ok({ split: 'shop.orders', middle: { x: middle } })
+    await this.#ok({ moveChunk: 'shop.orders', find: { x: middle }, to: 'shard02' })
+  }
+
+  async #ok(command: Document): Promise<void> {
+    const reply = await this.admin(command)
+    if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
+  }
+
+  /** Samples a collection, and waits until every member knows. */
+  async sample(ns: string, samplesPerSecond = 50): Promise<void> {
+    await this.#ok({ configureQueryAnalyzer: ns, mode: 'full', samplesPerSecond })
+    await this.cluster.advance(2 * refreshMs)
+  }
+
+  /** Runs commands slowly enough for all of them to be sampled. */
+  async slowly(commands: readonly Document[]): Promise<void> {
+    for (const command of commands) {
+      const reply = await this.run(command)
+      if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
+      await this.cluster.advance(200)
+    }
+  }
+
+  /** What was sampled, once it is written. */
+  async samples(namespace?: string): Promise<Document[]> {
+    await this.cluster.advance(writeMs + 1000)
+    return this.aggregate([{ $listSampledQueries: namespace === undefined ? {} : { namespace } }])
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cluster.stop()
+  }
+}

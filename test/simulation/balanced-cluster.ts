@@ -1,0 +1,111 @@
+/** A simulated cluster whose balancer a test drives: rounds only when it asks for them, unless it says otherwise. */
+import { createRandom } from '@shardlab/actor'
+import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type BalancerRoundEvent, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
+import { SimulatedClient } from './simulated-client.js'
+
+/** Longer than any test. */
+const neverMs = 2 ** 31 - 1
+
+export class BalancedCluster {
+  readonly cluster: SimulatedCluster
+  readonly admin: SimulatedClient
+  readonly rounds: BalancerRoundEvent[] = []
+  #connections = 100
+
+  private constructor(cluster: SimulatedCluster) {
+    this.cluster = cluster
+    this.admin = this.client('admin')
+    cluster.onEvent((event) => {
+      if (event.type === 'balancer-round') this.rounds.push(event)
+    })
+  }
+
+  /** Chunks of 16 KB by default. */
+  static async start(options: SimulatedClusterOptions): Promise<BalancedCluster> {
+    return new BalancedCluster(await createSimulatedCluster({ seed: 1, chunkSize: '16KB', balancerRoundIntervalMs: neverMs, ...options }))
+  }
+
+  client(name: string): SimulatedClient {
+    return new SimulatedClient(this.cluster, this.#connections++, createRandom(this.cluster.seed).fork(name))
+  }
+
+  command(command: Document): Promise<Document> {
+    return this.admin.untilDone({ ...command, $db: 'admin' })
+  }
+
+  /** Whatever the answer is. */
+  async reply(command: Document): Promise<Document> {
+    return decode(await this.cluster.command(encode({ ...command, $db: 'admin' })), { promoteLongs: true })
+  }
+
+  /** `app.NAME` sharded by a key, on the first shard. */
+  async shard(name: string, key: Document = { k: 1 }, options: Document = {}): Promise<string> {
+    await this.command({ enableSharding: 'app', primaryShard: this.cluster.shards[0]! })
+    const ns = `app.${name}`
+    await this.command({ shardCollection: ns, key, ...options })
+    return ns
+  }
+
+  /** Documents of about `bytes` bytes with these keys as `_id` and `k`. */
+  async insert(name: string, keys: readonly number[], bytes = 512, fields: (key: number) => Document = () => ({})): Promise<void> {
+    const pad = new Binary(Buffer.alloc(Math.max(0, bytes - 50)))
+    for (let at = 0; at < keys.length; at += 100) {
+      const documents = keys.slice(at, at + 100).map((key) => ({ _id: key, k: key, pad, ...fields(key) }))
+      await this.admin.writeRetryably({ command: { insert: name, $db: 'app' }, documents, field: 'documents' })
+    }
+  }
+
+  async split(ns: string, points: readonly number[]): Promise<void> {
+    for (const k of points) await this.command({ split: ns, middle: { k } })
+  }
+
+  async find(collection: string, filter: Document = {}, db = 'config'): Promise<Document[]> {
+    const { cursor } = await this.admin.untilDone({ find: collection, filter, sort: { $natural: 1 }, batchSize: 100_000, $db: db })
+    return cursor.firstBatch as Document[]
+  }
+
+  /** The config.chunks documents of a collection in key order. */
+  async chunks(ns: string): Promise<Document[]> {
+    const [collection] = await this.find('collections', { _id: ns })
+    const filter = collection!['timestamp'] === undefined ? { ns } : { uuid: collection!['uuid'] }
+    const { cursor } = await this.admin.untilDone({ find: 'chunks', filter, sort: { min: 1 }, batchSize: 100_000, $db: 'config' })
+    return cursor.firstBatch as Document[]
+  }
+
+  /** How many chunks each shard has, in the order of the shards. */
+  async chunkCounts(ns: string): Promise<number[]> {
+    const chunks = await this.chunks(ns)
+    return this.cluster.shards.map((id) => chunks.filter(({ shard }) => shard === id).length)
+  }
+
+  /** Which documents each shard holds, orphans included: their `_id`s, by shard. */
+  async placed(name: string): Promise<number[][]> {
+    const placed: number[][] = []
+    for (const to of this.cluster.shards) {
+      const reply = decode(
+        await this.cluster.command(encode({ find: name, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 100_000, $db: 'app' }), {
+          to,
+        }),
+      )
+      placed.push((reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id))
+    }
+    return placed
+  }
+
+  /** Something that is written to the catalog past all checks, as administrators do. */
+  async writeConfig(collection: string, q: Document, u: Document): Promise<void> {
+    const updates = [{ q, u, upsert: true }]
+    await this.admin.untilDone({ update: collection, updates, writeConcern: { w: 'majority' }, $db: 'config' })
+  }
+
+  stop(): Promise<void> {
+    return this.cluster.stop()
+  }
+}
+
+export function range(length: number, from = 0): number[] {
+  return Array.from({ length }, (_, i) => from + i)
+}
+
+export const long = (value: number) => Long.fromNumber(value)

@@ -1,0 +1,69 @@
+/**
+ * What the guides about sharding show: their commands give the answers that stand below them, and the errors of their tables. And the pages
+ * about migrations and document moves name every step.
+ */
+import { readFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { decode, encode } from '@shardlab/bson'
+import { createSimulatedCluster } from '@shardlab/cluster'
+import { migrationSteps } from './migration.js'
+import { blocksOf, GuideError, GuideShell, shown } from '../support/guide-shell.js'
+
+const page = (path: string) => readFile(new URL(`../../../docs/${path}.md`, import.meta.url), 'utf8')
+
+/** Times and ports are other ones each time. */
+const comparable = (text: string) => text.replace(/millis: \d+/g, 'millis: …').replace(/(shard\d\d)\/[\w.]+:\d+/g, '$1/…')
+
+async function play(t: Test, shell: GuideShell, { code, output }: { code: string; output: string | null }): Promise<void> {
+  const value = await shell.run(code).catch((error: Error) => error)
+  if (output !== null) t.equal(comparable(value instanceof Error ? value.message : shown(value)), comparable(output), code)
+  else if (value instanceof Error) throw value
+}
+
+/** Rows of a table: a command, the code and name of its error, why. */
+async function playErrors(t: Test, shell: GuideShell, text: string, count: number): Promise<void> {
+  const rows = [...text.matchAll(/^\| `(.+?)` \| (?:(none)|(\d+)(?: (\w+))?) \|/gm)]
+  t.equal(rows.length, count)
+  for (const [, command = '', none, code, name] of rows) {
+    const error = await shell.run(command).catch((thrown: unknown) => thrown)
+    if (!(error instanceof GuideError)) throw new Error(`${command} gave ${shown(error)}`)
+    t.equal(error.code, none === undefined ? Number(code) : undefined, command)
+    // What is wrong with a single write has no name.
+    if (error.codeName !== undefined) t.equal(error.codeName, name, command)
+  }
+}
+
+t.test('shard a collection', async (t) => {
+  await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 3, mongos: 1 })
+  const shell = new GuideShell(cluster, 'shop')
+  const text = await page('guides/shard-a-collection')
+  for (const block of blocksOf(text)) await play(t, shell, block)
+  await shell.run(`sh.shardCollection('shop.visits', { country: 1, visitor: 'hashed' })`)
+  await playErrors(t, shell, text, 15)
+})
+
+t.test('add and remove shards', async (t) => {
+  await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 2, mongos: 1 })
+  const shell = new GuideShell(cluster, 'shop')
+  const text = await page('guides/add-and-remove-shards')
+  let host = ''
+  for (const { code, output } of blocksOf(text)) {
+    if (code.includes('config')) {
+      t.equal(await cluster.addShard(), 'shard03')
+      host = ((await shell.run(`db.getSiblingDB('config').shards.findOne({ _id: 'shard02' })`)) as { host: string }).host
+    }
+    if (code === 'sh.addShard(host)') {
+      const reply = decode(await cluster.command(encode({ dropDatabase: 1, $db: 'shop' }), { to: 'shard02' }))
+      t.match(reply, { dropped: 'shop', ok: 1 })
+    }
+    await play(t, shell, { code: code.replace(/'shard02\/[\w.:]+'/, `'${host}'`), output })
+  }
+  await playErrors(t, shell, text, 3)
+})
+
+t.test('the steps of migrations and document moves', async (t) => {
+  const stepsIn = (text: string) => [...text.matchAll(/^\| `([\w.-]+)` \| (?:donor|recipient|config server) \|/gm)].map(([, step]) => step)
+  t.same(stepsIn(await page('internals/migrations')), migrationSteps)
+  const moves = ['begun', 'preparing', 'insert-prepared', 'prepared', 'decided', 'deciding', 'insert-decided', 'finished']
+  t.same(stepsIn(await page('internals/document-moves')), moves)
+})

@@ -1,0 +1,148 @@
+/** What comes in the way of a migration while it runs: another one, changes of the collection, documents that change their shard. */
+import t, { type Test } from 'tap'
+import { createRandom } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import { SimulatedClient } from './simulated-client.js'
+
+const [donor, recipient, third] = ['shard01', 'shard02', 'shard03'] as const
+
+async function start(
+  t: Test,
+  shards: number,
+  emulate: EmulatedVersion = '7.0',
+): Promise<{ cluster: SimulatedCluster; run: (command: Document, to?: string) => Promise<Document> }> {
+  const cluster = await createSimulatedCluster({ seed: 1, shards, mongos: 1, emulate, findReplicaSetHostTimeoutMs: 1000 })
+  t.teardown(() => cluster.stop())
+  const run = async (command: Document, to?: string) =>
+    decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), to === undefined ? {} : { to }))
+  const admin = new SimulatedClient(cluster, 1, createRandom(1))
+  await admin.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
+  for (const name of ['c', 'e']) {
+    await run({ shardCollection: `app.${name}`, key: { k: 1 } })
+    await run({ insert: name, documents: Array.from({ length: 20 }, (_, i) => ({ _id: i, k: i, n: 0 })), $db: 'app' })
+    await run({ split: `app.${name}`, middle: { k: 10 } })
+  }
+  return { cluster, run }
+}
+
+/** Starts a migration and resolves when it is held at the step. */
+async function heldAt(cluster: SimulatedCluster, step: string, start: () => Promise<Document>): Promise<{ reply: Promise<Document>; release: () => Promise<void> }> {
+  const fault = await cluster.steps.arm(step, 'hold', { times: 1 })
+  const reply = start()
+  let struck = false
+  void cluster.steps.struck(fault).then(() => {
+    struck = true
+  })
+  for (let ms = 0; !struck; ms++) {
+    if (ms > 5000) throw new Error(`${step} was not reached: ${JSON.stringify(await reply)}`)
+    await cluster.advance(1)
+  }
+  return { reply, release: () => cluster.steps.heal(fault) }
+}
+
+const move = (name: string, k: number, to: string): Document => ({ moveChunk: `app.${name}`, find: { k }, to })
+
+t.test('how a busy shard refuses, by version', async (t) => {
+  for (const [version, text] of [
+    ['4.0', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
+    ['4.4', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
+    ['5.0', 'balancer operation because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
+    ['6.0.2', "balancer operation because this shard is currently donating range 'min: { k: 10 } - max: { k: MaxKey }' for namespace app.c to shard shard02"],
+  ] as [EmulatedVersion, string][]) {
+    const { cluster, run } = await start(t, 3, version)
+    const { reply, release } = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('c', 10, recipient)))
+    t.match(await run(move('e', 10, recipient)), { code: 117, errmsg: `Unable to start new ${text}` }, version)
+    await release()
+    t.match(await reply, { ok: 1 })
+  }
+})
+
+t.test('a shard takes part in one migration at a time; an equal request joins', async (t) => {
+  const { cluster, run } = await start(t, 3)
+  const { reply, release } = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('c', 10, recipient)))
+  const busy = await run(move('e', 10, recipient))
+  t.match(busy, { ok: 0, code: 117, codeName: 'ConflictingOperationInProgress' })
+  t.match(busy['errmsg'], /currently donating range 'min: \{ k: 10 \} - max: \{ k: MaxKey \}' for namespace app\.c to shard shard02/)
+  const joined = run(move('c', 10, recipient))
+  await run({ split: 'app.e', middle: { k: 15 } })
+  await cluster.advance(5)
+  await release()
+  t.match(await reply, { ok: 1 })
+  t.match(await joined, { ok: 1 })
+  t.match(await run(move('e', 10, third)), { ok: 1 })
+  const receiving = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('e', 10, recipient)))
+  t.match((await run(move('c', 0, recipient)))['errmsg'], /currently receiving chunk \[\{ k: 10 \}, \{ k: 15 \}\) for namespace app\.e from shard03/)
+  t.match(await run(move('c', 0, third)), { ok: 0, code: 117 }, 'nor does a donor receive')
+  await receiving.release()
+  t.match(await receiving.reply, { ok: 1 })
+})
+
+t.test('a change of the collection ends its migration, which leaves nothing behind', async (t) => {
+  const { cluster, run } = await start(t, 2)
+  const changes: readonly Document[] = [
+    { createIndexes: 'c', indexes: [{ key: { n: 1 }, name: 'n_1' }], $db: 'app' },
+    { collMod: 'c', validator: { k: { $exists: true } }, $db: 'app' },
+    { dropIndexes: 'c', index: 'n_1', $db: 'app' },
+  ]
+  for (const change of changes) {
+    const { reply, release } = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('c', 10, recipient)))
+    t.match(await run(change), { ok: 1 })
+    await release()
+    t.match(await reply, { ok: 0, code: 11601 }, Object.keys(change)[0]!)
+    await cluster.advance(2000)
+    t.equal((await run({ count: 'c', $db: 'app' }, recipient))['n'], 0, 'the recipient has deleted its part')
+  }
+  const { reply, release } = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('c', 10, recipient)))
+  t.match(await run({ drop: 'c', $db: 'app' }), { ok: 1 })
+  await release()
+  t.match(await reply, { ok: 0 })
+  await cluster.advance(30_000)
+  for (const shard of cluster.shards)
+    for (const name of ['rangeDeletions', 'migrationCoordinators'])
+      t.same((await run({ find: name, $db: 'config' }, shard))['cursor']['firstBatch'], [], `${shard} ${name}`)
+  t.match(await run(move('e', 10, recipient)), { ok: 1 })
+})
+
+t.test('in the critical section writes wait, reads go on until the commit', async (t) => {
+  const { cluster, run } = await start(t, 2)
+  const { reply, release } = await heldAt(cluster, 'shard.migration.writes-blocked', () => run(move('c', 10, recipient)))
+  let written = false
+  const write = run({ update: 'c', updates: [{ q: { k: 12 }, u: { $inc: { n: 1 } } }], $db: 'app' }).then((done) => {
+    written = true
+    return done
+  })
+  t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }))['cursor']['firstBatch'].length, 1)
+  t.match(await run({ update: 'e', updates: [{ q: { k: 12 }, u: { $inc: { n: 1 } } }], $db: 'app' }), { n: 1 }, 'other collections are free')
+  t.equal(written, false)
+  await release()
+  t.match(await write, { n: 1, nModified: 1 })
+  t.match(await reply, { ok: 1 })
+  t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }))['cursor']['firstBatch'][0].n, 1)
+  t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }, recipient))['cursor']['firstBatch'][0].n, 1, 'on its new shard')
+})
+
+t.test('a cursor that was opened before goes on with what it saw', async (t) => {
+  const { cluster, run } = await start(t, 2)
+  for (const shard of cluster.shards) await run({ setParameter: 1, orphanCleanupDelaySecs: 0 }, shard)
+  const { cursor } = await run({ find: 'c', filter: {}, sort: { k: 1 }, batchSize: 2, $db: 'app' })
+  const seen = (cursor.firstBatch as { k: number }[]).map(({ k }) => k)
+  t.match(await run({ ...move('c', 10, recipient), _waitForDelete: true }), { ok: 1 })
+  const rest = await run({ getMore: cursor.id, collection: 'c', batchSize: 100, $db: 'app' })
+  seen.push(...(rest['cursor']['nextBatch'] as { k: number }[]).map(({ k }) => k))
+  t.same(seen, Array.from({ length: 20 }, (_, i) => i), 'D830: though the donor has deleted them')
+  t.equal((await run({ count: 'c', $db: 'app' }, donor))['n'], 10)
+})
+
+t.test('a document with the same _id elsewhere on the recipient stops the migration', async (t) => {
+  const { cluster, run } = await start(t, 2)
+  await run({ split: 'app.c', middle: { k: 5 } })
+  t.match(await run(move('c', 5, recipient)), { ok: 1 })
+  t.match(await run({ insert: 'c', documents: [{ _id: 15, k: 7 }], $db: 'app' }), { n: 1 })
+  const reply = await run(move('c', 10, recipient))
+  t.match(reply, { ok: 0, code: 96 })
+  t.match(reply['errmsg'], /has same _id as cloned remote document/)
+  await cluster.advance(2000)
+  t.equal((await run({ count: 'c', query: {}, $db: 'app' }, recipient))['n'], 6, 'its own documents alone')
+})

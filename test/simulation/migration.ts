@@ -1,0 +1,187 @@
+/** One migration under a virtual clock, with clients at work, in which one of its parties crashes at a named step. */
+import { createRandom, type Random } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { Ledger, type Found } from './ledger.js'
+import { SimulatedClient } from './simulated-client.js'
+
+/** Every step of a migration, in about the order in which they are passed. */
+export const migrationSteps = [
+  'config.migration.requested',
+  'shard.migration.started',
+  'shard.migration.begun',
+  'shard.migration.recipient-asked',
+  'shard.migration.recipient-started',
+  'shard.migration.recipient-prepared',
+  'shard.migration.recipient-batch-stored',
+  'shard.migration.recipient-cloned',
+  'shard.migration.recipient-steady',
+  'shard.migration.caught-up',
+  'shard.migration.writes-blocked',
+  'shard.migration.recipient-draining',
+  'shard.migration.recipient-done',
+  'shard.migration.recipient-committed',
+  'shard.migration.committing',
+  'config.migration.before-commit',
+  'config.migration.committed',
+  'shard.migration.committed',
+  'shard.migration.decided',
+  'shard.migration.settled',
+  'shard.migration.recipient-released',
+  'shard.migration.recipient-told',
+  'shard.migration.forgotten',
+  'shard.range-deleter.started',
+  'shard.range-deleter.emptied',
+] as const
+
+export type Party = 'donor' | 'recipient' | 'config'
+
+export interface Scene {
+  readonly seed: number
+  readonly step: (typeof migrationSteps)[number]
+  /** Who crashes while somebody is held at the step; null: nobody, the step itself fails. */
+  readonly crash: Party | null
+}
+
+export interface Outcome {
+  /** What is wrong at the end, one sentence each. */
+  readonly violations: readonly string[]
+  /** Was the step passed at all? */
+  readonly struck: boolean
+  readonly moved: boolean
+}
+
+const documents = 60
+const cut = 30
+const workers = 3
+const operationsOfWorker = 16
+/** Longer than orphans are kept. */
+const cleanupMs = 920_000
+
+export async function playMigration({ seed, step, crash }: Scene): Promise<Outcome> {
+  const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000 })
+  const random = createRandom(seed).fork('migration')
+  const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
+  const ledger = new Ledger()
+  const [donor, recipient] = cluster.shards as [string, string]
+  await prepare(admin, ledger, donor)
+  // Small batches, so that there are several.
+  for (const shard of cluster.shards)
+    await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 10, $db: 'admin' }), { to: shard })
+  const members: Record<Party, string> = { donor, recipient, config: 'config' }
+  const fault = await cluster.steps.arm(step, crash === null ? 'fail' : 'hold', { times: 1 })
+  let struck = false
+  const trouble = cluster.steps.struck(fault).then(async () => {
+    struck = true
+    if (crash === null) return
+    await cluster.crash(members[crash])
+    await cluster.steps.heal(fault)
+    await cluster.advance(random.fraction() * 300)
+    await cluster.restart(members[crash])
+  })
+  const moving = admin.once({ moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' })
+  await Promise.all(
+    Array.from({ length: workers }, (_, i) => work(new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`)), ledger, random.fork(`work ${i}`), i)),
+  )
+  const reply = await moving
+  await cluster.advance(cleanupMs)
+  if (struck) await trouble
+  // Who was away while ranges were deleted begins anew.
+  if (step.startsWith('shard.range-deleter.')) await cluster.advance(cleanupMs)
+  const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin))]
+  const owner = await ownerOf(admin)
+  if (reply !== null && reply['ok'] === 1 && owner !== recipient) violations.push('the move was acknowledged and has not happened')
+  await cluster.stop()
+  return { violations, struck, moved: owner === recipient }
+}
+
+async function prepare(admin: SimulatedClient, ledger: Ledger, donor: string): Promise<void> {
+  await admin.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
+  await admin.untilDone({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
+  const keys = Array.from({ length: documents }, (_, i) => i)
+  await admin.writeRetryably({
+    command: { insert: 'c', $db: 'app' },
+    documents: keys.map((k) => ({ _id: k, k, n: 0 })),
+    field: 'documents',
+  })
+  for (const key of keys) ledger.inserted(key, true)
+  await admin.untilDone({ split: 'app.c', middle: { k: cut }, $db: 'admin' })
+}
+
+/** Increments, inserts, deletes and finds; each worker has keys of its own. */
+async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
+  const own = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
+  let nextKey = 1000 + number * 1000
+  for (let i = 0; i < operationsOfWorker; i++) {
+    const key = own[random.below(own.length)]!
+    const choice = random.below(8)
+    if (choice < 4) {
+      const { done } = await client.writeRetryably({
+        command: { update: 'c', $db: 'app' },
+        documents: [{ q: { _id: key, k: key }, u: { $inc: { n: 1 } } }],
+        field: 'updates',
+      })
+      ledger.incremented(key, 1, done[0]!)
+    } else if (choice < 6) {
+      const added = nextKey++
+      const { done } = await client.writeRetryably({
+        command: { insert: 'c', $db: 'app' },
+        documents: [{ _id: added, k: added, n: 0 }],
+        field: 'documents',
+      })
+      ledger.inserted(added, done[0]!)
+      own.push(added)
+    } else if (choice < 7 && own.length > 3) {
+      own.splice(own.indexOf(key), 1)
+      const { done } = await client.writeRetryably({
+        command: { delete: 'c', $db: 'app' },
+        documents: [{ q: { _id: key, k: key }, limit: 1 }],
+        field: 'deletes',
+      })
+      ledger.deleted(key, done[0]!)
+    } else await read(client, own, choice)
+    await client.pause(4)
+  }
+}
+
+/** What the worker knows to be there it finds, once. */
+async function read(client: SimulatedClient, own: readonly number[], choice: number): Promise<void> {
+  const filter = choice === 6 ? { k: own[0] } : { _id: { $in: own } }
+  const reply = await client.once({ find: 'c', filter, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
+  if (reply === null || reply['ok'] !== 1) return
+  const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id)
+  const expected = choice === 6 ? [own[0]] : own.toSorted((a, b) => a - b)
+  if (found.join() !== expected.join()) throw new Error(`find gave ${found.join()} where ${expected.join()} had been acknowledged`)
+}
+
+async function contents(admin: SimulatedClient): Promise<Map<number, Found>> {
+  const { cursor } = await admin.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
+  const found = new Map<number, Found>()
+  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[])
+    found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
+  return found
+}
+
+/** Each shard holds what it owns and nothing else; nothing is left of the migration. */
+async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient): Promise<string[]> {
+  const wrong: string[] = []
+  const moved = (await ownerOf(admin)) === cluster.shards[1]
+  for (const [i, shard] of cluster.shards.entries()) {
+    const direct = async (collection: string, db: string): Promise<Document[]> => {
+      const reply = decode(await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }))
+      return reply['cursor']['firstBatch'] as Document[]
+    }
+    const owns = (k: number) => (k >= cut && moved ? i === 1 : i === 0)
+    for (const { k } of await direct('c', 'app')) if (!owns(k)) wrong.push(`${shard} keeps the orphan ${k}`)
+    for (const name of ['rangeDeletions', 'migrationCoordinators'])
+      for (const document of await direct(name, 'config')) wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
+  }
+  const { cursor } = await admin.untilDone({ find: 'chunks', filter: {}, $db: 'config' })
+  if (cursor.firstBatch.length !== 2) wrong.push(`there are ${cursor.firstBatch.length} chunks`)
+  return wrong
+}
+
+async function ownerOf(admin: SimulatedClient): Promise<string> {
+  const { cursor } = await admin.untilDone({ find: 'chunks', filter: { min: { k: cut } }, $db: 'config' })
+  return cursor.firstBatch[0].shard
+}

@@ -1,0 +1,23 @@
+/**
+ * Donor, recipient and config server crash at every named step of a migration, and every step fails once: afterwards the range has one
+ * owner, every document is there once, and nothing is left to be done. `SHARDLAB_LONG=1` plays five seeds.
+ */
+import t from 'tap'
+import { migrationSteps, playMigration, type Party } from './migration.js'
+
+const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
+const seeds = SHARDLAB_SEED === undefined ? (SHARDLAB_LONG === '1' ? [1, 2, 3, 4, 5] : [1]) : [Number(SHARDLAB_SEED)]
+const parties: readonly (Party | null)[] = ['donor', 'recipient', 'config', null]
+
+for (const step of migrationSteps) {
+  t.test(`D832 ${step}`, async (t) => {
+    for (const seed of seeds) {
+      for (const crash of parties) {
+        const { violations, struck } = await playMigration({ seed, step, crash })
+        const scene = `${crash === null ? 'the step fails' : `the ${crash} crashes`}, seed ${seed}`
+        t.ok(struck, `${scene}: the step is passed`)
+        t.same(violations, [], scene)
+      }
+    }
+  })
+}

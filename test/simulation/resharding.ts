@@ -1,0 +1,255 @@
+/** One resharding under a virtual clock, with clients at work, in which one of its parties crashes at a named step. */
+import { createRandom, type Random } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { Ledger, type Found } from './ledger.js'
+import { SimulatedClient } from './simulated-client.js'
+
+/** Every step of a resharding that is committed, in about the order in which they are passed. */
+export const reshardingSteps = [
+  'shard.resharding.requested',
+  'config.resharding.started',
+  'config.resharding.prepared',
+  'shard.resharding.donor-started',
+  'config.resharding.donors-ready',
+  'shard.resharding.recipient-started',
+  'shard.resharding.collection-created',
+  'config.resharding.recipients-asked',
+  'shard.resharding.batch-stored',
+  'shard.resharding.cloned',
+  'config.resharding.cloned',
+  'shard.resharding.applied',
+  'config.resharding.caught-up',
+  'shard.resharding.writes-blocked',
+  'config.resharding.writes-blocked',
+  'shard.resharding.draining',
+  'shard.resharding.consistent',
+  'config.resharding.consistent',
+  'config.resharding.before-commit',
+  'config.resharding.committed',
+  'shard.resharding.settling',
+  'shard.resharding.settled',
+  'config.resharding.participants-told',
+  'config.resharding.finished',
+] as const
+
+/** Those that only one that is given up passes. */
+export const abortSteps = ['config.resharding.aborting', 'config.resharding.participants-aborted', 'config.resharding.aborted'] as const
+
+export type ReshardingStep = (typeof reshardingSteps)[number] | (typeof abortSteps)[number]
+
+/** `primary` and `donor` give and get documents, `recipient` only gets them. */
+export type Party = 'primary' | 'donor' | 'recipient' | 'config'
+
+export interface Scene {
+  readonly seed: number
+  readonly step: ReshardingStep
+  /**
+   * Who crashes while somebody is held at the step; `abort`: nobody, it is given up there; `severed`: connections between the parties break
+   * from there on, again and again; `fail`: the step itself fails.
+   */
+  readonly trouble: Party | 'abort' | 'severed' | 'fail'
+}
+
+export interface Outcome {
+  /** What is wrong at the end, one sentence each. */
+  readonly violations: readonly string[]
+  /** Was the step passed at all? */
+  readonly struck: boolean
+  readonly committed: boolean
+  /** Code of the answer to the client who asked for it; 0: it was acknowledged, null: there was no answer. */
+  readonly code: number | null
+}
+
+const documents = 30
+const workers = 3
+const operationsOfWorker = 16
+/** Longer than everybody needs to find out what has become of it. */
+const settleMs = 30_000
+
+export async function playResharding({ seed, step, trouble }: Scene): Promise<Outcome> {
+  const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000 })
+  const random = createRandom(seed).fork('resharding')
+  const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
+  const ledger = new Ledger()
+  const [primary, donor, recipient] = cluster.shards as [string, string, string]
+  await prepare(cluster, admin, ledger, primary, donor)
+  const members: Record<Party, string> = { primary, donor, recipient, config: 'config' }
+  const hold = trouble !== 'fail'
+  const fault = await cluster.steps.arm(step, hold ? 'hold' : 'fail', { times: 1 })
+  const isAbortStep = (abortSteps as readonly string[]).includes(step)
+  let struck = false
+  const played = cluster.steps.struck(fault).then(async () => {
+    struck = true
+    if (!hold) return
+    if (trouble === 'abort') {
+      const aborting = admin.once({ abortReshardCollection: 'app.c', $db: 'admin' })
+      await cluster.advance(random.fraction() * 100)
+      await cluster.steps.heal(fault)
+      await aborting
+      return
+    }
+    if (trouble === 'severed') {
+      await cluster.steps.heal(fault)
+      await severAtRandom(cluster, Object.values(members), random.fork('severed'))
+      return
+    }
+    await cluster.crash(members[trouble])
+    await cluster.steps.heal(fault)
+    await cluster.advance(random.fraction() * 300)
+    await cluster.restart(members[trouble])
+  })
+  const client = new SimulatedClient(cluster, 2, random.fork('resharding client'))
+  const resharding = client.once({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 3, $db: 'admin' })
+  // One that is given up passes other steps.
+  const other = new SimulatedClient(cluster, 3, random.fork('aborting client'))
+  const aborting = isAbortStep ? abortSoon(cluster, other, random.fork('abort')) : Promise.resolve()
+  const worlds = Array.from({ length: workers }, (_, i) => {
+    const worker = new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`))
+    return work(worker, ledger, random.fork(`work ${i}`), i)
+  })
+  await Promise.all(worlds)
+  const reply = await resharding
+  await aborting
+  await cluster.advance(settleMs)
+  if (struck) await played
+  const entry = await entryOf(admin)
+  const committed = Object.keys(entry['key'] as object)[0] === 'm'
+  const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin, entry))]
+  const code = reply === null ? null : reply['ok'] === 1 ? 0 : (reply['code'] as number)
+  if (code === 0 && !committed) violations.push('it was acknowledged and has not happened')
+  if (code === 341 && committed) violations.push('it was given up and has happened')
+  await cluster.stop()
+  return { violations, struck, committed, code }
+}
+
+async function severAtRandom(cluster: SimulatedCluster, members: readonly string[], random: Random): Promise<void> {
+  for (let i = 0; i < 12; i++) {
+    const [one, other] = random.shuffled(members)
+    cluster.sever(one!, other!)
+    await cluster.advance(random.fraction() * 20)
+  }
+}
+
+async function abortSoon(cluster: SimulatedCluster, client: SimulatedClient, random: Random): Promise<void> {
+  for (let attempt = 0; attempt < 40; attempt++) {
+    await cluster.advance(random.fraction() * 8)
+    const reply = await client.once({ abortReshardCollection: 'app.c', $db: 'admin' })
+    if (reply !== null && reply['ok'] === 1) return
+  }
+}
+
+async function prepare(cluster: SimulatedCluster, admin: SimulatedClient, ledger: Ledger, primary: string, donor: string): Promise<void> {
+  await admin.untilDone({ enableSharding: 'app', primaryShard: primary, $db: 'admin' })
+  await admin.untilDone({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
+  await admin.untilDone({ split: 'app.c', middle: { k: documents / 2 }, $db: 'admin' })
+  await admin.untilDone({ moveChunk: 'app.c', find: { k: documents }, to: donor, _waitForDelete: true, $db: 'admin' })
+  const keys = Array.from({ length: documents }, (_, i) => i)
+  await admin.writeRetryably({
+    command: { insert: 'c', $db: 'app' },
+    documents: keys.map((k) => ({ _id: k, k, m: (k * 31) % 100, n: 0 })),
+    field: 'documents',
+  })
+  for (const key of keys) ledger.inserted(key, true)
+  // Small batches, so that there are several.
+  for (const shard of cluster.shards)
+    await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 5, $db: 'admin' }), { to: shard })
+}
+
+/** Increments, changes of the new key, inserts, deletes and finds; each worker has keys of its own. */
+async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
+  const own = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
+  let nextKey = 1000 + number * 1000
+  for (let i = 0; i < operationsOfWorker; i++) {
+    const key = own[random.below(own.length)]!
+    const choice = random.below(10)
+    if (choice < 4) {
+      const { done } = await client.writeRetryably({
+        command: { update: 'c', $db: 'app' },
+        documents: [{ q: { _id: key, k: key }, u: { $inc: { n: 1 } } }],
+        field: 'updates',
+      })
+      ledger.incremented(key, 1, done[0]!)
+    } else if (choice < 6) await changeKey(client, key, random)
+    else if (choice < 8) {
+      const added = nextKey++
+      const { done } = await client.writeRetryably({
+        command: { insert: 'c', $db: 'app' },
+        documents: [{ _id: added, k: added, m: random.below(100), n: 0 }],
+        field: 'documents',
+      })
+      ledger.inserted(added, done[0]!)
+      own.push(added)
+    } else if (choice < 9 && own.length > 3) {
+      own.splice(own.indexOf(key), 1)
+      const { done } = await client.writeRetryably({
+        command: { delete: 'c', $db: 'app' },
+        documents: [{ q: { _id: key, k: key }, limit: 1 }],
+        field: 'deletes',
+      })
+      ledger.deleted(key, done[0]!)
+    } else await readOwn(client, own)
+    await client.pause(6)
+  }
+}
+
+/** After the commit the document moves for it, and a repetition hears that it has become a transaction. */
+async function changeKey(client: SimulatedClient, key: number, random: Random): Promise<void> {
+  const update = { $set: { m: random.below(100) } }
+  await client.retryably({ findAndModify: 'c', query: { _id: key, k: key }, update, $db: 'app' }, () => null, [217])
+}
+
+/** What the worker knows to be there it finds, once. */
+async function readOwn(client: SimulatedClient, own: readonly number[]): Promise<void> {
+  const reply = await client.once({ find: 'c', filter: { _id: { $in: own } }, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
+  if (reply === null || reply['ok'] !== 1) return
+  const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id)
+  const expected = own.toSorted((a, b) => a - b)
+  if (found.join() !== expected.join()) throw new Error(`find gave ${found.join()} where ${expected.join()} had been acknowledged`)
+}
+
+async function contents(admin: SimulatedClient): Promise<Map<number, Found>> {
+  const { cursor } = await admin.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
+  const found = new Map<number, Found>()
+  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[])
+    found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
+  return found
+}
+
+/** Each shard holds what it owns and nothing else; nothing is left of the resharding. */
+async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient, entry: Document): Promise<string[]> {
+  const wrong: string[] = []
+  const find = async (collection: string, filter: Document = {}): Promise<Document[]> =>
+    (await admin.untilDone({ find: collection, filter, batchSize: 10_000, $db: 'config' }))['cursor'].firstBatch
+  const chunks = (await find('chunks')).filter(({ uuid }) => String(uuid) === String(entry['uuid']))
+  if ((await find('chunks')).length !== chunks.length) wrong.push('chunks of another collection are left')
+  for (const document of await find('reshardingOperations')) wrong.push(`config.reshardingOperations has ${JSON.stringify(document)}`)
+  const entries = await find('collections')
+  if (entries.length !== 1) wrong.push(`config.collections has ${entries.map(({ _id }) => _id).join()}`)
+  for (const name of ['reshardingFields', 'allowMigrations']) if (name in entry) wrong.push(`the collection's entry has ${name}`)
+  const path = Object.keys(entry['key'] as object)[0]!
+  for (const shard of cluster.shards) {
+    const direct = async (collection: string, db: string): Promise<Document[]> => {
+      const reply = decode(await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }))
+      return reply['cursor']['firstBatch'] as Document[]
+    }
+    const bound = (value: unknown, end: number) => (typeof value === 'number' ? value : end)
+    const owned = chunks
+      .filter((chunk) => chunk['shard'] === shard)
+      .map(({ min, max }) => [bound(min[path], -Infinity), bound(max[path], Infinity)] as const)
+    for (const document of await direct('c', 'app')) {
+      const value = document[path] as number
+      if (!owned.some(([min, max]) => value >= min && value < max)) wrong.push(`${shard} keeps the orphan ${document['_id']}`)
+    }
+    for (const name of ['localReshardingOperations.donor', 'localReshardingOperations.recipient', 'system.sharding_ddl_coordinators'])
+      for (const document of await direct(name, 'config')) wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
+    const listed = decode(await cluster.command(encode({ listCollections: 1, $db: 'app' }), { to: shard }))
+    for (const { name } of listed['cursor']['firstBatch'] as { name: string }[]) if (name !== 'c') wrong.push(`${shard} has a collection ${name}`)
+  }
+  return wrong
+}
+
+async function entryOf(admin: SimulatedClient): Promise<Document> {
+  const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
+  return cursor.firstBatch[0]
+}
