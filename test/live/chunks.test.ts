@@ -15,7 +15,14 @@ interface World {
 }
 
 async function withCluster(emulate: EmulatedVersion, work: (world: World) => Promise<void>): Promise<void> {
-  await using cluster = await ShardedCluster.start({ shards: 2, mongos: 2, port: 0, runtime: 'inline', emulate, balancerRoundIntervalMs: 100_000 })
+  await using cluster = await ShardedCluster.start({
+    shards: 2,
+    mongos: 2,
+    port: 0,
+    runtime: 'inline',
+    emulate,
+    balancerRoundIntervalMs: 100_000,
+  })
   const client = new MongoClient(`mongodb://${cluster.mongos[0]!}/`)
   try {
     const admin = client.db('admin')

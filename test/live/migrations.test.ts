@@ -91,7 +91,10 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
     increments.delete(_id)
   }
   t.equal(increments.size, 0)
-  const owners = await client.db('config').collection('chunks').distinct('shard', { min: { $gte: { k: 0 } } })
+  const owners = await client
+    .db('config')
+    .collection('chunks')
+    .distinct('shard', { min: { $gte: { k: 0 } } })
   t.ok(owners.includes(other))
   const tasks = await direct(cluster, primary, (shard) => shard.db('config').collection('rangeDeletions').find().toArray())
   t.equal(tasks.length, 3, 'the donor will delete what it gave away')
@@ -105,7 +108,15 @@ t.test('a repeated write is done once, whichever shard it reaches', async (t) =>
   t.teardown(() => raw.close())
   const lsid = { id: new Binary(randomBytes(16), 4) }
   const update = { update: 'c', updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }], lsid, txnNumber: Long.fromNumber(1), $db: 'app' }
-  const modify = { findAndModify: 'c', query: { k: 16 }, update: { $inc: { n: 1 } }, new: true, lsid, txnNumber: Long.fromNumber(2), $db: 'app' }
+  const modify = {
+    findAndModify: 'c',
+    query: { k: 16 },
+    update: { $inc: { n: 1 } },
+    new: true,
+    lsid,
+    txnNumber: Long.fromNumber(2),
+    $db: 'app',
+  }
   t.match(await raw.command(update), { n: 1, nModified: 1 })
   await admin.command({ moveChunk: 'app.c', find: { k: 15 }, to: other })
   t.match(await raw.command(update), { n: 1, nModified: 1 }, 'the recipient knows of it')
@@ -122,7 +133,9 @@ t.test('what the moved shard and the catalog look like', async (t) => {
   await app.collection('c').createIndex({ n: 1 }, { name: 'by n' })
   await shard(admin, app, 'c', 100, 40)
   const { uuid } = (await config.collection<Document>('collections').findOne({ _id: 'app.c' as never }))!
-  const reply = await admin.command({ moveChunk: 'app.c', bounds: [{ k: 40 }, { k: { $maxKey: 1 } }], to: other }).catch((error: MongoServerError) => error)
+  const reply = await admin
+    .command({ moveChunk: 'app.c', bounds: [{ k: 40 }, { k: { $maxKey: 1 } }], to: other })
+    .catch((error: MongoServerError) => error)
   t.equal((reply as MongoServerError).code, 656452, 'a document that says maxKey is not MaxKey')
   const moved = await admin.command({ moveChunk: 'app.c', find: { k: 40 }, to: other })
   t.type(moved['millis'], 'number')
@@ -138,11 +151,11 @@ t.test('what the moved shard and the catalog look like', async (t) => {
   const [task] = await direct(cluster, primary, (shard) => shard.db('config').collection('rangeDeletions').find().toArray())
   t.match(task, { nss: 'app.c', donorShardId: primary, whenToClean: 'delayed', range: { min: { k: 40 } }, keyPattern: { k: 1 } })
   t.equal(Number(task!['numOrphanDocs']), 60)
-  const changes = await config.collection('changelog').find({ what: /^moveChunk/ }).toArray()
-  t.same(
-    changes.map(({ what }) => what as string).sort(),
-    ['moveChunk.commit', 'moveChunk.from', 'moveChunk.start', 'moveChunk.to'],
-  )
+  const changes = await config
+    .collection('changelog')
+    .find({ what: /^moveChunk/ })
+    .toArray()
+  t.same(changes.map(({ what }) => what as string).sort(), ['moveChunk.commit', 'moveChunk.from', 'moveChunk.start', 'moveChunk.to'])
   const detailsOf = (what: string) => changes.find((change) => change['what'] === what)!['details'] as Document
   t.match(detailsOf('moveChunk.start'), { min: { k: 40 }, from: primary, to: other })
   t.match(detailsOf('moveChunk.commit'), { counts: { cloned: 60, catchup: 0, steady: 0 } })

@@ -27,7 +27,10 @@ t.test('what others may do meanwhile, and what they see', async (t) => {
   t.equal(await codeOf(world.admin({ moveChunk: 'app.c', find: { k: 0 }, to: 'shard03' })), 117)
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.other', key: { m: 1 }, numInitialChunks: 2 })), 338)
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { n: 1 } })), 117)
-  const operations = await world.client.db('admin').aggregate([{ $currentOp: { allUsers: true } }, { $match: { 'originatingCommand.reshardCollection': 'app.c' } }]).toArray()
+  const operations = await world.client
+    .db('admin')
+    .aggregate([{ $currentOp: { allUsers: true } }, { $match: { 'originatingCommand.reshardCollection': 'app.c' } }])
+    .toArray()
   const donors = operations.filter(({ donorState }) => donorState !== undefined)
   const recipients = operations.filter(({ recipientState }) => recipientState !== undefined)
   t.same(donors.map(({ shard, donorState }) => [shard, donorState]).sort(), [
@@ -39,7 +42,10 @@ t.test('what others may do meanwhile, and what they see', async (t) => {
     ['shard02', 'applying'],
     ['shard03', 'applying'],
   ])
-  t.equal(recipients.reduce((sum, { documentsCopied }) => sum + Number(documentsCopied), 0), 300)
+  t.equal(
+    recipients.reduce((sum, { documentsCopied }) => sum + Number(documentsCopied), 0),
+    300,
+  )
   t.match(donors[0], { type: 'op', desc: /^ReshardingMetricsDonorService /, op: 'command', ns: 'app.c' })
   const joined = codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 6 }))
   await world.admin({ abortReshardCollection: 'app.c' })
@@ -143,7 +149,8 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
   const found = new Map((await collections[0]!.find().toArray()).map((document) => [document._id, document]))
   t.equal(await collections[1]!.countDocuments({}), found.size, 'nothing is there twice')
   t.equal(found.size, count + added.length - removed.length)
-  for (const [key, times] of increments) if (found.get(key)?.n !== times) t.fail(`${key} was incremented ${found.get(key)?.n} times, not ${times}`)
+  for (const [key, times] of increments)
+    if (found.get(key)?.n !== times) t.fail(`${key} was incremented ${found.get(key)?.n} times, not ${times}`)
 })
 
 t.test('D835 it lasts no longer than it must', async (t) => {

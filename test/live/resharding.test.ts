@@ -24,7 +24,11 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
       [0, 1, 2, 3, 4, 5].map((minor) => String(Long.fromBits(minor, 1, true))),
     )
     const perShard = new Map(world.cluster.shards.map(({ id }) => [id, chunks.filter(({ shard }) => shard === id)]))
-    t.same([...perShard.values()].map(({ length }) => length), [2, 2, 2], 'every shard has as many')
+    t.same(
+      [...perShard.values()].map(({ length }) => length),
+      [2, 2, 2],
+      'every shard has as many',
+    )
     let total = 0
     for (const { id } of world.cluster.shards) {
       const shard = (await world.direct(id)).db('app')
@@ -35,7 +39,10 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
         values.every(({ m }) => owned.some(({ min, max }) => !(m < min.m) && !(m >= max.m))),
         `${id} has nothing but what is its own`,
       )
-      t.ok((await shard.collection('c').indexExists('m_1')) && (await shard.collection('c').indexExists('k_1')), 'indexes came along, and one was made')
+      t.ok(
+        (await shard.collection('c').indexExists('m_1')) && (await shard.collection('c').indexExists('k_1')),
+        'indexes came along, and one was made',
+      )
       t.same(
         (await shard.listCollections().toArray()).map(({ name }) => name),
         ['c'],
@@ -45,7 +52,10 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
     t.equal(await app.collection<Numbered>('c').countDocuments({ m: 77 }), 1)
     const explained = await app.collection('c').find({ m: 77 }).explain('queryPlanner')
     t.equal(explained['queryPlanner'].winningPlan.stage, 'SINGLE_SHARD')
-    const transitions = await world.config.collection('changelog').find({ what: 'resharding.coordinator.transition', ns: 'app.c' }).toArray()
+    const transitions = await world.config
+      .collection('changelog')
+      .find({ what: 'resharding.coordinator.transition', ns: 'app.c' })
+      .toArray()
     t.same(
       transitions.map(({ details }) => details.newState),
       ['initializing', 'preparing-to-donate', 'cloning', 'applying', 'blocking-writes', 'committing', 'done'],
@@ -67,19 +77,29 @@ t.test('hashed keys, zones and chunks that were given', async (t) => {
   await world.admin({ reshardCollection: 'app.c', key: { m: 'hashed' }, numInitialChunks: 9 })
   const hashed = await world.chunks('app.c')
   t.equal(hashed.length, 9)
-  t.ok(hashed.slice(1).every(({ min }) => Math.abs(Number(min.m)) > 2 ** 40), 'bounds are hashes of keys that are there')
+  t.ok(
+    hashed.slice(1).every(({ min }) => Math.abs(Number(min.m)) > 2 ** 40),
+    'bounds are hashes of keys that are there',
+  )
   t.equal(await world.app.collection('c').countDocuments({}), 1000)
   await world.admin({ addShardToZone: 'shard03', zone: 'high' })
   const zones = [{ zone: 'high', min: { m: 500 }, max: { m: new MaxKey() } }]
   await world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 4, zones })
   const chunks = await world.chunks('app.c')
-  t.ok(chunks.some(({ min }) => min.m === 500), 'the bound of a zone is one of chunks')
+  t.ok(
+    chunks.some(({ min }) => min.m === 500),
+    'the bound of a zone is one of chunks',
+  )
   t.ok(chunks.filter(({ min }) => min.m >= 500).every(({ shard }) => shard === 'shard03'))
   t.same(
     (await world.config.collection('tags').find().toArray()).map(({ ns, min, tag }) => ({ ns, min, tag })),
     [{ ns: 'app.c', min: { m: 500 }, tag: 'high' }],
   )
-  t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { k: 1 }, numInitialChunks: 2 })), 2, 'who has zones must say what becomes of them')
+  t.equal(
+    await codeOf(world.admin({ reshardCollection: 'app.c', key: { k: 1 }, numInitialChunks: 2 })),
+    2,
+    'who has zones must say what becomes of them',
+  )
   const _presetReshardedChunks = [
     { recipientShardId: 'shard03', min: { k: new MinKey() }, max: { k: 10 } },
     { recipientShardId: 'shard02', min: { k: 10 }, max: { k: new MaxKey() } },
@@ -103,10 +123,16 @@ t.test('the same key with forceRedistribution and shardDistribution, 8.0', async
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, forceRedistribution: true })), 72)
   const force = { reshardCollection: 'app.c', key: { k: 1 }, forceRedistribution: true }
   await world.admin({ ...force, numInitialChunks: 1, shardDistribution: [{ shard: 'shard02' }] })
-  t.same((await world.chunks('app.c')).map(({ shard }) => shard), ['shard02'])
+  t.same(
+    (await world.chunks('app.c')).map(({ shard }) => shard),
+    ['shard02'],
+  )
   const whole = { shard: 'shard03', min: { k: new MinKey() }, max: { k: new MaxKey() } }
   await world.admin({ ...force, shardDistribution: [whole] })
-  t.same((await world.chunks('app.c')).map(({ shard }) => shard), ['shard03'])
+  t.same(
+    (await world.chunks('app.c')).map(({ shard }) => shard),
+    ['shard03'],
+  )
   t.equal(await codeOf(world.admin({ ...force, shardDistribution: [{ ...whole, shard: 'nowhere' }] })), 70)
   t.equal(await codeOf(world.admin({ ...force, shardDistribution: [{ ...whole, min: { k: 0 } }] })), 72)
   t.equal(await codeOf(world.admin({ ...force, shardDistribution: [whole, { shard: 'shard01' }] })), 72)
@@ -131,7 +157,10 @@ t.test('what is refused changes nothing', async (t) => {
   t.equal(await reshard({ numInitialChunks: 1000 }), 4952606, 'not so many different keys')
   t.equal(await reshard({ key: { nothing: 1 }, numInitialChunks: 3 }), 4952606, 'one key makes two chunks')
   t.equal(await reshard({ zones: [{ zone: 'z', min: { m: 5 }, max: { m: 10 } }] }), 405, 'no shard carries it')
-  const overlapping = [{ zone: 'z', min: { m: 5 }, max: { m: 10 } }, { zone: 'z', min: { m: 9 }, max: { m: 12 } }]
+  const overlapping = [
+    { zone: 'z', min: { m: 5 }, max: { m: 10 } },
+    { zone: 'z', min: { m: 9 }, max: { m: 12 } },
+  ]
   t.equal(await reshard({ zones: overlapping }), 2)
   t.equal(await reshard({ zones: [{ min: { m: 5 }, max: { m: 10 } }] }), 40414)
   t.equal(await reshard({ _presetReshardedChunks: [] }), 2)
@@ -150,7 +179,10 @@ t.test('what is refused changes nothing', async (t) => {
   await world.app.collection<Document>('c').insertOne({ _id: 7 as never, k: 199.5, m: 7 })
   t.equal(await reshard({ numInitialChunks: 1 }), 11000, 'two documents of one _id on one shard')
   await world.app.collection<Document>('c').deleteOne({ _id: 7 as never, k: 199.5 })
-  t.equal(JSON.stringify([await world.entry('app.c'), await world.chunks('app.c')].map(withoutTimes)), JSON.stringify((JSON.parse(before) as unknown[]).map(withoutTimes)))
+  t.equal(
+    JSON.stringify([await world.entry('app.c'), await world.chunks('app.c')].map(withoutTimes)),
+    JSON.stringify((JSON.parse(before) as unknown[]).map(withoutTimes)),
+  )
   t.equal(await world.config.collection('reshardingOperations').countDocuments({}), 0)
   t.equal(await world.app.collection('c').countDocuments({}), 200)
   t.equal(await reshard({}), 'ok')
@@ -162,4 +194,3 @@ function withoutTimes(value: unknown): unknown {
   if (!Array.isArray(copy)) delete copy['lastmod']
   return copy
 }
-

@@ -12,7 +12,7 @@ function analyser(world: AnalysedCluster) {
     world.admin({ analyzeShardKey: ns, key, readWriteDistribution: false, ...options })
   return {
     analyze,
-    async characteristics(key: Document, options: Document = {}): Promise<Document> {
+    characteristics: async (key: Document, options: Document = {}): Promise<Document> => {
       const reply = await analyze(key, options)
       if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
       return reply['keyCharacteristics'] as Document

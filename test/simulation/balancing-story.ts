@@ -3,7 +3,8 @@ import { createRandom, type Random } from '@shardlab/actor'
 import { NotSettledError } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { BalancedCluster, range } from './balanced-cluster.js'
-import { Ledger, type Found } from './ledger.js'
+import { Ledger } from './ledger.js'
+import { contents, LedgerWorker } from './ledger-worker.js'
 import type { SimulatedClient } from './simulated-client.js'
 
 export interface BalancingStory {
@@ -74,43 +75,20 @@ export async function playBalancing({ seed, emulate, victims }: BalancingStory):
   return { violations, migrations, crashes, traceHash }
 }
 
-/** Increments, inserts, deletes and finds; each worker has keys of its own. */
+/** Increments, inserts, deletes and finds. */
 async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
-  const own = range(documents / workers).map((i) => i * workers + number)
-  let nextKey = 10_000 + number * 10_000
+  const keys = range(documents / workers).map((i) => i * workers + number)
+  const fill = () => ({ pad: 'x'.repeat(350) })
+  const worker = new LedgerWorker({ client, ledger, keys, nextKey: 10_000 + number * 10_000, fill })
   for (let i = 0; i < operations; i++) {
-    const key = own[random.below(own.length)]!
+    const key = worker.keys[random.below(worker.keys.length)]!
     const choice = random.below(8)
-    const write = (field: 'updates' | 'documents' | 'deletes', name: string, document: object) =>
-      client.writeRetryably({ command: { [name]: 'c', $db: 'app' }, documents: [document], field })
-    if (choice < 3) ledger.incremented(key, 1, (await write('updates', 'update', { q: { k: key }, u: { $inc: { n: 1 } } })).done[0]!)
-    else if (choice < 6) {
-      const added = nextKey++
-      ledger.inserted(added, (await write('documents', 'insert', { _id: added, k: added, n: 0, pad: 'x'.repeat(350) })).done[0]!)
-      own.push(added)
-    } else if (choice < 7) {
-      own.splice(own.indexOf(key), 1)
-      ledger.deleted(key, (await write('deletes', 'delete', { q: { k: key }, limit: 1 })).done[0]!)
-    } else await read(client, own)
+    if (choice < 3) await worker.increment(key)
+    else if (choice < 6) await worker.insert()
+    else if (choice < 7) await worker.delete(key)
+    else await worker.find()
     await client.pause(spreadMs)
   }
-}
-
-/** What the worker knows to be there it finds, once. */
-async function read(client: SimulatedClient, own: readonly number[]): Promise<void> {
-  const filter = { _id: { $in: own } }
-  const reply = await client.once({ find: 'c', filter, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
-  if (reply === null || reply['ok'] !== 1) return
-  const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id)
-  const expected = own.toSorted((a, b) => a - b)
-  if (found.join() !== expected.join()) throw new Error(`find gave ${found.join()} where ${expected.join()} had been acknowledged`)
-}
-
-async function contents(admin: SimulatedClient): Promise<Map<number, Found>> {
-  const { cursor } = await admin.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
-  const found = new Map<number, Found>()
-  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[]) found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
-  return found
 }
 
 /** Each shard holds what it owns and nothing else. */

@@ -28,7 +28,11 @@ async function start(
 }
 
 /** Starts a migration and resolves when it is held at the step. */
-async function heldAt(cluster: SimulatedCluster, step: string, start: () => Promise<Document>): Promise<{ reply: Promise<Document>; release: () => Promise<void> }> {
+async function heldAt(
+  cluster: SimulatedCluster,
+  step: string,
+  start: () => Promise<Document>,
+): Promise<{ reply: Promise<Document>; release: () => Promise<void> }> {
   const fault = await cluster.steps.arm(step, 'hold', { times: 1 })
   const reply = start()
   let struck = false
@@ -49,7 +53,10 @@ t.test('how a busy shard refuses, by version', async (t) => {
     ['4.0', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
     ['4.4', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
     ['5.0', 'balancer operation because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
-    ['6.0.2', "balancer operation because this shard is currently donating range 'min: { k: 10 } - max: { k: MaxKey }' for namespace app.c to shard shard02"],
+    [
+      '6.0.2',
+      "balancer operation because this shard is currently donating range 'min: { k: 10 } - max: { k: MaxKey }' for namespace app.c to shard shard02",
+    ],
   ] as [EmulatedVersion, string][]) {
     const { cluster, run } = await start(t, 3, version)
     const { reply, release } = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('c', 10, recipient)))
@@ -73,7 +80,10 @@ t.test('a shard takes part in one migration at a time; an equal request joins', 
   t.match(await joined, { ok: 1 })
   t.match(await run(move('e', 10, third)), { ok: 1 })
   const receiving = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('e', 10, recipient)))
-  t.match((await run(move('c', 0, recipient)))['errmsg'], /currently receiving chunk \[\{ k: 10 \}, \{ k: 15 \}\) for namespace app\.e from shard03/)
+  t.match(
+    (await run(move('c', 0, recipient)))['errmsg'],
+    /currently receiving chunk \[\{ k: 10 \}, \{ k: 15 \}\) for namespace app\.e from shard03/,
+  )
   t.match(await run(move('c', 0, third)), { ok: 0, code: 117 }, 'nor does a donor receive')
   await receiving.release()
   t.match(await receiving.reply, { ok: 1 })
@@ -114,7 +124,11 @@ t.test('in the critical section writes wait, reads go on until the commit', asyn
     return done
   })
   t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }))['cursor']['firstBatch'].length, 1)
-  t.match(await run({ update: 'e', updates: [{ q: { k: 12 }, u: { $inc: { n: 1 } } }], $db: 'app' }), { n: 1 }, 'other collections are free')
+  t.match(
+    await run({ update: 'e', updates: [{ q: { k: 12 }, u: { $inc: { n: 1 } } }], $db: 'app' }),
+    { n: 1 },
+    'other collections are free',
+  )
   t.equal(written, false)
   await release()
   t.match(await write, { n: 1, nModified: 1 })
@@ -131,7 +145,11 @@ t.test('a cursor that was opened before goes on with what it saw', async (t) => 
   t.match(await run({ ...move('c', 10, recipient), _waitForDelete: true }), { ok: 1 })
   const rest = await run({ getMore: cursor.id, collection: 'c', batchSize: 100, $db: 'app' })
   seen.push(...(rest['cursor']['nextBatch'] as { k: number }[]).map(({ k }) => k))
-  t.same(seen, Array.from({ length: 20 }, (_, i) => i), 'D830: though the donor has deleted them')
+  t.same(
+    seen,
+    Array.from({ length: 20 }, (_, i) => i),
+    'D830: though the donor has deleted them',
+  )
   t.equal((await run({ count: 'c', $db: 'app' }, donor))['n'], 10)
 })
 

@@ -2,7 +2,8 @@
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
-import { Ledger, type Found } from './ledger.js'
+import { Ledger } from './ledger.js'
+import { contents, LedgerWorker } from './ledger-worker.js'
 import { SimulatedClient } from './simulated-client.js'
 
 /** Every step of a migration, in about the order in which they are passed. */
@@ -59,7 +60,9 @@ const operationsOfWorker = 16
 const cleanupMs = 920_000
 
 export async function playMigration({ seed, step, crash }: Scene): Promise<Outcome> {
-  const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000 })
+  // Rounds of the balancer would take half of the time.
+  const balancerRoundIntervalMs = 2 * cleanupMs
+  const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs })
   const random = createRandom(seed).fork('migration')
   const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
   const ledger = new Ledger()
@@ -81,7 +84,9 @@ export async function playMigration({ seed, step, crash }: Scene): Promise<Outco
   })
   const moving = admin.once({ moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' })
   await Promise.all(
-    Array.from({ length: workers }, (_, i) => work(new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`)), ledger, random.fork(`work ${i}`), i)),
+    Array.from({ length: workers }, (_, i) =>
+      work(new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`)), ledger, random.fork(`work ${i}`), i),
+    ),
   )
   const reply = await moving
   await cluster.advance(cleanupMs)
@@ -108,58 +113,21 @@ async function prepare(admin: SimulatedClient, ledger: Ledger, donor: string): P
   await admin.untilDone({ split: 'app.c', middle: { k: cut }, $db: 'admin' })
 }
 
-/** Increments, inserts, deletes and finds; each worker has keys of its own. */
+/** Increments, inserts, deletes and finds. */
 async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
-  const own = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
-  let nextKey = 1000 + number * 1000
+  const keys = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
+  const worker = new LedgerWorker({ client, ledger, keys, nextKey: 1000 + number * 1000 })
   for (let i = 0; i < operationsOfWorker; i++) {
-    const key = own[random.below(own.length)]!
+    const key = worker.keys[random.below(worker.keys.length)]!
     const choice = random.below(8)
-    if (choice < 4) {
-      const { done } = await client.writeRetryably({
-        command: { update: 'c', $db: 'app' },
-        documents: [{ q: { _id: key, k: key }, u: { $inc: { n: 1 } } }],
-        field: 'updates',
-      })
-      ledger.incremented(key, 1, done[0]!)
-    } else if (choice < 6) {
-      const added = nextKey++
-      const { done } = await client.writeRetryably({
-        command: { insert: 'c', $db: 'app' },
-        documents: [{ _id: added, k: added, n: 0 }],
-        field: 'documents',
-      })
-      ledger.inserted(added, done[0]!)
-      own.push(added)
-    } else if (choice < 7 && own.length > 3) {
-      own.splice(own.indexOf(key), 1)
-      const { done } = await client.writeRetryably({
-        command: { delete: 'c', $db: 'app' },
-        documents: [{ q: { _id: key, k: key }, limit: 1 }],
-        field: 'deletes',
-      })
-      ledger.deleted(key, done[0]!)
-    } else await read(client, own, choice)
+    const [first] = worker.keys as [number]
+    if (choice < 4) await worker.increment(key)
+    else if (choice < 6) await worker.insert()
+    else if (choice === 6 && worker.keys.length > 3) await worker.delete(key)
+    else if (choice === 6) await worker.find({ k: first }, [first])
+    else await worker.find()
     await client.pause(4)
   }
-}
-
-/** What the worker knows to be there it finds, once. */
-async function read(client: SimulatedClient, own: readonly number[], choice: number): Promise<void> {
-  const filter = choice === 6 ? { k: own[0] } : { _id: { $in: own } }
-  const reply = await client.once({ find: 'c', filter, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
-  if (reply === null || reply['ok'] !== 1) return
-  const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id)
-  const expected = choice === 6 ? [own[0]] : own.toSorted((a, b) => a - b)
-  if (found.join() !== expected.join()) throw new Error(`find gave ${found.join()} where ${expected.join()} had been acknowledged`)
-}
-
-async function contents(admin: SimulatedClient): Promise<Map<number, Found>> {
-  const { cursor } = await admin.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
-  const found = new Map<number, Found>()
-  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[])
-    found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
-  return found
 }
 
 /** Each shard holds what it owns and nothing else; nothing is left of the migration. */

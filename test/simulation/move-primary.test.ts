@@ -192,7 +192,7 @@ t.test('what movePrimary refuses', async (t) => {
     t.match(await move({ movePrimary: 'app' }), { code: 40414 })
     t.match(await move({ movePrimary: 'app', to: '' }), { code: 72 })
     t.match(await move({ movePrimary: 'app', to: 1 }), { code: 14 })
-    t.match(await move({ movePrimary: 1, to: 'shard02' }), { code: 14 })
+    t.match(await move({ movePrimary: 1, to: 'shard02' }), { code: 73 })
     for (const db of ['admin', 'config'])
       t.match(await move({ movePrimary: db, to: 'shard02' }), { code: 72, errmsg: `Can't move primary for ${db} database` })
     t.equal(await primaryOf(admin), 'shard01', 'nothing of that changed anything')

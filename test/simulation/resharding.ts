@@ -2,7 +2,8 @@
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
-import { Ledger, type Found } from './ledger.js'
+import { Ledger } from './ledger.js'
+import { contents, LedgerWorker } from './ledger-worker.js'
 import { SimulatedClient } from './simulated-client.js'
 
 /** Every step of a resharding that is committed, in about the order in which they are passed. */
@@ -68,7 +69,8 @@ const operationsOfWorker = 16
 const settleMs = 30_000
 
 export async function playResharding({ seed, step, trouble }: Scene): Promise<Outcome> {
-  const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000 })
+  const balancerRoundIntervalMs = 10 * settleMs
+  const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs })
   const random = createRandom(seed).fork('resharding')
   const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
   const ledger = new Ledger()
@@ -156,39 +158,19 @@ async function prepare(cluster: SimulatedCluster, admin: SimulatedClient, ledger
     await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 5, $db: 'admin' }), { to: shard })
 }
 
-/** Increments, changes of the new key, inserts, deletes and finds; each worker has keys of its own. */
+/** Increments, changes of the new key, inserts, deletes and finds. */
 async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
-  const own = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
-  let nextKey = 1000 + number * 1000
+  const keys = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
+  const fill = () => ({ m: random.below(100) })
+  const worker = new LedgerWorker({ client, ledger, keys, nextKey: 1000 + number * 1000, fill })
   for (let i = 0; i < operationsOfWorker; i++) {
-    const key = own[random.below(own.length)]!
+    const key = worker.keys[random.below(worker.keys.length)]!
     const choice = random.below(10)
-    if (choice < 4) {
-      const { done } = await client.writeRetryably({
-        command: { update: 'c', $db: 'app' },
-        documents: [{ q: { _id: key, k: key }, u: { $inc: { n: 1 } } }],
-        field: 'updates',
-      })
-      ledger.incremented(key, 1, done[0]!)
-    } else if (choice < 6) await changeKey(client, key, random)
-    else if (choice < 8) {
-      const added = nextKey++
-      const { done } = await client.writeRetryably({
-        command: { insert: 'c', $db: 'app' },
-        documents: [{ _id: added, k: added, m: random.below(100), n: 0 }],
-        field: 'documents',
-      })
-      ledger.inserted(added, done[0]!)
-      own.push(added)
-    } else if (choice < 9 && own.length > 3) {
-      own.splice(own.indexOf(key), 1)
-      const { done } = await client.writeRetryably({
-        command: { delete: 'c', $db: 'app' },
-        documents: [{ q: { _id: key, k: key }, limit: 1 }],
-        field: 'deletes',
-      })
-      ledger.deleted(key, done[0]!)
-    } else await readOwn(client, own)
+    if (choice < 4) await worker.increment(key)
+    else if (choice < 6) await changeKey(client, key, random)
+    else if (choice < 8) await worker.insert()
+    else if (choice < 9 && worker.keys.length > 3) await worker.delete(key)
+    else await worker.find()
     await client.pause(6)
   }
 }
@@ -197,23 +179,6 @@ async function work(client: SimulatedClient, ledger: Ledger, random: Random, num
 async function changeKey(client: SimulatedClient, key: number, random: Random): Promise<void> {
   const update = { $set: { m: random.below(100) } }
   await client.retryably({ findAndModify: 'c', query: { _id: key, k: key }, update, $db: 'app' }, () => null, [217])
-}
-
-/** What the worker knows to be there it finds, once. */
-async function readOwn(client: SimulatedClient, own: readonly number[]): Promise<void> {
-  const reply = await client.once({ find: 'c', filter: { _id: { $in: own } }, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
-  if (reply === null || reply['ok'] !== 1) return
-  const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id)
-  const expected = own.toSorted((a, b) => a - b)
-  if (found.join() !== expected.join()) throw new Error(`find gave ${found.join()} where ${expected.join()} had been acknowledged`)
-}
-
-async function contents(admin: SimulatedClient): Promise<Map<number, Found>> {
-  const { cursor } = await admin.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
-  const found = new Map<number, Found>()
-  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[])
-    found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
-  return found
 }
 
 /** Each shard holds what it owns and nothing else; nothing is left of the resharding. */
@@ -244,7 +209,8 @@ async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient, entr
     for (const name of ['localReshardingOperations.donor', 'localReshardingOperations.recipient', 'system.sharding_ddl_coordinators'])
       for (const document of await direct(name, 'config')) wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
     const listed = decode(await cluster.command(encode({ listCollections: 1, $db: 'app' }), { to: shard }))
-    for (const { name } of listed['cursor']['firstBatch'] as { name: string }[]) if (name !== 'c') wrong.push(`${shard} has a collection ${name}`)
+    for (const { name } of listed['cursor']['firstBatch'] as { name: string }[])
+      if (name !== 'c') wrong.push(`${shard} has a collection ${name}`)
   }
   return wrong
 }

@@ -161,8 +161,8 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
       writeErrors: [
         {
           code: 11000,
-          keyPattern: { _id: 1 },
-          keyValue: { _id: a },
+          // Routers up to 5.0 keep nothing of an error but its message.
+          ...(emulate === '4.4' ? {} : { keyPattern: { _id: 1 }, keyValue: { _id: a } }),
           errmsg:
             /^Failed to update document's shard key field\. There is either an orphan for this document or _id for this collection is not globally unique\. :: caused by :: During insert stage of updating a shard key :: caused by :: E11000 duplicate key error/,
         },

@@ -23,7 +23,13 @@ export class TestCluster {
   }
 
   static async start(version: EmulatedVersion, options: Partial<ClusterOptions> = {}): Promise<TestCluster> {
-    const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline', balancerRoundIntervalMs: 2 ** 31 - 1, ...options, emulate: version })
+    const cluster = await ShardedCluster.start({
+      shards: 3,
+      runtime: 'inline',
+      balancerRoundIntervalMs: 2 ** 31 - 1,
+      ...options,
+      emulate: version,
+    })
     return new TestCluster(version, cluster, await MongoClient.connect(cluster.uri))
   }
 

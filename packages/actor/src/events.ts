@@ -48,7 +48,15 @@ export interface LimitEvent {
 export interface CatalogEvent {
   readonly type: 'catalog'
   readonly atMs: number
-  readonly change: 'database-created' | 'database-dropped' | 'collection-sharded' | 'collection-dropped' | 'collection-renamed' | 'shard-key-refined' | 'collection-resharded' | 'primary-moved'
+  readonly change:
+    | 'database-created'
+    | 'database-dropped'
+    | 'collection-sharded'
+    | 'collection-dropped'
+    | 'collection-renamed'
+    | 'shard-key-refined'
+    | 'collection-resharded'
+    | 'primary-moved'
   readonly ns: string
 }
 
@@ -166,4 +174,15 @@ export interface LogEvent {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-export type ClusterEvent = RoutedEvent | MemberEvent | LimitEvent | CatalogEvent | SplitEvent | MergeEvent | MigrationEvent | RangeDeletedEvent | BalancerRoundEvent | JumboEvent | LogEvent
+export type ClusterEvent =
+  | RoutedEvent
+  | MemberEvent
+  | LimitEvent
+  | CatalogEvent
+  | SplitEvent
+  | MergeEvent
+  | MigrationEvent
+  | RangeDeletedEvent
+  | BalancerRoundEvent
+  | JumboEvent
+  | LogEvent

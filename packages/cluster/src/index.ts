@@ -12,5 +12,20 @@ export {
 export { parseSize } from './size.js'
 export { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
 export type { BalancerExplanation, ExplainedShard } from '@shardlab/balancer'
-export type { BalancerRoundEvent, CatalogEvent, ClusterEvent, JumboEvent, LimitEvent, LogEvent, MemberEvent, MergeEvent, MigrationEvent, RangeDeletedEvent, PlannedMigration, PlannedSplit, RoutedEvent, SplitEvent } from '@shardlab/actor'
+export type {
+  BalancerRoundEvent,
+  CatalogEvent,
+  ClusterEvent,
+  JumboEvent,
+  LimitEvent,
+  LogEvent,
+  MemberEvent,
+  MergeEvent,
+  MigrationEvent,
+  RangeDeletedEvent,
+  PlannedMigration,
+  PlannedSplit,
+  RoutedEvent,
+  SplitEvent,
+} from '@shardlab/actor'
 export type { LatencyOption, LatencyRange, MemberInfo, StepControls } from '@shardlab/runtime'

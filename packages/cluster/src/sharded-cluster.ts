@@ -193,7 +193,18 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /** Members build an event only when somebody listens. */
   #watch(): void {
-    const types: ClusterEvent['type'][] = ['member', 'limit', 'catalog', 'split', 'merge', 'migration', 'range-deleted', 'balancer-round', 'jumbo', 'log']
+    const types: ClusterEvent['type'][] = [
+      'member',
+      'limit',
+      'catalog',
+      'split',
+      'merge',
+      'migration',
+      'range-deleted',
+      'balancer-round',
+      'jumbo',
+      'log',
+    ]
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...types, 'routed'] : types)
   }
 }

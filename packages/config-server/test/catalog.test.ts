@@ -160,6 +160,15 @@ t.test('commit-create-collection: versions from 1|0, one generation', async (t) 
   t.same(await config.send('config.get-collection', { ns: 'db.nothing', since: null }), { collection: null, chunks: [], full: true })
 })
 
+t.test('commit-create-collection: no chunk goes to a shard that has left meanwhile', async (t) => {
+  const config = await new ConfigUnderTest().initialised()
+  await config.createDatabase('db')
+  while ((await config.send('config.remove-shard', { shard: 'shard02' })).state !== 'completed') continue
+  t.match(await config.createCollection('db.c', [0, 10]), { code: 70, errmsg: 'Shard shard02 not found' })
+  t.same(await config.all('chunks'), [])
+  t.equal(await config.createCollection('db.c'), null)
+})
+
 t.test('4.4 marks the database, dates versions, and keeps what was dropped', async (t) => {
   const config = await new ConfigUnderTest('4.4').initialised()
   await config.createDatabase('db')

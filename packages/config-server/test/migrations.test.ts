@@ -102,7 +102,10 @@ t.test('commits that are refused change nothing', async (t) => {
   t.match(await commit({ chunkVersion: ['0123456789abcdef01234567', seconds, increment, 1, 1] }), { code: 150, codeName: 'StaleEpoch' })
   t.match(await commit({ max: encode({ a: 200 }) }), { code: 40165 })
   t.match(await commit({ from: 'shard03', to: 'shard01' }), { code: 4914702 })
-  t.match(await commit({ chunkVersion: [epoch, seconds, increment, 1, 0] }), { code: 117, errmsg: /is older than the version of the current chunk/ })
+  t.match(await commit({ chunkVersion: [epoch, seconds, increment, 1, 0] }), {
+    code: 117,
+    errmsg: /is older than the version of the current chunk/,
+  })
   t.same(await chunks.all(), before)
   t.equal(await commit({}), null)
   const after = await chunks.lines()

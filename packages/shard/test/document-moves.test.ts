@@ -121,7 +121,7 @@ t.test('what is decided is found and changed, though the recipient has not been 
   t.same(await seen(shards), [[], [2, 1]])
 })
 
-t.test('what is not decided is not waited for, nor is a coordinator that is away', async (t) => {
+t.test('what is not decided is not waited for, nor do readers wait for a coordinator that is away', async (t) => {
   const shards = await sharded()
   const pause = createDeferred<void>()
   shards.contexts.get('shard01')!.pausing.set('shard.document-move.prepared', pause.promise)
@@ -130,6 +130,10 @@ t.test('what is not decided is not waited for, nor is a coordinator that is away
   t.same(await seen(shards), [[1], [2]])
   shards.down.add('shard01')
   t.same(await seen(shards), [[1], [2]])
+  const { sleeps } = shards.contexts.get('shard02')!
+  const before = sleeps.length
+  t.match(await write(shards, 'shard02', { update: 'c', updates: [{ q: { a: 5 }, u: { $set: { n: 1 } } }] }), { n: 0 })
+  t.ok(sleeps.length > before, 'a writer waits, but not for ever')
   shards.down.clear()
   pause.resolve()
   await moved

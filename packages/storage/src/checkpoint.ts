@@ -40,11 +40,7 @@ export function readCheckpoint(checkpoint: Uint8Array): MemoryCollection[] {
   return documentsOf(findField(header, 'collections')!).map((about) => {
     const uuid = findField(about, 'uuid')!
     const count = findField(about, 'count')!.asNumber()
-    const collection = MemoryCollection.create(
-      findField(about, 'ns')!.asString(),
-      uuid.asBinary(),
-      findField(about, 'options')!.slice(),
-    )
+    const collection = MemoryCollection.create(findField(about, 'ns')!.asString(), uuid.asBinary(), findField(about, 'options')!.slice())
     const records = recordsAt(bytes, at, count)
     collection.restore(findField(about, 'nextRecordId')!.asNumber(), records, documentsOf(findField(about, 'indexes')!).map(readIndex))
     at += collection.dataSizeBytes + count * recordIdBytes

@@ -89,9 +89,7 @@ function modify(collection: MemoryCollection, command: Uint8Array): void {
 function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
   const name = findField(change, 'name')?.asString()
   const key = findField(change, 'keyPattern')?.slice()
-  const index = collection
-    .indexes()
-    .find((candidate) => (name === undefined ? sameBytes(candidate.key, key!) : candidate.name === name))
+  const index = collection.indexes().find((candidate) => (name === undefined ? sameBytes(candidate.key, key!) : candidate.name === name))
   if (index === undefined) {
     throw new CommandError('IndexNotFound', `cannot find index ${name ?? ''} for ns ${collection.ns}`)
   }

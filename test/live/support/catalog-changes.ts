@@ -79,9 +79,9 @@ export interface Change {
   /** A command that the change needs; where it is not built yet the change is left out. */
   readonly needs?: string
   /** Makes what the other mongos then looks at. Default: the rows in a collection that is sharded by the hash of `k`. */
-  prepare?(place: Place): Promise<void>
+  readonly prepare?: (place: Place) => Promise<void>
   /** @returns what the collection holds from now on */
-  make(place: Place): Promise<readonly Row[]>
+  readonly make: (place: Place) => Promise<readonly Row[]>
   /** How many records the owners of chunks hold, where orphans are among them. Default: as many as there are rows. */
   readonly records?: number
 }

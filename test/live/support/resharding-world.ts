@@ -49,7 +49,9 @@ export class ReshardingWorld {
     await this.admin({ shardCollection: `app.${name}`, key: { k: 1 } })
     await this.admin({ split: `app.${name}`, middle: { k: count / 2 } })
     await this.admin({ moveChunk: `app.${name}`, find: { k: count }, to: 'shard02' })
-    await this.app.collection<Numbered>(name).insertMany(Array.from({ length: count }, (_, i) => ({ _id: i, k: i, m: (i * 7919) % count, n: 0 })))
+    await this.app
+      .collection<Numbered>(name)
+      .insertMany(Array.from({ length: count }, (_, i) => ({ _id: i, k: i, m: (i * 7919) % count, n: 0 })))
   }
 
   entry(ns: string): Promise<Document | null> {

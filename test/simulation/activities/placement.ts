@@ -136,7 +136,7 @@ export class Placement {
 
   async #shardLate(client: StoryClient): Promise<void> {
     if (this.#isLateSharded) return
-    if (await this.#do(client, 'shardCollection', { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }, []))
+    if (await this.#do(client, 'shardCollection', { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }, [codes.shardNotFound]))
       this.#isLateSharded = true
   }
 

@@ -6,6 +6,8 @@ import type { StoryClient } from '../sharding-client.js'
 const namespaceNotFound = 26
 const duplicateKey = 11_000
 const alreadyInitialized = 23
+/** A shard was removed meanwhile. */
+const shardNotFound = 70
 
 export class ShortLived {
   rounds = 0
@@ -31,7 +33,8 @@ export class ShortLived {
     if (isSharded) {
       const key = random.chance(1, 2) ? { _id: 'hashed' } : { _id: 1 }
       await client.untilDone({ enableSharding: 'short', $db: 'admin' })
-      await client.untilDone({ shardCollection: `short.${ns}`, key, $db: 'admin' }, [alreadyInitialized])
+      const command = { shardCollection: `short.${ns}`, key, $db: 'admin' }
+      while ((await client.untilDone(command, [alreadyInitialized, shardNotFound])).code === shardNotFound) await client.pause(50)
     }
     const documents = Array.from({ length: 8 }, (_, i) => ({ _id: round * 100 + i, round }))
     // Where the primary shard changes, what the history of retryable writes knows stays behind.

@@ -20,8 +20,14 @@ export const chunkReplies: readonly ReplyRow[] = [
   onAdmin({ moveChunk: ns, find: { a: 1 }, to: 'shard01', _waitForDelete: true }, { millis: 'int' }),
   onAdmin({ mergeChunks: ns, bounds: [{ a: new MinKey() }, { a: new MaxKey() }] }),
   { command: { insert: 'halved', documents: [{ _id: 1 }, { _id: 2 }] }, types: { n: 'int' } },
-  { command: { splitVector: 'types.halved', keyPattern: { _id: 1 }, force: true }, types: { splitKeys: 'array', 'splitKeys[]?': 'object' } },
-  onAdmin({ configureQueryAnalyzer: ns, mode: 'full', samplesPerSecond: 1 }, { ...configuration, 'newConfiguration.samplesPerSecond': 'double' }),
+  {
+    command: { splitVector: 'types.halved', keyPattern: { _id: 1 }, force: true },
+    types: { splitKeys: 'array', 'splitKeys[]?': 'object' },
+  },
+  onAdmin(
+    { configureQueryAnalyzer: ns, mode: 'full', samplesPerSecond: 1 },
+    { ...configuration, 'newConfiguration.samplesPerSecond': 'double' },
+  ),
   onAdmin({ configureQueryAnalyzer: ns, mode: 'off' }, { ...configuration, oldConfiguration: 'object' }),
   onAdmin(
     { analyzeShardKey: ns, key: { a: 1 } },
@@ -48,4 +54,22 @@ export const chunkReplies: readonly ReplyRow[] = [
     types: { raw: 'object' },
   },
   onAdmin({ refineCollectionShardKey: ns, key: { a: 1, b: 1 } }),
+  onAdmin({ reshardCollection: ns, key: { b: 1 }, numInitialChunks: 2 }),
+  // Nothing is resharded any more.
+  ...['abortReshardCollection', 'commitReshardCollection'].map((name) =>
+    onAdmin({ [name]: ns }, { errmsg: 'string', code: 'int', codeName: 'string' }),
+  ),
+  onAdmin({ cleanupReshardCollection: ns }),
+  onAdmin(
+    { setDefaultRWConcern: 1, defaultWriteConcern: { w: 1 } },
+    {
+      'defaultReadConcern?': 'object',
+      defaultWriteConcern: 'object',
+      updateOpTime: 'timestamp',
+      updateWallClockTime: 'date',
+      defaultWriteConcernSource: 'string',
+      defaultReadConcernSource: 'string',
+      localUpdateWallClockTime: 'date',
+    },
+  ),
 ]

@@ -79,7 +79,10 @@ export const configExchanges = {
   'config.mongos-ping': exchange<
     { host: string; version: string; createdMs: number; upSeconds: number },
     { clusterId: Uint8Array; concernDefaults: Uint8Array | null }
-  >({ host: '127.0.0.1:27017', version: '7.0.31', createdMs: 1, upSeconds: 1 }, { clusterId: new Uint8Array(12), concernDefaults: emptyDocument }),
+  >(
+    { host: '127.0.0.1:27017', version: '7.0.31', createdMs: 1, upSeconds: 1 },
+    { clusterId: new Uint8Array(12), concernDefaults: emptyDocument },
+  ),
   /** Switches the balancer in config.settings. */
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
   /** The config.settings document of the balancer; null when there is none. */

@@ -65,7 +65,14 @@ export const reshardingExchanges = {
     },
     { documents: number; bytes: number; options: Uint8Array; indexes: readonly Uint8Array[]; error: ErrorField }
   >(
-    { ...attempt, ns: 'test.c', tempNs: 'test.system.resharding.x', sourceUuid: reshardingId, keyPattern: emptyDocument, recipients: ['shard01'] },
+    {
+      ...attempt,
+      ns: 'test.c',
+      tempNs: 'test.system.resharding.x',
+      sourceUuid: reshardingId,
+      keyPattern: emptyDocument,
+      recipients: ['shard01'],
+    },
     { documents: 1, bytes: 40, options: emptyDocument, indexes: [emptyDocument], error: null },
   ),
   /** The config server has a recipient begin to clone. */

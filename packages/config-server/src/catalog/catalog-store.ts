@@ -47,7 +47,7 @@ export class CatalogStore {
   /** Nothing may be written before the end. */
   *#scan(ns: string, filter: Uint8Array, sort: Record<string, 1 | -1> | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
-    if (collection === undefined) return
+    if (collection === undefined || collection.count === 0) return
     const executor = executePlan(
       planQuery(collection, {
         filter: compileFilter(filter, this.#node.evaluation()),

@@ -37,6 +37,10 @@ async function commitCreateCollection(
 ): Promise<ReplyOf<'config.commit-create-collection'>> {
   const { ns, uuid, key, unique, defaultCollation, chunks } = request
   if (catalog.collection(ns) !== null) throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
+  // One of them may have been removed since the coordinator asked who there is.
+  const shards = catalog.shardIds()
+  const stranger = chunks.find(([, , shard]) => !shards.includes(shard))
+  if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger[2]} not found`)
   const timestamp = catalog.node.clock.tick()
   const collection: NewCollection = {
     ns,

@@ -17,10 +17,7 @@ async function initialise(catalog: ShardingCatalog, request: RequestOf<'config.i
   return {}
 }
 
-async function mongosPing(
-  catalog: ShardingCatalog,
-  request: RequestOf<'config.mongos-ping'>,
-): Promise<ReplyOf<'config.mongos-ping'>> {
+async function mongosPing(catalog: ShardingCatalog, request: RequestOf<'config.mongos-ping'>): Promise<ReplyOf<'config.mongos-ping'>> {
   catalog.store.put('config.mongos', mongosDocument(catalog.behaviours, { ...request, pingMs: catalog.node.context.now() }))
   await catalog.node.flush()
   return { clusterId: catalog.clusterId(), concernDefaults: catalog.store.get('config.settings', concernDefaultsId) }

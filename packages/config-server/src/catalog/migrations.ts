@@ -88,7 +88,10 @@ function chunkOf(chunks: CollectionChunks, min: Uint8Array | null, max: Uint8Arr
   const chunk = min === null ? chunks.endingAtOrAbove(max!) : chunks.beginningAtOrBelow(min)
   const known = isBound(chunks, min) && isBound(chunks, max) ? chunk : first()
   if (known === null)
-    throw new CommandError('IncompatibleShardingMetadata', `Tried to find max chunk version for collection '${chunks.ns}', but found no chunks`)
+    throw new CommandError(
+      'IncompatibleShardingMetadata',
+      `Tried to find max chunk version for collection '${chunks.ns}', but found no chunks`,
+    )
   return known
 }
 
@@ -106,7 +109,10 @@ function checkReceiver({ store }: ShardingCatalog, { ns }: CollectionChunks, chu
   if (findField(shard, 'draining')?.isTruthy() === true) throw new CommandError('IllegalOperation', `${to} is currently draining.`)
   const zone = store
     .find('config.tags', { ns })
-    .find((tag) => compareDocuments(findField(tag, 'min')!.slice(), chunk.min) <= 0 && compareDocuments(findField(tag, 'max')!.slice(), chunk.min) > 0)
+    .find(
+      (tag) =>
+        compareDocuments(findField(tag, 'min')!.slice(), chunk.min) <= 0 && compareDocuments(findField(tag, 'max')!.slice(), chunk.min) > 0,
+    )
   const name = zone === undefined ? undefined : findField(zone, 'tag')?.asString()
   const tags = findField(shard, 'tags')
   const own = tags?.type === BsonType.array ? elementsOf(tags).map((tag) => (tag.type === BsonType.string ? tag.asString() : '')) : []

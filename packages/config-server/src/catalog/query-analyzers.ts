@@ -3,18 +3,16 @@
  * Server: configure_query_analyzer_cmd.cpp, query_analysis_coordinator.cpp. Manual: reference/command/configureQueryAnalyzer.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { DocumentWriter, FieldIterator, findField, sameBytes } from '@shardlab/bson'
+import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 const queryAnalyzers = 'config.queryAnalyzers'
 
 /** A member that samples. Kept in memory only, as on the server: after a restart everybody reports anew. */
-interface Sampler {
+export interface Sampler {
   pingedAtMs: number
   queriesPerSecond: number
 }
-
-const samplers = new WeakMap<ShardingCatalog, Map<string, Sampler>>()
 
 export const queryAnalyzerHandlers: ConfigHandlers<
   'config.configure-query-analyzer' | 'config.refresh-query-analyzer' | 'config.remove-query-analyzers'
@@ -77,11 +75,12 @@ function refresh(
   { name, statistics }: RequestOf<'config.refresh-query-analyzer'>,
 ): ReplyOf<'config.refresh-query-analyzer'> {
   const now = catalog.node.context.now()
-  const known = samplersOf(catalog)
+  const known = catalog.samplers
   const own = findField(statistics, 'numQueriesExecutedPerSecond')!.asNumber()
   known.set(name, { pingedAtMs: now, queriesPerSecond: own })
-  const ratio = shareOf(catalog, own, now)
   const active = catalog.store.find(queryAnalyzers, { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } }, { _id: 1 })
+  if (active.length === 0) return { configurations: [], error: null }
+  const ratio = shareOf(catalog, own, now)
   const configurations = active.map((document) =>
     new DocumentWriter(192)
       .string('ns', textOf(document, '_id'))
@@ -95,7 +94,7 @@ function refresh(
 
 /** What a member gets of each rate: by the queries that it serves, or the same for all as long as not every member has reported any. */
 function shareOf(catalog: ShardingCatalog, own: number, now: number): number {
-  const known = samplersOf(catalog)
+  const known = catalog.samplers
   const aliveSinceMs = now - catalog.node.parameters.number('queryAnalysisSamplerInActiveThresholdSecs') * 1000
   let members = 0
   let total = 0
@@ -111,20 +110,12 @@ function shareOf(catalog: ShardingCatalog, own: number, now: number): number {
   return silent > 0 || total === 0 ? 1 / (members + silent) : own / total
 }
 
-function samplersOf(catalog: ShardingCatalog): Map<string, Sampler> {
-  let known = samplers.get(catalog)
-  if (known === undefined) samplers.set(catalog, (known = new Map()))
-  return known
-}
-
 function textOf(document: Uint8Array, name: string): string {
   return findField(document, name)!.asString()
 }
 
 function isOfCollection(document: Uint8Array, uuid: Uint8Array): boolean {
-  const value = findField(document, 'collUuid')
-  // A binary value begins with its length and subtype.
-  return value !== undefined && sameBytes(value.asBinary(), uuid)
+  return findField(document, 'collUuid')?.isBinary(uuid) === true
 }
 
 function configurationOf(document: Uint8Array): Uint8Array {

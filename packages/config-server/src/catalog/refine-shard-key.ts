@@ -1,6 +1,19 @@
 /** The commit of refineCollectionShardKey. Server: sharding_catalog_manager_collection_operations.cpp, refineCollectionShardKey. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, fieldsOf, findField, hexOf, maxKeyValue, minKeyValue, ObjectId, Timestamp, toRawValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  fieldsOf,
+  findField,
+  hexOf,
+  maxKeyValue,
+  minKeyValue,
+  ObjectId,
+  Timestamp,
+  toRawValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { logChange } from './changelog.js'
 import { withFields } from './document-changes.js'

@@ -4,6 +4,7 @@ import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
+import type { Sampler } from './query-analyzers.js'
 import { ReshardingOperations } from './resharding/reshardings.js'
 
 /** Requests that the config server answers. */
@@ -21,6 +22,8 @@ export class ShardingCatalog {
   readonly reshardings: ReshardingOperations
   /** Creations of databases that are under way: a second one waits for the first. */
   readonly databasesInCreation = new Map<string, Promise<ReplyOf<'config.create-database'>>>()
+  /** Members that sample queries, by name. */
+  readonly samplers = new Map<string, Sampler>()
 
   constructor(node: StorageNode) {
     this.node = node

@@ -54,7 +54,7 @@ export function openCollection(catalog: ShardingCatalog, ns: string, context: st
   throw new CommandError('ConflictingOperationInProgress', context === null ? message : `${context} :: caused by :: ${message}`)
 }
 
-export function noChunkAt(ns: string, min: Uint8Array): CommandError {
+function noChunkAt(ns: string, min: Uint8Array): CommandError {
   return new CommandError(
     'IncompatibleShardingMetadata',
     `Tried to find the chunk for namespace ${ns} and min key ${formatDocument(min)}, but found no chunks`,

@@ -30,7 +30,7 @@ import { establishCursors, openMerged, openOnOne } from '../reads/open-cursor.js
 import { isStaleCode, replyError } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { noteRouted, type RoutedTo } from '../statistics/routed.js'
+import { noteRouted, type CountedTargets, type RoutedTo } from '../statistics/routed.js'
 import { bodyForMembers } from './aggregate-body.js'
 import { ForeignReads } from './foreign-reads.js'
 import { planAggregate, type AggregatePlan } from './plan-aggregate.js'
@@ -246,17 +246,18 @@ function noteTargeted({ invocation, ns }: Planned, shards: readonly string[]): P
 
 function noteTo({ invocation, pipeline }: Planned, to: RoutedTo | null, counts: boolean): void {
   if (to === null) return
-  const ownerCount = ownersOf(invocation, to.route, pipeline).size
-  noteRouted(invocation, counts ? [{ command: 'aggregate', shardCount: to.shards.length, ownerCount }] : [], to)
+  noteRouted(invocation, counts ? [targetsOf(invocation, to, pipeline)] : [], to)
 }
 
-/** Shards that own chunks of any collection of the pipeline. Server: updateHostsTargetedMetrics of cluster_aggregate.cpp. */
-function ownersOf({ host, db }: MongosInvocation, route: Route, { foreign }: Pipeline): ReadonlySet<string> {
+/** Owners are those of chunks of any collection of the pipeline. Server: updateHostsTargetedMetrics of cluster_aggregate.cpp. */
+function targetsOf({ host, db }: MongosInvocation, { route, shards }: RoutedTo, { foreign }: Pipeline): CountedTargets {
+  const shardCount = shards.length
+  if (foreign.length === 0) return { command: 'aggregate', shardCount }
   const owners = new Set(route.kind === 'sharded' ? route.placement.table.owners() : [])
   for (const { db: foreignDb, collection } of foreign) {
     // Planning has looked them up.
     const placement = host.catalog.peekCollection(`${foreignDb ?? db}.${collection}`)
     for (const owner of placement?.table.owners() ?? []) owners.add(owner)
   }
-  return owners
+  return { command: 'aggregate', shardCount, ownerCount: owners.size }
 }

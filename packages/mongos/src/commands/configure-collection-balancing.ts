@@ -26,7 +26,7 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
       'config.configure-collection-balancing',
       {
         ns,
-        chunkSizeMb: chunkSize === undefined ? null : (args.number('chunkSize') ?? 0),
+        chunkSizeMb: chunkSize === undefined ? null : toInt32(chunkSize.asNumber()),
         enableAutoMerger: host.behaviours.autoMergerCanBeSwitched ? merge : null,
       },
       operation,
@@ -34,6 +34,11 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
     raise(error)
     return new DocumentWriter(192)
   },
+}
+
+/** As the server reads numbers of any type: without their fraction, and within 32 bits. */
+function toInt32(value: number): number {
+  return Math.trunc(Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value))) || 0
 }
 
 function boolOf(name: string, value: RawValue | undefined): boolean | null {

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow, type ReplyOf } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
-import type { Mongos } from '../mongos.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_remove_shard_cmd.cpp, configsvr_remove_shard_command.cpp. */
@@ -28,7 +28,7 @@ export const removeShard: CommandRow<MongosInvocation> = {
   },
 }
 
-function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'>, behaviours: Mongos['behaviours']): DocumentWriter {
+function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'>, behaviours: Behaviours): DocumentWriter {
   const { state, shard, chunks, databases, jumboChunks } = reply
   switch (state) {
     case 'started':
@@ -47,7 +47,7 @@ function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'
 function writeDatabases(
   writer: DocumentWriter,
   { databasesToMove }: ReplyOf<'config.remove-shard'>,
-  { removeShardNotes }: Mongos['behaviours'],
+  { removeShardNotes }: Behaviours,
 ): DocumentWriter {
   const remain = databasesToMove.length > 0
   if (removeShardNotes === 'when-databases-remain' && !remain) return writer

@@ -1,5 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, documentsOf, DocumentWriter, findField, noCode, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  documentsOf,
+  DocumentWriter,
+  findField,
+  noCode,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'

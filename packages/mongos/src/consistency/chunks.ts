@@ -39,7 +39,7 @@ export function chunkInconsistencies({ ns, uuid, shardKey }: CatalogCollection, 
         ? ['RoutingTableRangeGap', 'Found a gap between two consecutive chunks']
         : ['RoutingTableRangeOverlap', 'Found two overlapping consecutive chunks']
     found.push(
-      inconsistency(type!, description!, ns, (details) =>
+      inconsistency(type, description, ns, (details) =>
         details.value('collectionUUID', uuid).document('chunkA', before).document('chunkB', chunk),
       ),
     )

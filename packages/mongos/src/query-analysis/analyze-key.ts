@@ -34,7 +34,7 @@ export interface Analysis {
   /** Those of the first shard. */
   readonly parameters: AnalysisParameters
   /** The collection and the key, with the versions for one shard. */
-  about(shard: string): KeyAnalysis
+  readonly about: (shard: string) => KeyAnalysis
 }
 
 /**

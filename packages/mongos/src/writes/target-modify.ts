@@ -24,7 +24,7 @@ export interface TargetedFilter {
   readonly filter: Filter
   readonly targeting: Targeting
   /** Equality on `_id` that finds one document at most on a shard. */
-  isExactId(): boolean
+  readonly isExactId: () => boolean
 }
 
 /**

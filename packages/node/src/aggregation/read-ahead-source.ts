@@ -8,6 +8,8 @@ import type { SourceReads } from '../cursors/source-reads.js'
 
 /** A batch ends with the document that exceeds this. */
 const batchBytesMax = 4 * 1024 * 1024
+/** More than fit into any batch; a small integer, which counts down faster than infinity. */
+const unlimited = 2 ** 30 - 1
 
 /** Reads lazily from what does not change; only where a batch would begin does it look whether there still is something to read. */
 export class ReadAheadSource implements DocumentSource {
@@ -21,7 +23,7 @@ export class ReadAheadSource implements DocumentSource {
   /** @param firstBatch documents of the first batch, then twice as many each time; 0: bytes alone count */
   constructor(rows: DocumentSource, { root }: QueryPlan, firstBatch: number) {
     this.#rows = rows
-    this.#countMax = firstBatch === 0 || hasLimit(root) ? Number.POSITIVE_INFINITY : firstBatch
+    this.#countMax = firstBatch === 0 || hasLimit(root) ? unlimited : firstBatch
   }
 
   get reads(): SourceReads | undefined {
@@ -37,12 +39,12 @@ export class ReadAheadSource implements DocumentSource {
       if (this.#begun) this.reads?.check()
       this.#begun = true
       this.#countLeft = this.#countMax
-      this.#countMax *= 2
+      this.#countMax = Math.min(unlimited, this.#countMax * 2)
       this.#bytesLeft = batchBytesMax
     }
     const document = this.#rows.next()
     if (document === null) {
-      this.#countLeft = Number.POSITIVE_INFINITY
+      this.#countLeft = unlimited
       return null
     }
     this.#countLeft--

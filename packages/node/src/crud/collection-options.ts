@@ -20,7 +20,7 @@ import { cappedMaxDocuments, cappedSizeBytes, isIdKey, validateIndexSpec } from 
 import type { StorageNode } from '../storage-node.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
-import { splitNamespace } from './namespace.js'
+import { splitNamespace } from './split-namespace.js'
 
 /** The arguments of `create`. */
 export const createFields = {

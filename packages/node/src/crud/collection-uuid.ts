@@ -6,7 +6,7 @@ import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, StorageEngine } from '@shardlab/storage'
-import { databaseNameOf, splitNamespace } from './namespace.js'
+import { databaseNameOf, splitNamespace } from './split-namespace.js'
 
 interface UuidHost {
   readonly behaviours: Behaviours

@@ -2,7 +2,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import { cursorsOfDropped } from '../cursors/invalidate-cursors.js'
 import type { StorageNode } from '../storage-node.js'
 import { dropView } from '../views/view-catalog.js'
-import { splitNamespace } from './namespace.js'
+import { splitNamespace } from './split-namespace.js'
 
 /** What was dropped. */
 export interface Dropped {

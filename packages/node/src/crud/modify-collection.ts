@@ -3,7 +3,7 @@ import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument
 import type { Collection, Index } from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
 import { buildIndex, dropIndex } from './index-specs.js'
-import { splitNamespace } from './namespace.js'
+import { splitNamespace } from './split-namespace.js'
 
 /**
  * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link StorageNode.flush} follows.

@@ -4,18 +4,7 @@ import type { Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
 import { refuseView } from '../views/refuse-view.js'
-
-/** `db` and collection name of `db.name`; the name may have dots. */
-export function splitNamespace(ns: string): [db: string, name: string] {
-  const dot = ns.indexOf('.')
-  return [ns.slice(0, dot), ns.slice(dot + 1)]
-}
-
-/** The database of a namespace; a name without a dot is a database itself. */
-export function databaseNameOf(ns: string): string {
-  const dot = ns.indexOf('.')
-  return dot < 0 ? ns : ns.slice(0, dot)
-}
+import { splitNamespace } from './split-namespace.js'
 
 /** `system.` collections that clients may make in any database. */
 const clientSystemNames = ['system.js', 'system.profile', 'system.views']

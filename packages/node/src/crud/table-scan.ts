@@ -1,7 +1,7 @@
 import { CommandError, findField } from '@shardlab/bson'
 import { stagesOf, type QueryPlan } from '@shardlab/storage'
 import type { ParameterSet } from '../parameters/parameter-set.js'
-import { splitNamespace } from './namespace.js'
+import { splitNamespace } from './split-namespace.js'
 
 const internalDatabases: readonly string[] = ['admin', 'config', 'local']
 

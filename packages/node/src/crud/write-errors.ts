@@ -28,7 +28,7 @@ export function errorText({ message }: Pick<CommandError, 'message'>, earlierErr
  * The fields of an entry of `writeErrors`. Server: `WriteError::serialize`, before 5.1 `generateError`.
  * @param messageFirst what else the error tells stands behind its message
  */
-export function writeErrorFields(
+function writeErrorFields(
   writer: DocumentWriter,
   index: number,
   { code, extra, message }: Pick<CommandError, 'code' | 'extra' | 'message'>,

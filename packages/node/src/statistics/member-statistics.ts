@@ -4,7 +4,7 @@ import type { LogEntry } from '@shardlab/storage'
 import { Latencies, latencyClassOf } from './latency.js'
 import { QueryEffort } from './query-effort.js'
 import { CollectionUsage } from './usage.js'
-import { databaseNameOf } from '../crud/namespace.js'
+import { databaseNameOf } from '../crud/split-namespace.js'
 
 /** Commands that count by statements or as queries instead of as commands. */
 const countedOtherwise: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'find', 'getMore', 'bulkWrite'])

@@ -2,7 +2,7 @@
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
 import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
 import { withCollation } from '../crud/evaluation.js'
-import { splitNamespace } from '../crud/namespace.js'
+import { splitNamespace } from '../crud/split-namespace.js'
 import type { StorageNode } from '../storage-node.js'
 
 /** @throws CommandError 72 InvalidOptions where no validator may be, and what the filter is refused with */

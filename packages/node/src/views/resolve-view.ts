@@ -1,6 +1,6 @@
 /** From a view to what it stands for. Server: resolveView in view_catalog_helpers.cpp, resolved_view.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { splitNamespace } from '../crud/namespace.js'
+import { splitNamespace } from '../crud/split-namespace.js'
 import type { StorageNode } from '../storage-node.js'
 import { viewOf } from './view-catalog.js'
 import type { ViewDefinition } from './view-definition.js'

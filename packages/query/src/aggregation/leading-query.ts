@@ -53,18 +53,25 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
     } else break
   }
   const bounded = sort !== null || skip > 0 || limit < Infinity
-  const projection = projectionFor(steps.slice(at), !bounded)
-  if (projection !== null && projection.specification !== null) at++
-  const countsOnly = at < steps.length && dependenciesOf(steps.slice(at))?.size === 0
+  const rest = steps.slice(at)
+  const paths = dependenciesOf(rest)
+  const projection = projectionFor(rest, paths, !bounded)
+  const isTaken = projection !== null && projection.specification !== null
+  if (isTaken) at++
+  const countsOnly = at < steps.length && (isTaken ? dependenciesOf(rest.slice(1)) : paths)?.size === 0
   return { countsOnly, filter: conjunction(filters), sort, skip, limit: limit === Infinity ? 0 : limit, projection, stageCount: at }
 }
 
 /**
  * An inclusion, or what the stages look at, or an exclusion. Server: `buildProjectionForPushdown`.
+ * @param paths that the stages look at; null: all of the document
  * @param mayCompute nothing is computed of documents that a sort or a limit may leave out
  */
-function projectionFor(rest: readonly PipelineStep[], mayCompute: boolean): LeadingProjection | null {
-  const paths = dependenciesOf(rest)
+function projectionFor(
+  rest: readonly PipelineStep[],
+  paths: ReturnType<typeof dependenciesOf>,
+  mayCompute: boolean,
+): LeadingProjection | null {
   // Only how many documents there are matters.
   if (rest.length === 0 || paths?.size === 0) return null
   const { operator, argument } = rest[0]!

@@ -9,9 +9,6 @@ import type { EvaluationContext } from '../context.js'
 import { everything, intersection, union, type Interval } from './interval.js'
 import { comparisonBounds, type BoundsRules } from './predicate-bounds.js'
 
-/** Which comparisons within `$expr` give bounds. */
-export type ExpressionComparisons = 'none' | 'equality' | 'all'
-
 type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte'
 
 const mirrored: Readonly<Record<Comparison, Comparison>> = { $eq: '$eq', $lt: '$gt', $lte: '$gte', $gt: '$lt', $gte: '$lte' }

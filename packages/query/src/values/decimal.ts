@@ -45,7 +45,8 @@ function build(coefficient: bigint, exponent: number): RawValue {
       exponent++
     }
   }
-  if (digits !== 0n && digits.toString().length - 1 + exponent > adjustedExponentMax) return special(coefficient < 0n ? -Infinity : Infinity)
+  if (digits !== 0n && digits.toString().length - 1 + exponent > adjustedExponentMax)
+    return special(coefficient < 0n ? -Infinity : Infinity)
   return toRawValue(Decimal128.fromString(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
 }
 

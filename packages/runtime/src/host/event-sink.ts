@@ -2,7 +2,19 @@ import type { ClusterEvent, LogLevel } from '@shardlab/actor'
 
 export type EventType = ClusterEvent['type']
 
-const everyType: readonly EventType[] = ['routed', 'member', 'limit', 'catalog', 'split', 'merge', 'migration', 'range-deleted', 'balancer-round', 'jumbo', 'log']
+const everyType: readonly EventType[] = [
+  'routed',
+  'member',
+  'limit',
+  'catalog',
+  'split',
+  'merge',
+  'migration',
+  'range-deleted',
+  'balancer-round',
+  'jumbo',
+  'log',
+]
 const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 /** What is watched until somebody says otherwise: all but the one event per operation. */

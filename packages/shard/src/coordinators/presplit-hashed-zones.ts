@@ -42,7 +42,7 @@ function checkZone({ min, max, zone }: ZoneRange, hashedIndex: number): void {
       `${unfit} Cannot have MinKey or MaxKey in the lower bound for fields preceding the hashed field but found one, for zone ${zone}`,
     )
   }
-  if (prefix.every((value, i) => compareValues(value, high[i]!) === 0)) {
+  if (prefix.every((value, i) => compareValues(value, high[i]) === 0)) {
     throw new CommandError(
       31390,
       `${unfit} The value preceding hashed field of the upper bound should be greater than that of lower bound, for zone ${zone}`,

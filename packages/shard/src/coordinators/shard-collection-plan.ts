@@ -85,7 +85,7 @@ export async function planShardCollection(
     const index = found ? null : newShardKeyIndex({ ...requirement, unique: request.unique })
     if (behaviours.shardCollectionIsCheckedBy !== 'primary-shard') checkPolicy()
     const cutsDocuments = !isEmpty && ranges.length === 0 && behaviours.initialChunksOfDocuments
-    const splitPoints = cutsDocuments ? splitPointsOf(collection!, shardKey, chunkSizeBytes(behaviours, setting)) : []
+    const splitPoints = cutsDocuments ? splitPointsOf(collection, shardKey, chunkSizeBytes(behaviours, setting)) : []
     return { request, collection, isEmpty, index, chunks: initialChunks({ ...split, splitPoints }) }
   })
 }

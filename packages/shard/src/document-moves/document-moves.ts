@@ -12,6 +12,9 @@ const retryMs = 1000
 /** Between two looks for what can be forgotten. */
 const tidyMs = 60_000
 const outcomeTimeoutMs = 15_000
+/** How long writers wait for a coordinator that is away, and the pause between two questions. */
+const writersWaitMs = 15_000
+const askAgainMs = 50
 
 export class DocumentMoves {
   readonly leaving: MoveCoordinator
@@ -20,7 +23,7 @@ export class DocumentMoves {
   readonly #context: ActorContext
   #working = false
   /** By the hex of the collection's UUID: coordinators are being asked, and will be once more for those who came later. */
-  readonly #asking = new Map<string, { readonly now: Promise<void>; next: Promise<void> | null }>()
+  readonly #asking = new Map<string, { readonly now: Promise<boolean>; next: Promise<boolean> | null }>()
   /** When the timer rings; infinite: it is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
@@ -48,12 +51,23 @@ export class DocumentMoves {
 
   /**
    * For a command that is about to enter a collection: resolves when every document whose move was decided before is seen there, also if
-   * this shard has not been told. Undefined: nobody is moving documents into the collection.
+   * this shard has not been told. A coordinator that is away decides later what writers meet: they wait for it a while.
+   * Undefined: nobody is moving documents into the collection.
    */
-  seen(ns: string): Promise<void> | undefined {
+  seen(ns: string, isRead: () => boolean): Promise<void> | undefined {
     const uuid = this.coming.isEmpty ? undefined : this.#node.collection(ns)?.uuid
     if (uuid === undefined || this.coming.hiddenIn(uuid) === undefined) return undefined
     const key = hexOf(uuid)
+    return this.#seen(key, uuid, isRead() ? 0 : writersWaitMs)
+  }
+
+  async #seen(key: string, uuid: Uint8Array, patienceMs: number): Promise<void> {
+    const untilMs = this.#context.now() + patienceMs
+    while (!(await this.#answers(key, uuid)) && this.#context.now() < untilMs) await this.#context.sleep(askAgainMs)
+  }
+
+  /** Whether every coordinator that was asked has answered. */
+  #answers(key: string, uuid: Uint8Array): Promise<boolean> {
     const asking = this.#asking.get(key)
     if (asking === undefined) return this.#ask(key, uuid)
     // The answers that are on their way may be older than the decision.
@@ -61,7 +75,7 @@ export class DocumentMoves {
     return asking.next
   }
 
-  #ask(key: string, uuid: Uint8Array): Promise<void> {
+  #ask(key: string, uuid: Uint8Array): Promise<boolean> {
     const now = this.#askForOutcomes(uuid).finally(() => this.#asking.delete(key))
     this.#asking.set(key, { now, next: null })
     return now
@@ -81,8 +95,9 @@ export class DocumentMoves {
     }
   }
 
-  /** @param uuid of the collection; default: all */
-  async #askForOutcomes(uuid?: Uint8Array): Promise<void> {
+  /** @param uuid of the collection; default: all. @returns whether all have answered */
+  async #askForOutcomes(uuid?: Uint8Array): Promise<boolean> {
+    let all = true
     for (const { attemptId, coordinator, collectionUuid } of this.coming.all()) {
       if (uuid !== undefined && !sameBytes(uuid, collectionUuid)) continue
       try {
@@ -98,7 +113,9 @@ export class DocumentMoves {
       } catch (error) {
         // The coordinator tells it when it is back; what is not on the disk yet goes there with the next write.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
+        all = false
       }
     }
+    return all
   }
 }

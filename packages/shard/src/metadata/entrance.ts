@@ -2,6 +2,7 @@
 import type { Access, NodeInvocation } from '@shardlab/node'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
 import type { DatabaseMoves } from './database-moves.js'
+import { isRead } from './is-read.js'
 import type { VersionCheck } from './version-check.js'
 
 export interface EntranceParts {
@@ -16,7 +17,9 @@ export interface EntranceParts {
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress
  */
 export function enterCollection(parts: EntranceParts, ns: string, invocation: NodeInvocation): Promise<Access> | Access {
-  const waiting = parts.databaseMoves.blocking(ns, invocation) ?? (invocation.routed === null ? undefined : parts.documentMoves.seen(ns))
+  const { databaseMoves, documentMoves } = parts
+  const moving = () => (invocation.routed === null ? undefined : documentMoves.seen(ns, () => isRead(invocation)))
+  const waiting = databaseMoves.blocking(ns, invocation) ?? moving()
   if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(parts, ns, invocation))
   const access = checkVersions(parts, ns, invocation)
   return access instanceof Promise ? enterAfterWaiting(parts, ns, invocation, access) : access

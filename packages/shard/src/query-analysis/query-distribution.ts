@@ -2,7 +2,16 @@
  * Where sampled queries would go if their collection were sharded by a key, its key space cut at split points, each range on a shard of its
  * own. Server: analyze_shard_key_read_write_distribution.cpp, document_source_analyze_shard_key_read_write_distribution.cpp.
  */
-import { BsonType, compareDocuments, documentsOf, DocumentWriter, emptyDocument, findField, isEmptyDocument, sameBytes } from '@shardlab/bson'
+import {
+  BsonType,
+  compareDocuments,
+  documentsOf,
+  DocumentWriter,
+  emptyDocument,
+  findField,
+  isEmptyDocument,
+  sameBytes,
+} from '@shardlab/bson'
 import { sampledQueriesNs, withLet, type StorageNode } from '@shardlab/node'
 import { compileFilter, equalityValues } from '@shardlab/query'
 import { RoutingTable, targetFilter, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'

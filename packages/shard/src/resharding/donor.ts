@@ -29,7 +29,12 @@ export class DonorSide {
    * @param source the placement by which this shard owns documents; @param target where they belong under the new key
    * @throws CommandError 26 NamespaceNotFound
    */
-  constructor(parts: ShardParts, facts: ReshardingFacts, placements: { source: CollectionPlacement; target: CollectionPlacement }, recipients: readonly string[]) {
+  constructor(
+    parts: ShardParts,
+    facts: ReshardingFacts,
+    placements: { source: CollectionPlacement; target: CollectionPlacement },
+    recipients: readonly string[],
+  ) {
     const { node } = parts
     this.#parts = parts
     this.#source = new OwnershipFilter(placements.source, node.context.address)

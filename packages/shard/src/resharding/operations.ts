@@ -13,7 +13,9 @@ type Role = 'Donor' | 'Recipient'
 /** @param shard name of this shard, where a router asks; null: it was asked directly */
 export function* reshardingOperations({ node, reshardings }: ShardParts, shard: string | null): Generator<Uint8Array> {
   const { behaviours, context } = node
-  const write = { status: writeStatus, instance: writeInstance, phases: writePhases, 'index-build': writePhases }[behaviours.reshardingReport]
+  const write = { status: writeStatus, instance: writeInstance, phases: writePhases, 'index-build': writePhases }[
+    behaviours.reshardingReport
+  ]
   for (const participation of reshardings.all()) {
     for (const role of ['Donor', 'Recipient'] as const) {
       if ((role === 'Donor' ? participation.donor : participation.recipient) === null) continue

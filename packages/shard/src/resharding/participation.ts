@@ -103,8 +103,18 @@ export class Participation {
     // Who was let in before goes on within this turn; what it does is followed, and on the disk before recipients take it.
     await context.sleep(0, node.stopping.signal)
     const moving = documentMoves.coming.settled(sourceUuid)
-    if (moving !== undefined && (await within(context, moving.then(() => true), documentMovesTimeoutMs)) === undefined)
-      throw new CommandError('ConflictingOperationInProgress', `Documents are being moved into collection ${ns} by changes of their shard key`)
+    if (
+      moving !== undefined &&
+      (await within(
+        context,
+        moving.then(() => true),
+        documentMovesTimeoutMs,
+      )) === undefined
+    )
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        `Documents are being moved into collection ${ns} by changes of their shard key`,
+      )
     this.donor?.check()
     if (this.donor !== null) this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
     await node.flush()

@@ -111,7 +111,8 @@ function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: Res
 }
 
 function removeChunks({ store }: ShardingCatalog, uuid: Uint8Array): void {
-  for (const chunk of store.findRaw('config.chunks', new DocumentWriter(32).uuid('uuid', uuid).finish())) store.remove('config.chunks', chunk)
+  for (const chunk of store.findRaw('config.chunks', new DocumentWriter(32).uuid('uuid', uuid).finish()))
+    store.remove('config.chunks', chunk)
 }
 
 function putOperation(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState | 'unused'): void {
@@ -119,7 +120,11 @@ function putOperation(catalog: ShardingCatalog, operation: ReshardingOperation, 
   logTransition(catalog, operation, old)
 }
 
-function logTransition(catalog: ShardingCatalog, { id, ns, sourceUuid, state }: ReshardingOperation, old: CoordinatorState | 'unused'): void {
+function logTransition(
+  catalog: ShardingCatalog,
+  { id, ns, sourceUuid, state }: ReshardingOperation,
+  old: CoordinatorState | 'unused',
+): void {
   const details = new DocumentWriter(256)
     .string('newState', state)
     .string('oldState', old)

@@ -2,13 +2,7 @@
  * One resharding from its beginning to its end. Until the commit an attempt that loses a participant begins anew; from the commit on everybody
  * is told until they have heard it. Server: resharding_coordinator_service.cpp, resharding_coordinator_commit_monitor.cpp.
  */
-import {
-  createDeferred,
-  RequestFailedError,
-  StepFailedError,
-  type ReshardingOutcome,
-  type ReshardingRecipientState,
-} from '@shardlab/actor'
+import { createDeferred, RequestFailedError, StepFailedError, type ReshardingOutcome, type ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError, errorDocument, findField } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import type { ShardingCatalog } from '../sharding-catalog.js'
@@ -135,7 +129,9 @@ export class ReshardingCoordinator {
       }
       this.#deadlineMs = null
       // Nobody has to wait any longer; who does not hear it now asks.
-      await context.all(participantsOf(this.#operation).map((shard) => this.#participants.settleOnce(shard, this.#operation, this.#attempt, false)))
+      await context.all(
+        participantsOf(this.#operation).map((shard) => this.#participants.settleOnce(shard, this.#operation, this.#attempt, false)),
+      )
       await context.sleep(retryPauseMs, this.#abort.signal)
       await this.#transition({ state: 'preparing-to-donate' })
     }
@@ -146,9 +142,14 @@ export class ReshardingCoordinator {
     const { context } = node
     const { id, ns, tempNs, sourceUuid, key, donors, recipients } = this.#operation
     const facts = { reshardingId: id, attempt, ns, tempNs, sourceUuid, keyPattern: key }
-    const begun = await context.all(donors.map((donor) => this.#participants.ask(donor, 'shard.donate-collection', { ...facts, recipients })))
+    const begun = await context.all(
+      donors.map((donor) => this.#participants.ask(donor, 'shard.donate-collection', { ...facts, recipients })),
+    )
     await this.#reach('config.resharding.donors-ready')
-    const total = begun.reduce((sum, { documents, bytes }) => ({ documents: sum.documents + documents, bytes: sum.bytes + bytes }), { documents: 0, bytes: 0 })
+    const total = begun.reduce((sum, { documents, bytes }) => ({ documents: sum.documents + documents, bytes: sum.bytes + bytes }), {
+      documents: 0,
+      bytes: 0,
+    })
     const approxSize = { documents: Math.floor(total.documents / recipients.length), bytes: Math.floor(total.bytes / recipients.length) }
     await this.#transition({ state: 'cloning', cloneTimestamp: node.clock.tick(), approxSize })
     const { options, indexes } = begun[0]!
@@ -173,7 +174,9 @@ export class ReshardingCoordinator {
     const request = { reshardingId: id, attempt }
     await this.#transition({ state: 'blocking-writes' })
     this.#deadlineMs = context.now() + parameters.number('reshardingCriticalSectionTimeoutMillis')
-    await context.all(participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: false })))
+    await context.all(
+      participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: false })),
+    )
     await this.#reach('config.resharding.writes-blocked')
     await context.all(recipients.map((recipient) => this.#participants.ask(recipient, 'shard.finish-resharding', request)))
     await this.#reach('config.resharding.consistent')
@@ -271,7 +274,10 @@ export class ReshardingCoordinator {
     if (error instanceof CommandError) return error
     if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)
     if (error instanceof RequestFailedError)
-      return new CommandError('FailedToSatisfyReadPreference', `Could not find host matching read preference { mode: "primary" } for set ${error.to}`)
+      return new CommandError(
+        'FailedToSatisfyReadPreference',
+        `Could not find host matching read preference { mode: "primary" } for set ${error.to}`,
+      )
     throw error
   }
 

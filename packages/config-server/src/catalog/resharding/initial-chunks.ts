@@ -26,14 +26,21 @@ export interface ChunkPlan {
 export function zonesOfKey({ document }: ShardKeyPattern, zones: readonly NamedRange[]): NamedRange[] {
   const extend = (bound: Uint8Array) => {
     if (!isFieldNamePrefix(bound, document))
-      throw new CommandError(16634, `field names of bound ${formatDocument(bound)} do not match those of keyPattern ${formatDocument(document)}`)
+      throw new CommandError(
+        16634,
+        `field names of bound ${formatDocument(bound)} do not match those of keyPattern ${formatDocument(document)}`,
+      )
     return extendBound(bound, document)
   }
   return zones.map(({ min, max, name }) => ({ min: extend(min), max: extend(max), name }))
 }
 
 /** Shards that may get chunks, in the order in which they do: all up to 6.0, later those that do not drain, in any order. */
-export function receiversOf(behaviours: Behaviours, shards: readonly Uint8Array[], shuffled: (ids: readonly string[]) => string[]): string[] {
+export function receiversOf(
+  behaviours: Behaviours,
+  shards: readonly Uint8Array[],
+  shuffled: (ids: readonly string[]) => string[],
+): string[] {
   const ids = (documents: readonly Uint8Array[]) => documents.map((shard) => findField(shard, '_id')!.asString())
   return behaviours.initialChunksOnShuffledShards ? shuffled(ids(shards.filter((shard) => !isDraining(shard)))) : ids(shards)
 }
@@ -136,7 +143,10 @@ function noShard({ zonesWithoutShardsError }: Behaviours, zone: string | null): 
 
 function presetChunks({ request, shards }: ChunkPlan, chunks: readonly NamedRange[]): ChunkAssignment[] {
   const { globalMin, globalMax } = request.shardKey
-  checkShards(shards, chunks.map(({ name }) => name))
+  checkShards(
+    shards,
+    chunks.map(({ name }) => name),
+  )
   if (chunks.length === 0 || compareDocuments(chunks[0]!.min, globalMin) !== 0)
     throw new CommandError('BadValue', 'Chunk range must start at global min for new shard key')
   if (compareDocuments(chunks.at(-1)!.max, globalMax) !== 0)

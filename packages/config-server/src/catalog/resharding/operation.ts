@@ -60,7 +60,8 @@ export function operationDocument(operation: ReshardingOperation): Uint8Array {
 export function parseOperation(document: Uint8Array): ReshardingOperation | null {
   const [id, ui, state, request] = ['_id', 'ui', 'state', 'request'].map((name) => findField(document, name))
   const [ns, tempNs, key, startTime] = ['ns', 'tempNs', 'reshardingKey', 'startTime'].map((name) => findField(document, name))
-  if (id?.type !== BsonType.binary || ui?.type !== BsonType.binary || state?.type !== BsonType.string || request?.type !== BsonType.object) return null
+  if (id?.type !== BsonType.binary || ui?.type !== BsonType.binary || state?.type !== BsonType.string || request?.type !== BsonType.object)
+    return null
   if (ns?.type !== BsonType.string || tempNs?.type !== BsonType.string || key?.type !== BsonType.object) return null
   return {
     id: uuidBytes(id),

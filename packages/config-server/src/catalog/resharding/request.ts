@@ -51,7 +51,10 @@ export function parseReshardingRequest(behaviours: Behaviours, request: Uint8Arr
   if (args.bool('unique') === true) throw new CommandError('BadValue', 'The unique field must be false')
   const collation = args.document('collation')
   if (collation !== undefined && compileCollation(collation) !== null)
-    throw new CommandError('BadValue', `The collation for reshardCollection must be {locale: 'simple'}, but found: ${formatDocument(collation)}`)
+    throw new CommandError(
+      'BadValue',
+      `The collation for reshardCollection must be {locale: 'simple'}, but found: ${formatDocument(collation)}`,
+    )
   const forceRedistribution = behaviours.reshardingCanForceRedistribution && args.bool('forceRedistribution') === true
   const zones = rangesOf(args.value('zones'), 'zones', 'zone')
   if (hasZones && zones === null && !forceRedistribution) throw new CommandError('BadValue', 'Must specify value for zones field')
@@ -80,16 +83,20 @@ function checkDistribution(shardKey: ShardKeyPattern, entries: readonly Distribu
   const seen = new Set<string>()
   entries.forEach(({ shard, min, max }, i) => {
     if ((min === null) !== (max === null)) throw invalid('ShardKeyRange should have a pair of min/max or none of them')
-    if (min !== null && shardKey.keyStringOfBound(min) === undefined) throw invalid("ShardKeyRange min should follow shard key's keyPattern")
-    if (max !== null && shardKey.keyStringOfBound(max) === undefined) throw invalid("ShardKeyRange max should follow shard key's keyPattern")
+    if (min !== null && shardKey.keyStringOfBound(min) === undefined)
+      throw invalid("ShardKeyRange min should follow shard key's keyPattern")
+    if (max !== null && shardKey.keyStringOfBound(max) === undefined)
+      throw invalid("ShardKeyRange max should follow shard key's keyPattern")
     if (i > 0 && !explicit && seen.has(shard)) throw invalid('Non-explicit shardDistribution should have unique shardIds')
     if (explicit !== (max !== null)) throw invalid('All ShardKeyRanges should have the same min/max pattern')
     seen.add(shard)
   })
   if (!explicit) return
   const sorted = [...entries].sort((a, b) => compareDocuments(a.min!, b.min!))
-  if (compareDocuments(sorted[0]!.min!, shardKey.globalMin) !== 0) throw invalid('ShardKeyRange must start at global min for the new shard key')
-  if (compareDocuments(sorted.at(-1)!.max!, shardKey.globalMax) !== 0) throw invalid('ShardKeyRange must end at global max for the new shard key')
+  if (compareDocuments(sorted[0]!.min!, shardKey.globalMin) !== 0)
+    throw invalid('ShardKeyRange must start at global min for the new shard key')
+  if (compareDocuments(sorted.at(-1)!.max!, shardKey.globalMax) !== 0)
+    throw invalid('ShardKeyRange must end at global max for the new shard key')
   sorted.forEach(({ min }, i) => {
     if (i > 0 && compareDocuments(sorted[i - 1]!.max!, min!) !== 0) throw invalid('ShardKeyRanges must be continuous')
   })
@@ -128,6 +135,9 @@ function fieldIn(document: Uint8Array, argument: string, name: string, type: num
   const path = `reshardCollection.${argument}.${name}`
   if (value === undefined) throw new CommandError(40414, `BSON field '${path}' is missing but a required field`)
   if (value.type !== type)
-    throw new CommandError('TypeMismatch', `BSON field '${path}' is the wrong type '${typeName(value.type)}', expected type '${typeName(type)}'`)
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field '${path}' is the wrong type '${typeName(value.type)}', expected type '${typeName(type)}'`,
+    )
   return value
 }

@@ -1,0 +1,75 @@
+/** Clients that write and read `app.c` while something happens to it, each with keys of its own. */
+import type { Document } from '@shardlab/bson'
+import type { Ledger, Found } from './ledger.js'
+import type { SimulatedClient } from './simulated-client.js'
+
+export interface LedgerWorkerOptions {
+  readonly client: SimulatedClient
+  readonly ledger: Ledger
+  /** Documents that are there and that nobody else touches. */
+  readonly keys: readonly number[]
+  /** The key of the first document that it inserts. */
+  readonly nextKey: number
+  /** What documents that it inserts have beside `_id`, `k` and `n`; default: nothing. */
+  readonly fill?: (key: number) => Document
+}
+
+/** Writes down in a ledger what it is told. Each of its documents is `{ _id: key, k: key, n: 0, … }`. */
+export class LedgerWorker {
+  readonly client: SimulatedClient
+  readonly #ledger: Ledger
+  readonly #keys: number[]
+  readonly #fill: (key: number) => Document
+  #nextKey: number
+
+  constructor({ client, ledger, keys, nextKey, fill }: LedgerWorkerOptions) {
+    this.client = client
+    this.#ledger = ledger
+    this.#keys = [...keys]
+    this.#nextKey = nextKey
+    this.#fill = fill ?? (() => ({}))
+  }
+
+  /** Of the documents that it knows to be there. */
+  get keys(): readonly number[] {
+    return this.#keys
+  }
+
+  async increment(key: number): Promise<void> {
+    const update = { q: { _id: key, k: key }, u: { $inc: { n: 1 } } }
+    this.#ledger.incremented(key, 1, await this.#write('update', 'updates', update))
+  }
+
+  async insert(): Promise<void> {
+    const key = this.#nextKey++
+    this.#ledger.inserted(key, await this.#write('insert', 'documents', { _id: key, k: key, n: 0, ...this.#fill(key) }))
+    this.#keys.push(key)
+  }
+
+  async delete(key: number): Promise<void> {
+    this.#keys.splice(this.#keys.indexOf(key), 1)
+    this.#ledger.deleted(key, await this.#write('delete', 'deletes', { q: { _id: key, k: key }, limit: 1 }))
+  }
+
+  /** What it knows to be there it finds, once. @throws Error when it does not */
+  async find(filter: Document = { _id: { $in: this.#keys } }, expected: readonly number[] = this.#keys): Promise<void> {
+    const wanted = expected.toSorted((a, b) => a - b).join()
+    const reply = await this.client.once({ find: 'c', filter, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
+    if (reply === null || reply['ok'] !== 1) return
+    const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id).join()
+    if (found !== wanted) throw new Error(`find gave ${found} where ${wanted} had been acknowledged`)
+  }
+
+  async #write(command: string, field: 'updates' | 'documents' | 'deletes', statement: Document): Promise<boolean> {
+    const { done } = await this.client.writeRetryably({ command: { [command]: 'c', $db: 'app' }, documents: [statement], field })
+    return done[0]!
+  }
+}
+
+/** What `app.c` holds, for {@link Ledger.violations}. */
+export async function contents(client: SimulatedClient): Promise<Map<number, Found>> {
+  const { cursor } = await client.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
+  const found = new Map<number, Found>()
+  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[]) found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
+  return found
+}
