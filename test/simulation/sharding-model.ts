@@ -64,8 +64,8 @@ export class Model {
     })
   }
 
-  /** What is wrong with a collection's documents, one sentence each. `complete`: all documents of this client, nothing less. */
-  violations(documents: readonly Document[], where: string): string[] {
+  /** What is wrong with all documents of this client in a collection, one sentence each. `unseen` ones may be missing. */
+  violations(documents: readonly Document[], where: string, unseen: ReadonlySet<number> = new Set()): string[] {
     const wrong: string[] = []
     const counts = new Map<number, number>()
     for (const document of documents) {
@@ -81,7 +81,8 @@ export class Model {
     }
     for (const [_id, count] of counts) if (count > 1) wrong.push(`${where}: ${this.name} ${_id} is there ${count} times`)
     for (const [_id, { presence }] of this.#entries)
-      if (presence === 'yes' && !counts.has(_id)) wrong.push(`${where}: ${this.name} ${_id} was acknowledged and is gone`)
+      if (presence === 'yes' && !counts.has(_id) && !unseen.has(_id))
+        wrong.push(`${where}: ${this.name} ${_id} was acknowledged and is gone`)
     return wrong
   }
 }

@@ -60,6 +60,7 @@ class ShardingStory {
   readonly #placement: Placement
   readonly #shortLived: ShortLived
   readonly #membership: Membership
+  readonly #resizes: boolean
   readonly #uniqueKeys = new UniqueKeys()
   readonly #workers: Worker[]
   readonly #inspection: Inspection
@@ -69,7 +70,9 @@ class ShardingStory {
     this.#cluster = cluster
     this.#random = random
     this.#trouble = new ShardingTrouble(cluster, random, workers)
-    this.#placement = new Placement(cluster, version)
+    this.#resizes = cluster.shards.length > 2 && random.fork('resizes').chance(1, 2)
+    // Who drops what lies on a shard before it comes back must not drop what is being moved there.
+    this.#placement = new Placement(cluster, version, this.#resizes ? cluster.shards.slice(0, -1) : cluster.shards)
     this.#shortLived = new ShortLived(cluster, version !== '4.4')
     this.#membership = new Membership(cluster, version)
     this.#workers = Array.from({ length: workers }, (_, i) => new Worker(i + 1, this.#client(10 + i, true), random.fork(`worker ${i + 1}`)))
@@ -166,7 +169,7 @@ class ShardingStory {
   /** In half of the stories that have a shard to spare. */
   async #resize(): Promise<void> {
     const random = this.#random.fork('membership')
-    if (this.#cluster.shards.length < 3 || random.chance(1, 2)) return
+    if (!this.#resizes) return
     const client = this.#client(6)
     await this.#cluster.advance(random.fraction() * 300)
     while (this.#trouble.clientsAtWork) {

@@ -39,9 +39,12 @@ export class Placement {
   readonly done = new Map<string, number>()
   readonly #cluster: SimulatedCluster
   readonly #version: EmulatedVersion
+  readonly #primaries: readonly string[]
   #isLateSharded = false
 
-  constructor(cluster: SimulatedCluster, version: EmulatedVersion) {
+  /** @param primaries shards to which databases may move */
+  constructor(cluster: SimulatedCluster, version: EmulatedVersion, primaries: readonly string[]) {
+    this.#primaries = primaries
     this.#cluster = cluster
     this.#version = version
   }
@@ -142,7 +145,7 @@ export class Placement {
 
   async #movePrimary(client: StoryClient, random: Random): Promise<void> {
     const db = pick(random, ['app', 'short'])
-    const command = { movePrimary: db, to: pick(random, this.#cluster.shards), $db: 'admin' }
+    const command = { movePrimary: db, to: pick(random, this.#primaries), $db: 'admin' }
     await this.#do(client, 'movePrimary', command, [codes.namespaceNotFound, codes.namespaceExists, codes.shardNotFound])
   }
 
@@ -199,6 +202,7 @@ const cannotMerge = [...wrongBounds, codes.staleEpoch, codes.illegalOperation, c
 export const cannotMove = [
   ...wrongBounds,
   codes.shardNotFound,
+  codes.namespaceNotFound,
   codes.chunkMissing,
   codes.staleEpoch,
   codes.illegalOperation,
