@@ -36,6 +36,12 @@ import {
   writeDouble,
   writeInt32,
   writeInt64,
+  uuidValue,
+  UUID,
+  hexOf,
+  sameBytes,
+  objectIdValue,
+  findField,
 } from '@shardlab/bson'
 import { check } from './support/check.js'
 import { rawValue } from './support/model.js'
@@ -197,4 +203,23 @@ t.test('Extended JSON', async (t) => {
   t.equal(toExtendedJson(bytes), '{"a":1,"l":2}')
   t.equal(toExtendedJson(bytes, { canonical: true }), '{"a":{"$numberInt":"1"},"l":{"$numberLong":"2"}}')
   t.same(EJSON.parse(toExtendedJson(bytes)), { a: 1, l: 2 })
+})
+
+t.test('binary values and identity', async (t) => {
+  const bytes = new Uint8Array(16).map((_, i) => i * 16)
+  const uuid = uuidValue(bytes)
+  t.same(fromRawValue(uuid), new UUID(bytes))
+  t.same(Buffer.from(uuid.asBinary()), Buffer.from(bytes))
+  t.ok(uuid.isBinary(bytes))
+  t.notOk(uuid.isBinary(bytes.slice(1)))
+  t.notOk(toRawValue('text').isBinary(bytes))
+  t.throws(() => toRawValue('text').asBinary(), TypeError)
+  t.equal(hexOf(bytes.subarray(1, 4)), '102030')
+  t.ok(sameBytes(bytes, bytes.slice()))
+  const id = new ObjectId()
+  t.ok(objectIdValue(id.id).isIdentical(toRawValue(id)))
+  t.ok(findField(encode({ x: 'y', a: { b: 1 } }), 'a')!.isIdentical(toRawValue({ b: 1 })))
+  t.notOk(toRawValue(1).isIdentical(doubleValue(1)), 'another type')
+  t.notOk(toRawValue('ab').isIdentical(toRawValue('a')), 'another length')
+  t.notOk(toRawValue('ab').isIdentical(toRawValue('ac')))
 })

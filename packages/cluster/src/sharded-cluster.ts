@@ -14,7 +14,7 @@ import type {
   RoutedEvent,
   SplitEvent,
 } from '@shardlab/actor'
-import { createInlineRuntime, createThreadsRuntime, type MemberInfo, type Runtime } from '@shardlab/runtime'
+import { createInlineRuntime, createThreadsRuntime, defaultWatched, type MemberInfo, type Runtime } from '@shardlab/runtime'
 import { EventEmitter } from 'eventemitter3'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
@@ -193,19 +193,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /** Members build an event only when somebody listens. */
   #watch(): void {
-    const types: ClusterEvent['type'][] = [
-      'member',
-      'limit',
-      'catalog',
-      'split',
-      'merge',
-      'migration',
-      'range-deleted',
-      'balancer-round',
-      'jumbo',
-      'log',
-    ]
-    this.#runtime.watch(this.listenerCount('routed') > 0 ? [...types, 'routed'] : types)
+    this.#runtime.watch(this.listenerCount('routed') > 0 ? [...defaultWatched, 'routed'] : defaultWatched)
   }
 }
 

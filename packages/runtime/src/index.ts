@@ -1,5 +1,6 @@
 export * from './gateway/index.js'
 export type { GatewayOpener, OpenedGateway } from './host/gateway-opener.js'
+export { defaultWatched } from './host/event-sink.js'
 export { defaultLimits, type HostLimits } from './host/limits.js'
 export type { StepFaultAction } from './host/step-faults.js'
 export { createInlineRuntime, type InlineRuntime, type InlineRuntimeOptions } from './inline/inline-runtime.js'

@@ -230,3 +230,12 @@ t.test('unique indexes that a shard key allows', async (t) => {
   t.notOk(allows({ a: 1, c: 1, b: 1 }))
   t.notOk(allows({ c: 1 }))
 })
+
+t.test('the same values in two documents, byte for byte', async (t) => {
+  const same = (key: Document, a: Document, b: Document) => patternOf(key).isSameIn(encode(a), encode(b))
+  t.ok(same({ a: 1, 'b.c': 'hashed' }, { a: 1, b: { c: 2 }, n: 0 }, { n: 7, b: { x: 1, c: 2 }, a: 1 }))
+  t.notOk(same({ a: 1 }, { a: 1 }, { a: 2 }))
+  t.notOk(same({ a: 1 }, { a: 1 }, { a: long('1') }), 'another number type')
+  t.notOk(same({ a: 1 }, {}, {}), 'nobody has a value')
+  t.notOk(same({ a: 1 }, { a: [1] }, { a: [1] }), 'arrays')
+})

@@ -28,6 +28,11 @@ const readers: ReadonlySet<string> = new Set([
 /** Collections that are kept; the one seen first is forgotten first. */
 const namespacesMax = 10_000
 
+function count(of: Usage[UsageKind], micros: number): void {
+  of.count++
+  of.micros += micros
+}
+
 export class CollectionUsage {
   readonly #namespaces = new Map<string, Usage>()
   #lastDropped: string | null = null
@@ -39,10 +44,9 @@ export class CollectionUsage {
       return
     }
     const usage = this.#of(ns)
-    for (const kind of ['total', readers.has(command) ? 'readLock' : 'writeLock', operation] as const) {
-      usage[kind].count++
-      usage[kind].micros += micros
-    }
+    count(usage.total, micros)
+    count(readers.has(command) ? usage.readLock : usage.writeLock, micros)
+    count(usage[operation], micros)
   }
 
   /** The collection was dropped: the command that did it does not count for it either. */

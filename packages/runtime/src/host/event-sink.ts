@@ -2,40 +2,30 @@ import type { ClusterEvent, LogLevel } from '@shardlab/actor'
 
 export type EventType = ClusterEvent['type']
 
-const everyType: readonly EventType[] = [
-  'routed',
-  'member',
-  'limit',
-  'catalog',
-  'split',
-  'merge',
-  'migration',
-  'range-deleted',
-  'balancer-round',
-  'jumbo',
-  'log',
-]
+/** Which events are wanted until somebody says otherwise: all but the one for each operation. */
+const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
+  routed: false,
+  member: true,
+  limit: true,
+  catalog: true,
+  split: true,
+  merge: true,
+  migration: true,
+  'range-deleted': true,
+  'balancer-round': true,
+  jumbo: true,
+  log: true,
+}
+const everyType = Object.keys(wantedAtFirst) as readonly EventType[]
 const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** What is watched until somebody says otherwise: all but the one event per operation. */
-export const defaultWatched: readonly EventType[] = everyType.filter((type) => type !== 'routed')
+/** What is watched until somebody says otherwise. */
+export const defaultWatched: readonly EventType[] = everyType.filter((type) => wantedAtFirst[type])
 
 /** Where a host's events go, and which of them anybody wants. */
 export class EventSink {
   /** Read on hot paths; changed in place by {@link watch}. */
-  readonly wanted: Record<EventType, boolean> = {
-    routed: false,
-    member: true,
-    limit: true,
-    catalog: true,
-    split: true,
-    merge: true,
-    migration: true,
-    'range-deleted': true,
-    'balancer-round': true,
-    jumbo: true,
-    log: true,
-  }
+  readonly wanted: Record<EventType, boolean> = { ...wantedAtFirst }
   readonly #deliver: (event: ClusterEvent) => void
   readonly #leastLevel: number
 

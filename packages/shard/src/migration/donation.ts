@@ -17,6 +17,7 @@ import { CommandError, findField, hexOf, toExtendedJson } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
 import { askAgain } from '../cloning/requests.js'
+import { writersOut } from '../cloning/writers-out.js'
 import type { CriticalSection } from '../metadata/critical-sections.js'
 import type { ShardParts } from '../shard-parts.js'
 import { ClonerSource } from './cloner-source.js'
@@ -24,7 +25,6 @@ import type { MigrationRecord } from './coordinator-records.js'
 import { donatedPlacement, donatedRange, versionOfChunk } from './donation-checks.js'
 import type { KeyRange } from './key-range.js'
 import { moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
-import { within } from './waiting.js'
 
 /** Longest wait for one answer of the recipient, and how often it is asked. */
 const recipientPatience = { timeoutMs: 15_000, attemptsMax: 3 }
@@ -32,8 +32,6 @@ const recipientPatience = { timeoutMs: 15_000, attemptsMax: 3 }
 const commitTimeoutMs = 30_000
 /** Longest time until the recipient has caught up. */
 const catchUpMsMax = 6 * 60 * 60_000
-/** Longest wait, with writers waiting, for documents that are moving in one by one. */
-const documentMovesTimeoutMs = 5_000
 /** Longest wait for range deletions that an earlier migration has left on the donor. */
 const drainRangeDeletionsMs = 10_000
 
@@ -202,24 +200,11 @@ export class Donation {
 
   /** Writers wait: the recipient takes what is left. */
   async #commitOnRecipient({ uuid }: CollectionPlacement): Promise<void> {
-    const { node, documentMoves } = this.#parts
+    const { node } = this.#parts
     const { context } = node
     const { ns } = this.#request
-    // Who was let in before goes on within this turn; what it does is followed, and on the disk before the recipient takes it.
-    await context.sleep(0, node.stopping.signal)
-    const moving = documentMoves.coming.settled(uuid)
-    if (
-      moving !== undefined &&
-      (await within(
-        context,
-        moving.then(() => true),
-        documentMovesTimeoutMs,
-      )) === undefined
-    )
-      throw new CommandError(
-        'ConflictingOperationInProgress',
-        `Documents are being moved into collection ${ns} by changes of their shard key`,
-      )
+    await writersOut(this.#parts, ns, uuid)
+    // What they did is followed, and has to be on the disk before the recipient takes it.
     await node.flush()
     this.source!.check()
     await context.reach('shard.migration.writes-blocked', { ns })

@@ -1,15 +1,12 @@
 /** A shard's part in one attempt of a resharding: as a donor, as a recipient, or as both. */
 import type { ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { writersOut } from '../cloning/writers-out.js'
 import type { CriticalSection } from '../metadata/critical-sections.js'
-import { within } from '../migration/waiting.js'
 import type { ShardParts } from '../shard-parts.js'
 import type { DonorSide } from './donor.js'
 import type { RecipientSide } from './recipient.js'
 import type { DonorRecords, ReshardingFacts } from './records.js'
-
-/** Longest wait, with writers waiting, for documents that are moving in one by one. */
-const documentMovesTimeoutMs = 5_000
 
 export class Participation {
   readonly facts: ReshardingFacts
@@ -92,7 +89,7 @@ export class Participation {
   }
 
   async #enter(): Promise<void> {
-    const { node, critical, documentMoves } = this.#parts
+    const { node, critical } = this.#parts
     const { context } = node
     const { ns, sourceUuid } = this.facts
     const section = await critical.enter(ns, 'writes')
@@ -100,21 +97,8 @@ export class Participation {
     this.#check()
     this.#section = section
     this.blockedAtMs = context.now()
-    // Who was let in before goes on within this turn; what it does is followed, and on the disk before recipients take it.
-    await context.sleep(0, node.stopping.signal)
-    const moving = documentMoves.coming.settled(sourceUuid)
-    if (
-      moving !== undefined &&
-      (await within(
-        context,
-        moving.then(() => true),
-        documentMovesTimeoutMs,
-      )) === undefined
-    )
-      throw new CommandError(
-        'ConflictingOperationInProgress',
-        `Documents are being moved into collection ${ns} by changes of their shard key`,
-      )
+    await writersOut(this.#parts, ns, sourceUuid)
+    // What they did is followed, and has to be on the disk before recipients take it.
     this.donor?.check()
     if (this.donor !== null) this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
     await node.flush()

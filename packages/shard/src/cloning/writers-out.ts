@@ -1,0 +1,23 @@
+import { CommandError } from '@shardlab/bson'
+import { within } from '../migration/waiting.js'
+import type { ShardParts } from '../shard-parts.js'
+
+/** Longest wait, with writers waiting, for documents that are moving in one by one. */
+const documentMovesTimeoutMs = 5_000
+
+/**
+ * For whoever has just begun to let writers wait: resolves when those who were let in before have applied their changes, and no document
+ * is on its way into the collection. {@link StorageNode.flush} follows.
+ * @throws CommandError 117 ConflictingOperationInProgress when documents are still on their way after five seconds
+ */
+export async function writersOut({ node, documentMoves }: ShardParts, ns: string, uuid: Uint8Array): Promise<void> {
+  const { context, stopping } = node
+  // Who was let in goes on within this turn.
+  await context.sleep(0, stopping.signal)
+  const settled = documentMoves.coming.settled(uuid)?.then(() => true)
+  if (settled !== undefined && (await within(context, settled, documentMovesTimeoutMs)) === undefined)
+    throw new CommandError(
+      'ConflictingOperationInProgress',
+      `Documents are being moved into collection ${ns} by changes of their shard key`,
+    )
+}
