@@ -14,7 +14,8 @@ function filesBelow(folder) {
 const sourceOf = (path) => path.replace(`${sep}dist${sep}`, sep).replace(/\.js$/, '.ts')
 
 /**
- * The built test files of all workspaces, relative to the root and sorted. A file whose source is gone is left out:
+ * The built test files of all workspaces, relative to the root; those of several packages first, since they take longest, then by
+ * name. A file whose source is gone is left out:
  * the compiler does not remove what it once wrote.
  *
  * @param {readonly string[]} filters parts of a path, of a source or of a built file; none: all files
@@ -27,5 +28,7 @@ export function testFiles(filters) {
     .map((path) => relative(root, path))
     .filter((path) => path.endsWith('.test.js') && existsSync(join(root, sourceOf(path))))
   const matches = (path) => filters.some((filter) => path.includes(filter) || sourceOf(path).includes(filter))
-  return filters.length === 0 ? files.toSorted() : files.filter(matches).toSorted()
+  const wanted = filters.length === 0 ? files : files.filter(matches)
+  const ofSeveral = (path) => path.startsWith(`test${sep}`)
+  return wanted.toSorted((a, b) => Number(ofSeveral(b)) - Number(ofSeveral(a)) || (a < b ? -1 : 1))
 }
