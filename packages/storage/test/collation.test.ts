@@ -206,6 +206,20 @@ t.test('an index serves strings only of its own collation', async (t) => {
   t.same(find(collection, { a: 5 }).length, 1)
 })
 
+t.test('an index does not give the order of another collation, not even scan by scan', async (t) => {
+  const collection = collectionOf([{ a: 'a' }, { a: 'Ab' }], [[{ b: 1, a: 1 }, {}]])
+  const wanted = { b: { $in: [null, 1] } }
+  const german = { locale: 'de', strength: 1 }
+  t.same(
+    rows(collection, wanted, { sort: { a: 1 }, collation: german }).map((row) => decode(row)['a']),
+    ['a', 'Ab'],
+  )
+  t.same(
+    rows(collection, wanted, { sort: { a: 1 } }).map((row) => decode(row)['a']),
+    ['Ab', 'a'],
+  )
+})
+
 t.test('a checkpoint brings collated indexes back', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [

@@ -56,7 +56,8 @@ function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: Sort
   const { onKeys, onDocuments } = residualOf(path, root)
   const keyFilter = partOf(filter, onKeys)
   const scanStage = (scan: IndexScan): PlanStage => ({ stage: 'IXSCAN', scan, filter: keyFilter })
-  const exploded = sort === null || path.sorted ? null : explode(path.scan, sort)
+  const orderIsForeign = path.foreignStrings !== undefined
+  const exploded = sort === null || path.sorted || orderIsForeign ? null : explode(path.scan, sort)
   const source: PlanStage =
     exploded === null
       ? scanStage(path.scan)
