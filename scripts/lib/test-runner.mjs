@@ -2,13 +2,15 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { root } from './workspace.mjs'
 
+const preload = new URL('test-process.mjs', import.meta.url).href
+
 /** A test gets its own timeout from tap; a file that does not end by itself then is ended this much later. */
 const graceMs = 10_000
 
 /**
  * Runs test files, each in a process of its own, and hands on their TAP as tap's own runner writes it: a subtest for
  * each file, in the order in which they end. tap's runner watches every module that a test loads, for coverage and for
- * `--changed`; without that a run of all files costs about half.
+ * `--changed`, and every promise, to tell which test an error belongs to; without both a run of all files costs about half.
  *
  * @param {readonly string[]} files relative to the root
  * @param {{ jobs: number, timeoutSecs: number, env: Record<string, string>, onLine: (line: string) => void }} options
@@ -50,7 +52,7 @@ export async function runTestFiles(files, { jobs, timeoutSecs, env, onLine }) {
 /** @returns {Promise<{ lines: string[], trouble: string | null }>} trouble: why the file as a whole failed */
 function runFile(file, timeoutSecs, env, running) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    const child = spawn(process.execPath, ['--enable-source-maps', `--import=${preload}`, file], {
       cwd: root,
       env: { ...process.env, ...env, TAP: '1', TAP_TIMEOUT: String(timeoutSecs) },
       // A group of its own: what a test started ends with it.

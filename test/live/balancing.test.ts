@@ -5,6 +5,7 @@
 import { MongoClient, type Collection } from 'mongodb'
 import { ShardedCluster, type BalancerRoundEvent, type MigrationEvent } from 'shardlab'
 import t, { type Test } from 'tap'
+import { mongoshOn } from '../support/mongosh.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 const count = isLong ? 200_000 : 1200
@@ -81,15 +82,49 @@ async function fill(collection: Collection<Doc>): Promise<void> {
   }
 }
 
-/** Documents of each shard, as it holds them itself. */
-async function held(cluster: ShardedCluster): Promise<number[]> {
-  const counts: number[] = []
-  for (const { uri } of cluster.shards) {
+interface Chunk {
+  min: { k: unknown }
+  max: { k: unknown }
+  shard: string
+}
+
+/** The chunks of the collection, and of each shard what it holds itself: all of it in its own ranges, and what is there together. */
+async function ownership(t: Test, cluster: ShardedCluster, client: MongoClient): Promise<{ chunks: Chunk[]; held: Map<string, number> }> {
+  const config = client.db('config')
+  const { uuid } = (await config.collection<{ _id: string }>('collections').findOne({ _id: 'app.c' })) as unknown as { uuid: unknown }
+  // Before 5.0 chunks have their collection's name.
+  const chunks = await config
+    .collection<Chunk>('chunks')
+    .find({ $or: [{ ns: 'app.c' }, { uuid }] } as object)
+    .toArray()
+  const held = new Map<string, number>()
+  for (const { id, uri } of cluster.shards) {
     const direct = await MongoClient.connect(uri)
-    counts.push(await direct.db('app').collection('c').countDocuments())
+    const collection = direct.db('app').collection('c')
+    const all = await collection.countDocuments()
+    let owned = 0
+    for (const { min, max } of chunks.filter(({ shard }) => shard === id))
+      owned += await collection.countDocuments({ k: { $gte: min.k, $lt: max.k } })
     await direct.close()
+    t.equal(all, owned, `${id} holds exactly what it owns`)
+    held.set(id, all)
   }
-  return counts
+  return { chunks, held }
+}
+
+/** What people read agrees with what is there. */
+async function reportsAgree(t: Test, cluster: ShardedCluster, client: MongoClient, chunks: Chunk[], held: Map<string, number>): Promise<void> {
+  const stats = client.db('app').collection('c').aggregate<{ shard: string; count: number }>([{ $collStats: { count: {} } }])
+  for await (const { shard, count: counted } of stats) t.equal(counted, held.get(shard), `$collStats on ${shard}`)
+  if (!isLong) return
+  const evaluate = mongoshOn(cluster.uri)
+  if (evaluate === null) return
+  const { stdout } = await evaluate('sh.status()')
+  const printed = stdout.slice(stdout.indexOf("'app.c'"))
+  for (const { id } of cluster.shards) {
+    const own = chunks.filter(({ shard }) => shard === id).length
+    t.match(printed, new RegExp(`shard: '${id}', nChunks: ${own} `), `sh.status() about ${id}`)
+  }
 }
 
 async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
@@ -134,11 +169,13 @@ async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
   t.equal(contents.size, total)
   const explanation = await cluster.balancer.explain('app.c')
   t.equal(explanation.balanced, true, explanation.answer)
+  const { chunks, held } = await ownership(t, cluster, clients[0]!)
   t.equal(
-    (await held(cluster)).reduce((sum, each) => sum + each, 0),
+    [...held.values()].reduce((sum, each) => sum + each, 0),
     total,
     'orphans are gone',
   )
+  await reportsAgree(t, cluster, clients[0]!, chunks, held)
   t.equal(await collections[0]!.estimatedDocumentCount(), total)
 }
 

@@ -1,0 +1,15 @@
+/** The other end of the plain copy that migrations are measured against: reads packets of documents and keeps a copy of each. */
+import { readPacket } from '@shardlab/actor'
+import { parentPort } from 'node:worker_threads'
+
+let kept: Uint8Array[] = []
+
+parentPort!.on('message', (packet: ArrayBuffer | null) => {
+  if (packet === null) {
+    parentPort!.postMessage(kept.length)
+    kept = []
+    return
+  }
+  const [message] = readPacket(new Uint8Array(packet))
+  for (const document of message![5][0] as readonly Uint8Array[]) kept.push(document.slice())
+})
