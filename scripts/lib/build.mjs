@@ -46,6 +46,16 @@ export async function ensureBuilt() {
       process.stderr.write(compile.output)
       throw new ScriptError('the build failed (the compiler output is above)')
     }
+    const bundle = await capture(
+      process.execPath,
+      [join(root, 'packages', 'cluster', 'scripts', 'bundle.mjs')],
+      {},
+      join(root, 'packages', 'cluster'),
+    )
+    if (bundle.code !== 0) {
+      process.stderr.write(bundle.output)
+      throw new ScriptError('the bundle that workers run could not be made (the output is above)')
+    }
     progress('turbo did not run here; built with tsc -b')
   }
   mkdirSync(join(stampPath, '..'), { recursive: true })

@@ -44,11 +44,12 @@ export function run(command, args, options = {}) {
  * @param {string} command
  * @param {readonly string[]} args
  * @param {Record<string, string>} [env]
+ * @param {string} [cwd] the workspace's root by default
  * @returns {Promise<{ code: number, output: string }>} code 127 when the program does not exist
  */
-export function capture(command, args, env = {}) {
+export function capture(command, args, env = {}, cwd = root) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
     const chunks = []
     child.stdout.on('data', (chunk) => chunks.push(chunk))
     child.stderr.on('data', (chunk) => chunks.push(chunk))

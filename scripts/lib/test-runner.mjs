@@ -63,10 +63,13 @@ function runFile(file, timeoutSecs, env, running) {
     const lines = []
     createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
     let timedOut = false
-    const timer = setTimeout(() => {
-      timedOut = true
-      endGroup(child, 'SIGKILL')
-    }, timeoutSecs * 1000 + graceMs)
+    const timer = setTimeout(
+      () => {
+        timedOut = true
+        endGroup(child, 'SIGKILL')
+      },
+      timeoutSecs * 1000 + graceMs,
+    )
     const finish = (trouble) => {
       clearTimeout(timer)
       running.delete(child)

@@ -6,8 +6,8 @@ import { Script } from 'node:vm'
 
 /** A script whose value is a function of {@link Wrapper}'s form. */
 const bundleUrl = new URL('../../workers/member.worker.cjs', import.meta.url)
-/** V8's code for it. Another version of Node.js, or other flags, make V8 refuse it and compile the source. */
-const codeCacheUrl = new URL('../../workers/member.worker.cache', import.meta.url)
+/** V8's code for it; the build writes it. Another version of Node.js, or other flags, make V8 refuse it and compile the source. */
+export const codeCacheUrl = new URL('../../workers/member.worker.cache', import.meta.url)
 
 type Member = typeof import('./member.worker.js')
 type Wrapper = (exports: object, require: NodeJS.Require, module: { exports: object }, bundleUrl: string) => void
