@@ -48,7 +48,7 @@ export function specificationSection(list: readonly Exception[]): string[] {
   return [
     "## Drivers' specification tests",
     '',
-    'Of the tests that may run on a sharded cluster all pass (`npm run conformance`), except those that need authentication, client-side encryption, Atlas Search, transactions, change streams or fail points, and these:',
+    'Of the tests that may run on a sharded cluster all pass (`npm run conformance`), except those that need authentication, client-side encryption, Atlas Search, transactions or change streams, and these:',
     '',
     '| file | tests | reason |',
     '| --- | --- | --- |',

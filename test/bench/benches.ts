@@ -16,4 +16,5 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   soak: () => import('./soak.js'),
   start: () => import('./start.js'),
   storage: () => import('./storage.js'),
+  unique: () => import('./unique.js'),
 }

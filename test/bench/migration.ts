@@ -138,7 +138,7 @@ function criticalSections(cluster: ShardedCluster, ns: string) {
 async function copy(copier: Worker): Promise<number> {
   const writer = new PacketWriter()
   const startedMs = performance.now()
-  for (let from = 0; from < count; ) {
+  for (let from = 0; from < count;) {
     let bytes = 0
     let to = from
     while (to < count && bytes + documents[to]!.length <= batchBytes) bytes += documents[to++]!.length

@@ -113,8 +113,17 @@ async function ownership(t: Test, cluster: ShardedCluster, client: MongoClient):
 }
 
 /** What people read agrees with what is there. */
-async function reportsAgree(t: Test, cluster: ShardedCluster, client: MongoClient, chunks: Chunk[], held: Map<string, number>): Promise<void> {
-  const stats = client.db('app').collection('c').aggregate<{ shard: string; count: number }>([{ $collStats: { count: {} } }])
+async function reportsAgree(
+  t: Test,
+  cluster: ShardedCluster,
+  client: MongoClient,
+  chunks: Chunk[],
+  held: Map<string, number>,
+): Promise<void> {
+  const stats = client
+    .db('app')
+    .collection('c')
+    .aggregate<{ shard: string; count: number }>([{ $collStats: { count: {} } }])
   for await (const { shard, count: counted } of stats) t.equal(counted, held.get(shard), `$collStats on ${shard}`)
   if (!isLong) return
   const evaluate = mongoshOn(cluster.uri)

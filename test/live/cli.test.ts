@@ -1,4 +1,5 @@
 /** The command line as people and programs use it: readiness, signals, wrong options. */
+import { MongoClient } from 'mongodb'
 import t from 'tap'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -62,4 +63,45 @@ t.test('help shows examples', async (t) => {
   const { code, stdout } = await shardlab('up', '--help')
   t.equal(code, 0)
   t.match(stdout, /Examples:/)
+})
+
+t.test('explain-balance', async (t) => {
+  const running = await up('--port', '0', '--shards', '2', '--runtime', 'inline', '--chunk-size', '1KB')
+  const { uri, shards } = running.ready
+  const client = await MongoClient.connect(uri)
+  await client.db('admin').command({ balancerStop: 1 })
+  await client.db('admin').command({ enableSharding: 'shop', primaryShard: 'shard01' })
+  await client.db('admin').command({ shardCollection: 'shop.orders', key: { k: 1 } })
+  const explain = (...args: string[]) => shardlab('explain-balance', '--uri', uri, '--ns', ...args)
+  const fine = await explain('shop.orders')
+  t.match(fine, { code: 0, stderr: '', stdout: /^shop\.orders is balanced\.\n/ })
+  await client
+    .db('shop')
+    .collection('orders')
+    .insertMany(Array.from({ length: 100 }, (_, k) => ({ k, pad: 'x'.repeat(100) })))
+  const moving = await explain('shop.orders', '--json')
+  t.equal(moving.code, 1)
+  t.match(JSON.parse(moving.stdout), {
+    ns: 'shop.orders',
+    balanced: false,
+    answer: 'A round would change something, but the balancer is stopped.',
+    candidates: [{ from: 'shard01', to: 'shard02', reason: 'chunksImbalance' }],
+  })
+  const cases: [string[], RegExp][] = [
+    [['--uri', uri, '--ns', 'shop.none'], /^shardlab: The cluster has no sharded collection shop\.none\.\n$/],
+    [['--uri', shards[0]!.uri, '--ns', 'shop.orders'], /is no Shardlab cluster: it does not know the command shardlab\.\n$/],
+    [
+      ['--uri', 'mongodb://127.0.0.1:1/', '--ns', 'shop.orders'],
+      /^shardlab: No cluster answers at mongodb:\/\/127\.0\.0\.1:1\/ \(.+\)\.\n$/,
+    ],
+    [['--ns', 'shop.orders'], /required option '--uri <uri>'/],
+  ]
+  for (const [args, expected] of cases) {
+    const { code, stdout, stderr } = await shardlab('explain-balance', ...args)
+    t.same([code, stdout], [2, ''], args.join(' '))
+    t.match(stderr, expected)
+  }
+  t.match((await shardlab('explain-balance', '--help')).stdout, /Examples:\n {2}shardlab explain-balance --uri/)
+  await client.close()
+  t.equal(await running.stop(), 0)
 })

@@ -22,6 +22,16 @@ attempt('commit', () => sh.commitReshardCollection('app.c'))
 app.d.createIndex({ k: 1 })
 app.d.insertMany(Array.from({ length: 500 }, (_, i) => ({ k: i })))
 attempt('distribute', () => sh.shardAndDistributeCollection('app.d', { k: 1 }, false, { numInitialChunks: 6 }))
+if (sh.moveCollection !== undefined) {
+  app.plain.insertMany([{ _id: 1 }, { _id: 2 }])
+  attempt('move', () => sh.moveCollection('app.plain', 'shard02'))
+  attempt('abortMove', () => sh.abortMoveCollection('app.plain'))
+  attempt('unshard', () => sh.unshardCollection('app.d', 'shard03'))
+  attempt('abortUnshard', () => sh.abortUnshardCollection('app.d'))
+  result.plain = app.plain.countDocuments()
+  const { databases } = sh.status().value
+  result.listed = Object.keys(databases.find(({ database }) => database._id === 'app').collections)
+}
 const config = db.getSiblingDB('config')
 const shardsOf = (ns) => new Set(config.chunks.find({ uuid: config.collections.findOne({ _id: ns }).uuid }).toArray().map(({ shard }) => shard)).size
 result.shards = [shardsOf('app.c'), config.collections.findOne({ _id: 'app.d' }) === null ? 0 : shardsOf('app.d')]
@@ -46,6 +56,10 @@ for (const [version, distributed] of [
     t.match(result, { reshard: 1, abort: 339, commit: 339, key: ['m'], count: 500 })
     // The shell gives its options to shardCollection, too, which takes none of chunks for such a collection before 7.2.
     t.equal(result['distribute'], distributed ? 1 : 72)
-    t.same(result['shards'], [3, distributed ? 3 : 0])
+    t.same(result['shards'], [3, distributed ? 1 : 0])
+    const moves = distributed
+      ? { move: 1, abortMove: 339, unshard: 1, abortUnshard: 339 }
+      : { move: 59, abortMove: 59, unshard: 59, abortUnshard: 59 }
+    t.match(result, { ...moves, plain: 2, listed: ['app.c'] }, 'sh.status() lists what is sharded')
   })
 }

@@ -5,10 +5,20 @@ import { triedVersions, type WrongInput } from './wrong-input/cases.js'
 import { chunkCases } from './wrong-input/chunks.js'
 import { otherDatabaseCases } from './wrong-input/other-databases.js'
 import { collectionCases } from './wrong-input/collections.js'
+import { movingCases } from './wrong-input/moving.js'
+import { reshardingCases } from './wrong-input/resharding.js'
 import { unbuiltCases } from './wrong-input/unbuilt.js'
 import { World } from './wrong-input/world.js'
 
-const cases: readonly WrongInput[] = [...collectionCases, ...chunkCases, ...administrationCases, ...otherDatabaseCases, ...unbuiltCases]
+const cases: readonly WrongInput[] = [
+  ...collectionCases,
+  ...reshardingCases,
+  ...movingCases,
+  ...chunkCases,
+  ...administrationCases,
+  ...otherDatabaseCases,
+  ...unbuiltCases,
+]
 
 const nameOf = ({ command }: WrongInput) => Object.keys(command)[0]!
 

@@ -2,6 +2,7 @@
 import { createRandom } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type BalancerRoundEvent, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
+import type { Test } from 'tap'
 import { SimulatedClient } from './simulated-client.js'
 
 /** Longer than any test. */
@@ -109,3 +110,12 @@ export function range(length: number, from = 0): number[] {
 }
 
 export const long = (value: number) => Long.fromNumber(value)
+
+/** Every document is on one shard, and all are there. */
+export function onceEach(t: Test, placed: readonly (readonly number[])[], keys: readonly number[]): void {
+  t.same(
+    placed.flat().toSorted((a, b) => a - b),
+    keys,
+    'every document is there once',
+  )
+}

@@ -1,20 +1,11 @@
 /** Rounds of the balancer under a virtual clock: what they move, and what keeps them from it. */
 import { readFileSync } from 'node:fs'
-import type { Document } from '@shardlab/bson'
+import { decode, encode, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
-import t, { type Test } from 'tap'
-import { BalancedCluster, range } from './balanced-cluster.js'
+import t from 'tap'
+import { BalancedCluster, onceEach, range } from './balanced-cluster.js'
 
 const settled = { rangeDeletion: true, timeoutMs: 600_000 }
-
-/** Every document is on one shard, and all are there. */
-function onceEach(t: Test, placed: readonly (readonly number[])[], keys: readonly number[]): void {
-  t.same(
-    placed.flat().toSorted((a, b) => a - b),
-    keys,
-    'every document is there once',
-  )
-}
 
 t.test('4.4 evens out the number of chunks', async (t) => {
   const world = await BalancedCluster.start({ emulate: '4.4', shards: 3 })
@@ -103,79 +94,6 @@ t.test('a difference below three chunks is none', async (t) => {
   }
 })
 
-t.test('zones: first splits, then moves', async (t) => {
-  for (const emulate of ['4.4', '7.0'] as const) {
-    const world = await BalancedCluster.start({ emulate, shards: 3 })
-    const ns = await world.shard('c')
-    await world.insert('c', range(60), 100)
-    await world.command({ addShardToZone: 'shard03', zone: 'EU' })
-    await world.command({ updateZoneKeyRange: ns, min: { k: 10 }, max: { k: 30 }, zone: 'EU' })
-    t.match(await world.cluster.balancer.explain(ns), {
-      balanced: false,
-      answer: 'Zones begin or end within 1 chunk: the next round splits it, then chunks can move.',
-      splits: [{ shard: 'shard01', points: ['{"k":10}', '{"k":30}'] }],
-      candidates: [],
-    })
-    t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: false, firstComplianceViolation: 'zoneViolation' })
-    const first = await world.cluster.balancer.runRound()
-    t.match(first.splits, [{ ns, shard: 'shard01', points: ['{"k":10}', '{"k":30}'], error: null }])
-    t.match(first.migrations, [{ from: 'shard01', to: 'shard03', min: '{"k":10}', reason: 'zoneViolation', outcome: 'moved' }])
-    await world.cluster.balancer.settle(settled)
-    t.ok((await world.chunks(ns)).find(({ min, shard }) => min.k === 10 && shard === 'shard03'))
-    t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: true })
-    await world.stop()
-  }
-})
-
-t.test('a shard that drains is empty in the end, and can be removed', async (t) => {
-  for (const emulate of ['4.4', '7.0'] as const) {
-    const world = await BalancedCluster.start({ emulate, shards: 3 })
-    const ns = await world.shard('c')
-    await world.insert('c', range(90), 100)
-    await world.split(ns, [30, 60])
-    for (const [i, k] of [30, 60].entries())
-      await world.command({ moveChunk: ns, find: { k }, to: world.cluster.shards[i + 1], _waitForDelete: true })
-    t.match(await world.command({ removeShard: 'shard03' }), { state: 'started' })
-    t.match(await world.command({ removeShard: 'shard03' }), { state: 'ongoing', remaining: { chunks: 1 } })
-    t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: false, firstComplianceViolation: 'draining' })
-    t.match((await world.cluster.balancer.explain(ns)).candidates, [{ from: 'shard03', reason: 'draining' }])
-    await world.cluster.balancer.settle(settled)
-    t.match(await world.command({ removeShard: 'shard03' }), { state: 'completed' })
-    onceEach(t, await world.placed('c'), range(90))
-    t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: true })
-    await world.stop()
-  }
-})
-
-t.test('one key value that is too frequent becomes a jumbo chunk', async (t) => {
-  for (const emulate of ['4.4', '7.0'] as const) {
-    const world = await BalancedCluster.start({ emulate, shards: 2 })
-    const jumbo: Document[] = []
-    world.cluster.onEvent((event) => {
-      if (event.type === 'jumbo') jumbo.push(event)
-    })
-    const ns = await world.shard('c')
-    await world.insert('c', range(300), 512, () => ({ k: 'one' }))
-    if (emulate === '4.4') for (const k of ['one', 'p', 'q']) await world.command({ split: ns, middle: { k } })
-    // The lowest chunk holds nothing and moves first.
-    for (let i = 0; i < 4 && jumbo.length === 0; i++) await world.cluster.balancer.runRound()
-    t.match(jumbo, [{ ns, shard: 'shard01' }], emulate)
-    const marked = (await world.chunks(ns)).filter((chunk) => chunk['jumbo'] === true)
-    t.equal(marked.length, 1)
-    await world.cluster.balancer.settle(settled)
-    t.equal((await world.placed('c'))[0]!.length, 300, 'nobody moves it')
-    t.equal((await world.cluster.balancer.explain(ns)).shards[0]!.jumboChunks, 1)
-    await world.command({ removeShard: 'shard01' })
-    await world.cluster.balancer.settle(settled)
-    t.match(await world.command({ removeShard: 'shard01' }), { state: 'ongoing', remaining: { chunks: 1, jumboChunks: 1 } })
-    t.match((await world.cluster.balancer.explain(ns)).answer, /^1 jumbo chunk of app\.c cannot leave shard01: split it, clear the mark/)
-    await world.command({ clearJumboFlag: ns, find: { k: 'one' } })
-    await world.cluster.balancer.settle(settled)
-    t.equal((await world.placed('c'))[1]!.length, 300, 'off a draining shard it moves whatever its size')
-    await world.stop()
-  }
-})
-
 t.test('switches: stopped, outside of the window, one collection switched off', async (t) => {
   const world = await BalancedCluster.start({ emulate: '4.4', shards: 2 })
   const ns = await world.shard('c')
@@ -258,17 +176,34 @@ t.test('D892: eight shards: four migrations at a time, before 3.4 one', async (t
   }
 })
 
-t.test('seven continents fill seven chunks, and the eighth shard stays empty', async (t) => {
-  const world = await BalancedCluster.start({ emulate: '4.4', shards: 8 })
-  const continents = ['Africa', 'Antarctica', 'Asia', 'Europe', 'North America', 'Oceania', 'South America']
+t.test('balancerMigrationsThrottlingMs and autoMergerIntervalSecs of the config server are heeded', async (t) => {
+  const world = await BalancedCluster.start({ emulate: '7.0', shards: 2, balancerRoundIntervalMs: 10_000 })
+  const set = async (parameter: Document) =>
+    decode(await world.cluster.command(encode({ setParameter: 1, ...parameter, $db: 'admin' }), { to: 'config' }))
   const ns = await world.shard('c')
-  await world.insert('c', range(700), 512, (key) => ({ k: continents[key % 7] }))
-  await world.cluster.balancer.settle(settled)
-  const placed = await world.placed('c')
-  onceEach(t, placed, range(700))
-  t.ok((await world.chunks(ns)).length <= 8, 'seven values and what lies below them')
-  t.ok(placed.filter((ids) => ids.length > 0).length <= 7, 'no value is divided')
+  await world.command({ balancerStop: 1 })
+  t.match(await set({ balancerMigrationsThrottlingMs: 4000 }), { was: 1000, ok: 1 })
+  await world.insert('c', range(400))
+  await world.command({ balancerStart: 1 })
+  world.rounds.length = 0
+  await world.cluster.advance(40_000)
+  const moving = world.rounds.filter(({ migrations }) => migrations.length > 0)
+  t.ok(moving.length >= 2, `${moving.length} rounds moved something`)
+  for (const [i, { atMs }] of moving.entries())
+    if (i > 0) t.ok(atMs - moving[i - 1]!.atMs >= 4000, `${atMs - moving[i - 1]!.atMs} ms apart`)
+  t.match(await set({ balancerMigrationsThrottlingMs: -1 }), { ok: 0, code: 2 })
+  await world.split(ns, [2, 4])
+  const before = (await world.chunks(ns)).length
+  await world.cluster.advance(400_000)
+  t.equal((await world.chunks(ns)).length, before, 'the next merge is due in an hour')
+  t.match(await set({ autoMergerIntervalSecs: 60 }), { was: 3600, ok: 1 })
+  await world.cluster.advance(120_000)
+  t.ok((await world.chunks(ns)).length < before)
   await world.stop()
+  const old = await BalancedCluster.start({ emulate: '5.0', shards: 1 })
+  const answer = await old.cluster.command(encode({ setParameter: 1, balancerMigrationsThrottlingMs: 1, $db: 'admin' }), { to: 'config' })
+  t.match(decode(answer), { ok: 0, code: 72 })
+  await old.stop()
 })
 
 t.test('D891: rounds by themselves: every ten seconds, and one second apart while something moves', async (t) => {
@@ -389,7 +324,7 @@ t.test('the guide has every answer that explain gives', async (t) => {
   const told = rows.filter((row) => answers.some((answer) => answer.startsWith(row)))
   t.same(
     rows.filter((row) => !told.includes(row)),
-    ['1 jumbo chunk of'],
-    'the one row that another test has',
+    ['A defragmentation of', '1 jumbo chunk of'],
+    'the rows that other tests have',
   )
 })

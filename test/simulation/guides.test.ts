@@ -61,6 +61,29 @@ t.test('add and remove shards', async (t) => {
   await playErrors(t, shell, text, 3)
 })
 
+t.test('watch the balancer: what it prints', async (t) => {
+  const text = await page('guides/watch-the-balancer')
+  const [because, answer] = [...text.matchAll(/^console\.log\(.+\)\n\/\/ (.+)$/gm)].map(([, line]) => line)
+  await using cluster = await createSimulatedCluster({ emulate: '7.0', chunkSize: '64KB', balancerRoundIntervalMs: 2 ** 31 - 1, seed: 7 })
+  const shell = new GuideShell(cluster, 'shop')
+  await shell.run(`sh.enableSharding('shop', 'shard01'); sh.shardCollection('shop.orders', { customer: 1 })`)
+  // An _id, a number, and a text that fills 512 bytes.
+  await shell.run(`
+    const text = 'x'.repeat(473)
+    db.orders.insertMany(Array.from({ length: 2000 }, (_, i) => ({ _id: i, customer: i, text })))`)
+  const round = await cluster.balancer.runRound()
+  t.equal(round.migrations[0]!.because, because)
+  await cluster.balancer.settle({ rangeDeletion: true, timeoutMs: 3_600_000 })
+  const why = await cluster.balancer.explain('shop.orders')
+  t.match(why.answer.replaceAll(/\d+/g, 'N'), answer!.replaceAll(/\d+/g, 'N'))
+})
+
+t.test('break a shard', async (t) => {
+  await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 2, mongos: 1 })
+  const shell = new GuideShell(cluster, 'shop')
+  for (const block of blocksOf(await page('guides/break-a-shard'))) await play(t, shell, block)
+})
+
 t.test('the steps of migrations and document moves', async (t) => {
   const stepsIn = (text: string) => [...text.matchAll(/^\| `([\w.-]+)` \| (?:donor|recipient|config server) \|/gm)].map(([, step]) => step)
   t.same(stepsIn(await page('internals/migrations')), migrationSteps)

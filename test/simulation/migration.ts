@@ -42,6 +42,8 @@ export interface Scene {
   readonly step: (typeof migrationSteps)[number]
   /** Who crashes while somebody is held at the step; null: nobody, the step itself fails. */
   readonly crash: Party | null
+  /** Is one of twenty messages between members lost, and its connection with it, as long as clients are at work? */
+  readonly loss: boolean
 }
 
 export interface Outcome {
@@ -56,10 +58,12 @@ const documents = 60
 const cut = 30
 const workers = 3
 const operationsOfWorker = 16
+/** What a bad network does. */
+export const losses = 'drop 5% between members and members'
 /** Longer than orphans are kept. */
 const cleanupMs = 920_000
 
-export async function playMigration({ seed, step, crash }: Scene): Promise<Outcome> {
+export async function playMigration({ seed, step, crash, loss }: Scene): Promise<Outcome> {
   // Rounds of the balancer would take half of the time.
   const balancerRoundIntervalMs = 2 * cleanupMs
   const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs })
@@ -72,6 +76,7 @@ export async function playMigration({ seed, step, crash }: Scene): Promise<Outco
   for (const shard of cluster.shards)
     await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 10, $db: 'admin' }), { to: shard })
   const members: Record<Party, string> = { donor, recipient, config: 'config' }
+  const losing = loss ? await cluster.faults.apply(losses) : null
   const fault = await cluster.steps.arm(step, crash === null ? 'fail' : 'hold', { times: 1 })
   let struck = false
   const trouble = cluster.steps.struck(fault).then(async () => {
@@ -82,13 +87,14 @@ export async function playMigration({ seed, step, crash }: Scene): Promise<Outco
     await cluster.advance(random.fraction() * 300)
     await cluster.restart(members[crash])
   })
-  const moving = admin.once({ moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' })
+  const moving = repeatedly(admin, { moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' }, loss ? 6 : 1)
   await Promise.all(
     Array.from({ length: workers }, (_, i) =>
       work(new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`)), ledger, random.fork(`work ${i}`), i),
     ),
   )
   const reply = await moving
+  if (losing !== null) await cluster.faults.heal(losing.id)
   await cluster.advance(cleanupMs)
   if (struck) await trouble
   // Who was away while ranges were deleted begins anew.
@@ -98,6 +104,12 @@ export async function playMigration({ seed, step, crash }: Scene): Promise<Outco
   if (reply !== null && reply['ok'] === 1 && owner !== recipient) violations.push('the move was acknowledged and has not happened')
   await cluster.stop()
   return { violations, struck, moved: owner === recipient }
+}
+
+/** As a client asks that does not give up at once. @returns the last answer; null: there was none */
+export async function repeatedly(client: SimulatedClient, command: Document, attempts: number): Promise<Document | null> {
+  const reply = await client.once(command)
+  return reply?.['ok'] === 1 || attempts === 1 ? reply : repeatedly(client, command, attempts - 1)
 }
 
 async function prepare(admin: SimulatedClient, ledger: Ledger, donor: string): Promise<void> {
@@ -111,6 +123,8 @@ async function prepare(admin: SimulatedClient, ledger: Ledger, donor: string): P
   })
   for (const key of keys) ledger.inserted(key, true)
   await admin.untilDone({ split: 'app.c', middle: { k: cut }, $db: 'admin' })
+  // A move that fails leaves neighbours, which nobody is to merge.
+  await admin.untilDone({ balancerStop: 1, $db: 'admin' })
 }
 
 /** Increments, inserts, deletes and finds. */

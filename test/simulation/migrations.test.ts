@@ -1,6 +1,7 @@
 /**
  * Donor, recipient and config server crash at every named step of a migration, and every step fails once: afterwards the range has one
- * owner, every document is there once, and nothing is left to be done. `SHARDLAB_LONG=1` plays five seeds.
+ * owner, every document is there once, and nothing is left to be done. The same while messages are lost: a sample, `SHARDLAB_LONG=1` all of it.
+ * `SHARDLAB_LONG=1` plays five seeds.
  */
 import t from 'tap'
 import { migrationSteps, playMigration, type Party } from './migration.js'
@@ -13,7 +14,7 @@ for (const step of migrationSteps) {
   t.test(`D832 ${step}`, async (t) => {
     for (const seed of seeds) {
       for (const crash of parties) {
-        const { violations, struck } = await playMigration({ seed, step, crash })
+        const { violations, struck } = await playMigration({ seed, step, crash, loss: false })
         const scene = `${crash === null ? 'the step fails' : `the ${crash} crashes`}, seed ${seed}`
         t.ok(struck, `${scene}: the step is passed`)
         t.same(violations, [], scene)
@@ -21,3 +22,15 @@ for (const step of migrationSteps) {
     }
   })
 }
+
+const scenes = migrationSteps.flatMap((step) => parties.map((crash) => ({ step, crash })))
+const sample = SHARDLAB_LONG === '1' ? scenes : scenes.filter((_, i) => i % 17 === seeds[0]! % 17)
+
+t.test('one of twenty messages is lost', async (t) => {
+  for (const seed of seeds) {
+    for (const { step, crash } of sample) {
+      const { violations } = await playMigration({ seed, step, crash, loss: true })
+      t.same(violations, [], `${step}, ${crash === null ? 'the step fails' : `the ${crash} crashes`}, seed ${seed}`)
+    }
+  }
+})

@@ -14,7 +14,7 @@ for (const step of [...reshardingSteps, ...abortSteps]) {
   t.test(`D833 ${step}`, async (t) => {
     for (const seed of seeds) {
       for (const trouble of troubles) {
-        const { violations, struck } = await playResharding({ seed, step, trouble })
+        const { violations, struck } = await playResharding({ seed, step, trouble, command: 'reshardCollection', loss: false })
         const scene = `${trouble}, seed ${seed}`
         t.ok(struck, `${scene}: the step is passed`)
         t.same(violations, [], scene)
@@ -22,3 +22,22 @@ for (const step of [...reshardingSteps, ...abortSteps]) {
     }
   })
 }
+
+// The same protocol carries it out: a sample of the scenes, all of them in long runs.
+const scenes = [...reshardingSteps, ...abortSteps].flatMap((step) => troubles.map((trouble) => ({ step, trouble })))
+const sample = SHARDLAB_LONG === '1' ? scenes : scenes.filter((_, i) => i % 29 === seeds[0]! % 29)
+
+t.test('a collection is gathered on one shard', async (t) => {
+  for (const { step, trouble } of sample) {
+    const { violations, struck } = await playResharding({ seed: seeds[0]!, step, trouble, command: 'unshardCollection', loss: false })
+    t.ok(struck, `${step}, ${trouble}, seed ${seeds[0]}: the step is passed`)
+    t.same(violations, [], `${step}, ${trouble}, seed ${seeds[0]}`)
+  }
+})
+
+t.test('one of twenty messages is lost', async (t) => {
+  for (const { step, trouble } of sample) {
+    const { violations } = await playResharding({ seed: seeds[0]!, step, trouble, command: 'reshardCollection', loss: true })
+    t.same(violations, [], `${step}, ${trouble}, seed ${seeds[0]}`)
+  }
+})

@@ -4,6 +4,7 @@ import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
+import { losses, repeatedly } from './migration.js'
 import { SimulatedClient } from './simulated-client.js'
 
 /** Every step of a resharding that is committed, in about the order in which they are passed. */
@@ -42,14 +43,20 @@ export type ReshardingStep = (typeof reshardingSteps)[number] | (typeof abortSte
 /** `primary` and `donor` give and get documents, `recipient` only gets them. */
 export type Party = 'primary' | 'donor' | 'recipient' | 'config'
 
+/** What is played: the collection gets another key, or is gathered on one shard. */
+export type Command = 'reshardCollection' | 'unshardCollection'
+
 export interface Scene {
   readonly seed: number
+  readonly command: Command
   readonly step: ReshardingStep
   /**
    * Who crashes while somebody is held at the step; `abort`: nobody, it is given up there; `severed`: connections between the parties break
    * from there on, again and again; `fail`: the step itself fails.
    */
   readonly trouble: Party | 'abort' | 'severed' | 'fail'
+  /** As of a migration. */
+  readonly loss: boolean
 }
 
 export interface Outcome {
@@ -68,15 +75,19 @@ const operationsOfWorker = 16
 /** Longer than everybody needs to find out what has become of it. */
 const settleMs = 30_000
 
-export async function playResharding({ seed, step, trouble }: Scene): Promise<Outcome> {
+export async function playResharding({ seed, step, trouble, command, loss }: Scene): Promise<Outcome> {
   const balancerRoundIntervalMs = 10 * settleMs
-  const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs })
+  const emulate = command === 'reshardCollection' ? '7.0' : '8.0'
+  const options = { seed, emulate, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs } as const
+  const cluster = await createSimulatedCluster(options)
+  const abort = { [command === 'reshardCollection' ? 'abortReshardCollection' : 'abortUnshardCollection']: 'app.c', $db: 'admin' }
   const random = createRandom(seed).fork('resharding')
   const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
   const ledger = new Ledger()
   const [primary, donor, recipient] = cluster.shards as [string, string, string]
   await prepare(cluster, admin, ledger, primary, donor)
   const members: Record<Party, string> = { primary, donor, recipient, config: 'config' }
+  const losing = loss ? await cluster.faults.apply(losses) : null
   const hold = trouble !== 'fail'
   const fault = await cluster.steps.arm(step, hold ? 'hold' : 'fail', { times: 1 })
   const isAbortStep = (abortSteps as readonly string[]).includes(step)
@@ -85,7 +96,7 @@ export async function playResharding({ seed, step, trouble }: Scene): Promise<Ou
     struck = true
     if (!hold) return
     if (trouble === 'abort') {
-      const aborting = admin.once({ abortReshardCollection: 'app.c', $db: 'admin' })
+      const aborting = admin.once(abort)
       await cluster.advance(random.fraction() * 100)
       await cluster.steps.heal(fault)
       await aborting
@@ -102,10 +113,14 @@ export async function playResharding({ seed, step, trouble }: Scene): Promise<Ou
     await cluster.restart(members[trouble])
   })
   const client = new SimulatedClient(cluster, 2, random.fork('resharding client'))
-  const resharding = client.once({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 3, $db: 'admin' })
+  const asked =
+    command === 'reshardCollection'
+      ? { reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 3, $db: 'admin' }
+      : { unshardCollection: 'app.c', toShard: recipient, $db: 'admin' }
+  const resharding = repeatedly(client, asked, loss ? 6 : 1)
   // One that is given up passes other steps.
   const other = new SimulatedClient(cluster, 3, random.fork('aborting client'))
-  const aborting = isAbortStep ? abortSoon(cluster, other, random.fork('abort')) : Promise.resolve()
+  const aborting = isAbortStep ? abortSoon(cluster, other, abort, random.fork('abort')) : Promise.resolve()
   const worlds = Array.from({ length: workers }, (_, i) => {
     const worker = new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`))
     return work(worker, ledger, random.fork(`work ${i}`), i)
@@ -113,10 +128,11 @@ export async function playResharding({ seed, step, trouble }: Scene): Promise<Ou
   await Promise.all(worlds)
   const reply = await resharding
   await aborting
+  if (losing !== null) await cluster.faults.heal(losing.id)
   await cluster.advance(settleMs)
   if (struck) await played
   const entry = await entryOf(admin)
-  const committed = Object.keys(entry['key'] as object)[0] === 'm'
+  const committed = Object.keys(entry['key'] as object)[0] !== 'k'
   const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin, entry))]
   const code = reply === null ? null : reply['ok'] === 1 ? 0 : (reply['code'] as number)
   if (code === 0 && !committed) violations.push('it was acknowledged and has not happened')
@@ -133,10 +149,10 @@ async function severAtRandom(cluster: SimulatedCluster, members: readonly string
   }
 }
 
-async function abortSoon(cluster: SimulatedCluster, client: SimulatedClient, random: Random): Promise<void> {
+async function abortSoon(cluster: SimulatedCluster, client: SimulatedClient, abort: Document, random: Random): Promise<void> {
   for (let attempt = 0; attempt < 40; attempt++) {
     await cluster.advance(random.fraction() * 8)
-    const reply = await client.once({ abortReshardCollection: 'app.c', $db: 'admin' })
+    const reply = await client.once(abort)
     if (reply !== null && reply['ok'] === 1) return
   }
 }

@@ -89,6 +89,8 @@ export class GuideShell {
         run({ enableSharding: db, ...(primaryShard === undefined ? {} : { primaryShard }) }),
       shardCollection: (ns: string, key: Document, unique = false, options: Document = {}) =>
         run({ shardCollection: ns, key, unique, ...options }),
+      reshardCollection: (ns: string, key: Document, unique: boolean, options: Document = {}) =>
+        run({ reshardCollection: ns, key, unique, ...options }),
       splitAt: (ns: string, middle: Document) => run({ split: ns, middle }),
       splitFind: (ns: string, find: Document) => run({ split: ns, find }),
       moveChunk: (ns: string, find: Document, to: string) => run({ moveChunk: ns, find, to }),

@@ -52,6 +52,7 @@ export interface CatalogEvent {
     | 'database-created'
     | 'database-dropped'
     | 'collection-sharded'
+    | 'collection-tracked'
     | 'collection-dropped'
     | 'collection-renamed'
     | 'shard-key-refined'
@@ -132,7 +133,7 @@ export interface PlannedMigration {
   readonly min: string
   /** Null: the donor chooses where the range ends. */
   readonly max: string | null
-  readonly reason: 'draining' | 'zoneViolation' | 'chunksImbalance'
+  readonly reason: 'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment'
   /** A sentence: what the decision rests on. */
   readonly because: string
   /** `split` and `jumbo`: the chunk was too large, and was split, or could not be. */
@@ -151,6 +152,8 @@ export interface BalancerRoundEvent {
   readonly skipped: string | null
   readonly splits: readonly PlannedSplit[]
   readonly migrations: readonly PlannedMigration[]
+  /** Collections whose defragmentation is not over, and the phase that it is in. */
+  readonly defragmenting: readonly { readonly ns: string; readonly phase: string }[]
   readonly durationMs: number
 }
 
@@ -162,6 +165,26 @@ export interface JumboEvent {
   readonly shard: string
   readonly min: string
   readonly max: string
+}
+
+/** A fault begins. */
+export interface FaultAppliedEvent {
+  readonly type: 'fault-applied'
+  readonly atMs: number
+  readonly id: number
+  /** As the grammar of faults writes it: `crash shard02 for 5s`. */
+  readonly fault: string
+  /** The member that it strikes; null: a fault of links, or at a step of any member. */
+  readonly target: Address | null
+}
+
+/** A fault is over. */
+export interface FaultHealedEvent {
+  readonly type: 'fault-healed'
+  readonly atMs: number
+  readonly id: number
+  readonly fault: string
+  readonly target: Address | null
 }
 
 /** One line of an actor's log. */
@@ -185,4 +208,6 @@ export type ClusterEvent =
   | RangeDeletedEvent
   | BalancerRoundEvent
   | JumboEvent
+  | FaultAppliedEvent
+  | FaultHealedEvent
   | LogEvent

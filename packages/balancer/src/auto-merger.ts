@@ -2,33 +2,30 @@
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, findField } from '@shardlab/bson'
 import { configTimeoutMs, type ClusterView } from './cluster-view.js'
-import { isActiveBetweenRounds, type BalancerSettings } from './settings.js'
-
-/** autoMergerIntervalSecs */
-const intervalMs = 3_600_000
-/** autoMergerThrottlingMS: between two shards. */
-const throttleMs = 15_000
+import { isActiveBetweenRounds } from './settings.js'
+import type { SettingsReader } from './settings-reader.js'
 
 export class AutoMerger {
-  readonly intervalMs = intervalMs
   readonly #context: ActorContext
   readonly #view: ClusterView
+  readonly #settings: SettingsReader
   readonly #stopping: AbortSignal
 
-  constructor(context: ActorContext, view: ClusterView, stopping: AbortSignal) {
+  constructor(context: ActorContext, view: ClusterView, settings: SettingsReader, stopping: AbortSignal) {
     this.#context = context
     this.#view = view
+    this.#settings = settings
     this.#stopping = stopping
   }
 
-  /** Merges everything that can be merged now, unless it is switched off; `settings` reads them anew. @throws RequestFailedError without a config server */
-  async run(settings: () => Promise<BalancerSettings | string>): Promise<void> {
-    if (!(await this.#isOn(settings))) return
+  /** Merges everything that can be merged now, unless it is switched off. @throws RequestFailedError without a config server */
+  async run(): Promise<void> {
+    if (!(await this.#isOn())) return
     const merged = (await this.#view.collections()).filter(({ document, isDefragmenting }) => !isDefragmenting && !refuses(document))
     const shards = await this.#view.shards()
     for (const [i, { id }] of shards.entries()) {
-      if (i > 0) await this.#context.sleep(throttleMs, this.#stopping)
-      if (!(await this.#isOn(settings))) return
+      if (i > 0) await this.#context.sleep(this.#settings.pauses.autoMergerMs, this.#stopping)
+      if (!(await this.#isOn())) return
       for (const { ns } of merged) await this.#merge(ns, id)
     }
   }
@@ -51,8 +48,8 @@ export class AutoMerger {
     }
   }
 
-  async #isOn(settings: () => Promise<BalancerSettings | string>): Promise<boolean> {
-    const now = await settings()
+  async #isOn(): Promise<boolean> {
+    const now = await this.#settings.read()
     if (typeof now === 'string' || !isActiveBetweenRounds(now, this.#context.now())) return false
     const { setting } = await this.#context.request(
       configAddress,

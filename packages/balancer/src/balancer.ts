@@ -4,7 +4,6 @@
  */
 import {
   answering,
-  configAddress,
   RequestFailedError,
   StepFailedError,
   UnservedMessageError,
@@ -20,16 +19,22 @@ import { CommandError } from '@shardlab/bson'
 import { behavioursOf, defaultVersion, type Behaviours, type EmulatedVersion } from '@shardlab/sharding'
 import { AutoMerger } from './auto-merger.js'
 import { ChunkOperations } from './chunk-operations.js'
-import { ClusterView, configTimeoutMs } from './cluster-view.js'
+import { ClusterView } from './cluster-view.js'
 import { collectionStatus } from './collection-status.js'
+import { Defragmentations } from './defragmentation/defragmentations.js'
 import { explainCollection } from './explain.js'
+import { Pacing } from './pacing.js'
 import { rebalanceChunk } from './rebalance-chunk.js'
-import { failedRoundDetails, processedIn, roundDetails } from './round-details.js'
+import { RoundLog } from './round-log.js'
 import { Round, type RoundResult } from './round.js'
-import { defaultSettings, parseSettings, reasonForRest, type BalancerSettings } from './settings.js'
+import { SettingsReader } from './settings-reader.js'
+import { isActiveBetweenRounds, reasonForRest, type BalancerSettings } from './settings.js'
 
 export interface BalancerOptions {
-  /** Pause between rounds that find nothing to move, in milliseconds; between rounds that move it is a tenth of that. */
+  /**
+   * Pause between rounds that find nothing to move, in milliseconds; between rounds that move it is a tenth of that, unless the config server's
+   * parameter balancerMigrationsThrottlingMs has been set.
+   */
   readonly roundIntervalMs: number
   /** Server version to behave as. Default 7.0. */
   readonly emulate?: EmulatedVersion
@@ -37,8 +42,6 @@ export interface BalancerOptions {
 
 const roundTimer = 'round'
 const autoMergerTimer = 'auto-merger'
-/** How many times faster rounds follow each other when there is something to move. Server: 10 s and 1 s. */
-const haste = 10
 
 export function createBalancer(context: ActorContext, options: BalancerOptions): Actor {
   return new Balancer(context, options)
@@ -50,6 +53,10 @@ class Balancer implements Actor {
   readonly #behaviours: Behaviours
   readonly #view: ClusterView
   readonly #operations: ChunkOperations
+  readonly #settings: SettingsReader
+  readonly #pacing: Pacing
+  readonly #log: RoundLog
+  readonly #defragmentations: Defragmentations
   readonly #autoMerger: AutoMerger
   readonly #random: Random
   /** Aborted when the member shuts down. */
@@ -57,21 +64,27 @@ class Balancer implements Actor {
   readonly #imbalanced = new Set<string>()
   #rounds = 0
   #running: Promise<BalancerRoundEvent> | null = null
-  #lastMigrationAtMs = 0
-  /** While a round pauses: aborting it ends that. */
-  #pausing: AbortController | null = null
-  /** Who waits for a round of their own: meanwhile no round pauses. */
-  #waiting = 0
-  /** What the settings said last: the answer while the config server is away. */
-  #lastSettings: BalancerSettings = defaultSettings
+  #autoMergerStartedAtMs = 0
+  /** What the timer of the auto-merger goes by; null while it runs. */
+  #autoMergerIntervalMs: number | null = null
 
   constructor(context: ActorContext, options: BalancerOptions) {
+    const behaviours = behavioursOf(options.emulate ?? defaultVersion)
+    const stopping = this.#stopping.signal
+    const view = new ClusterView(context, behaviours)
+    const operations = new ChunkOperations(context, behaviours, view, stopping)
+    const settings = new SettingsReader(context, stopping)
     this.#context = context
     this.#options = options
-    this.#behaviours = behavioursOf(options.emulate ?? defaultVersion)
-    this.#view = new ClusterView(context, this.#behaviours)
-    this.#operations = new ChunkOperations(context, this.#behaviours, this.#view, this.#stopping.signal)
-    this.#autoMerger = new AutoMerger(context, this.#view, this.#stopping.signal)
+    this.#behaviours = behaviours
+    this.#view = view
+    this.#operations = operations
+    this.#settings = settings
+    this.#pacing = new Pacing(context, { behaviours, settings, roundIntervalMs: options.roundIntervalMs, stopping })
+    this.#log = new RoundLog(context, behaviours, stopping)
+    const mayWork = () => isActiveBetweenRounds(settings.last, context.now())
+    this.#defragmentations = new Defragmentations({ context, behaviours, view, operations, settings, stopping, mayWork })
+    this.#autoMerger = new AutoMerger(context, view, settings, stopping)
     this.#random = context.random.fork('rounds')
   }
 
@@ -88,7 +101,6 @@ class Balancer implements Actor {
 
   stop(): void {
     this.#stopping.abort()
-    this.#pausing?.abort()
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
@@ -109,14 +121,13 @@ class Balancer implements Actor {
   }
 
   async #runRound(): Promise<ReplyOf<'balancer.run-round'>> {
-    this.#waiting++
-    this.#pausing?.abort()
-    while (this.#running !== null) await this.#running
-    this.#waiting--
+    await this.#pacing.hurry(async () => {
+      while (this.#running !== null) await this.#running
+    })
     return { report: JSON.stringify(await this.#round(false)) }
   }
 
-  /** @param isPaced does it keep the pauses that spare the cluster? */
+  /** @param isPaced does it keep the pauses that spare the cluster, and leave what shards do for a defragmentation to go on beside it? */
   #round(isPaced: boolean): Promise<BalancerRoundEvent> {
     const running = this.#attempt(isPaced).finally(() => {
       this.#running = null
@@ -129,22 +140,21 @@ class Balancer implements Actor {
     const startedAtMs = this.#context.now()
     let skipped: string | null
     let result: RoundResult | null = null
-    let candidates = 0
     try {
-      const settings = await this.#settings()
+      const settings = await this.#settings.read()
+      this.#armAutoMerger(false)
       skipped = typeof settings === 'string' ? settings : reasonForRest(settings, startedAtMs)
       if (typeof settings === 'string') this.#context.log('warn', 'the balancer does not understand its settings', { reason: settings })
       else if (skipped === null) {
         await this.#context.reach('balancer.round.started')
         result = await this.#look(settings, isPaced)
-        candidates = result.migrations.length
-        if (candidates > 0) await this.#logRound(result, startedAtMs)
+        if (result.migrations.length > 0) await this.#log.ended(startedAtMs, result, this.#imbalanced.size)
       }
     } catch (error) {
       skipped = reasonOf(error)
       if (!this.#stopping.signal.aborted) {
         this.#context.log('warn', 'a balancer round failed', { reason: skipped })
-        await this.#logFailure(skipped, startedAtMs)
+        await this.#log.failed(startedAtMs, skipped)
       }
     }
     return this.#ended(startedAtMs, skipped, result)
@@ -156,42 +166,22 @@ class Balancer implements Actor {
       behaviours: this.#behaviours,
       view: this.#view,
       operations: this.#operations,
+      defragmentations: this.#defragmentations,
       random: this.#random,
     }
     return new Round(parts, this.#imbalanced).run({
       settings,
-      pause: () => (isPaced ? this.#pause() : Promise.resolve(0)),
+      waitsForShards: !isPaced,
+      pause: () => (isPaced ? this.#pacing.pause() : Promise.resolve(0)),
       mayMove: async () => {
-        const now = await this.#settings()
+        const now = await this.#settings.read()
         return typeof now !== 'string' && reasonForRest(now, this.#context.now()) === null
       },
     })
   }
 
-  /** Where the version does not pause between rounds. @returns for how long */
-  async #pause(): Promise<number> {
-    if (!this.#behaviours.balancerPausesWithinRounds) return 0
-    const pauseMs = this.#shortPauseMs - (this.#context.now() - this.#lastMigrationAtMs)
-    if (pauseMs <= 0 || this.#waiting > 0) return 0
-    const startedAtMs = this.#context.now()
-    this.#pausing = new AbortController()
-    try {
-      await this.#context.sleep(pauseMs, this.#pausing.signal)
-    } catch (error) {
-      if (!(error instanceof RequestFailedError) || this.#stopping.signal.aborted) throw error
-    } finally {
-      this.#pausing = null
-    }
-    return this.#context.now() - startedAtMs
-  }
-
-  get #shortPauseMs(): number {
-    return Math.ceil(this.#options.roundIntervalMs / haste)
-  }
-
   #ended(startedAtMs: number, skipped: string | null, result: RoundResult | null): BalancerRoundEvent {
     const { splits, migrations } = result ?? { splits: [], migrations: [] }
-    if (migrations.length > 0) this.#lastMigrationAtMs = this.#context.now()
     const event: BalancerRoundEvent = {
       type: 'balancer-round',
       atMs: this.#context.now(),
@@ -199,51 +189,34 @@ class Balancer implements Actor {
       skipped,
       splits,
       migrations,
+      defragmenting: this.#defragmentations.active,
       durationMs: this.#context.now() - startedAtMs,
     }
     this.#context.emit(event)
-    if (!this.#stopping.signal.aborted) this.#context.setTimer(roundTimer, this.#untilNextMs(result))
+    if (!this.#stopping.signal.aborted) this.#context.setTimer(roundTimer, this.#pacing.untilNext(result))
     return event
-  }
-
-  #untilNextMs(result: RoundResult | null): number {
-    if (result === null || result.migrations.length === 0) return this.#options.roundIntervalMs
-    if (this.#behaviours.balancerPausesWithinRounds) return 0
-    return processedIn(result) > 0 ? this.#shortPauseMs : this.#options.roundIntervalMs
-  }
-
-  async #logRound(result: RoundResult, startedAtMs: number): Promise<void> {
-    const durationMs = this.#context.now() - startedAtMs
-    await this.#logAction(roundDetails(this.#behaviours, durationMs, result, this.#imbalanced.size))
-  }
-
-  async #logFailure(reason: string, startedAtMs: number): Promise<void> {
-    await this.#logAction(failedRoundDetails(this.#behaviours, this.#context.now() - startedAtMs, reason))
-  }
-
-  /** A round that cannot be noted was one all the same. */
-  async #logAction(details: Uint8Array): Promise<void> {
-    try {
-      const options = { timeoutMs: configTimeoutMs, signal: this.#stopping.signal }
-      await this.#context.request(configAddress, 'config.log-action', { what: 'balancer.round', details }, options)
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-    }
   }
 
   #collectionStatus(ns: string): Promise<ReplyOf<'balancer.collection-status'>> {
     return answering('balancer.collection-status', async () => ({
-      ...(await collectionStatus(this.#view, this.#behaviours, ns)),
+      ...(await collectionStatus({ view: this.#view, behaviours: this.#behaviours, defragmentations: this.#defragmentations }, ns)),
       error: null,
     }))
   }
 
   #explain(ns: string): Promise<ReplyOf<'balancer.explain'>> {
     return answering('balancer.explain', async () => {
-      const settings = await this.#settings()
+      const settings = await this.#settings.read()
       const { busy } = this.#operations
       const explanation = await explainCollection(
-        { view: this.#view, behaviours: this.#behaviours, settings, nowMs: this.#context.now(), busy },
+        {
+          view: this.#view,
+          behaviours: this.#behaviours,
+          defragmentations: this.#defragmentations,
+          settings,
+          nowMs: this.#context.now(),
+          busy,
+        },
         ns,
       )
       return { explanation: JSON.stringify(explanation), error: null }
@@ -252,7 +225,7 @@ class Balancer implements Actor {
 
   #rebalance({ ns, min }: RequestOf<'balancer.rebalance-chunk'>): Promise<ReplyOf<'balancer.rebalance-chunk'>> {
     return answering('balancer.rebalance-chunk', async () => {
-      const settings = await this.#settings()
+      const settings = await this.#settings.read()
       if (typeof settings !== 'string')
         await rebalanceChunk({ view: this.#view, operations: this.#operations, settings, nowMs: this.#context.now() }, ns, min)
       return { error: null }
@@ -260,32 +233,33 @@ class Balancer implements Actor {
   }
 
   async #mergeAutomatically(): Promise<void> {
-    const startedAtMs = this.#context.now()
+    this.#autoMergerStartedAtMs = this.#context.now()
+    this.#autoMergerIntervalMs = null
     try {
-      await this.#autoMerger.run(() => this.#settings())
+      await this.#autoMerger.run()
     } catch (error) {
       this.#context.log('warn', 'chunks were not merged', { reason: reasonOf(error) })
     } finally {
-      if (!this.#stopping.signal.aborted)
-        this.#context.setTimer(autoMergerTimer, Math.max(0, startedAtMs + this.#autoMerger.intervalMs - this.#context.now()))
+      this.#armAutoMerger(true)
     }
   }
 
-  async #status(): Promise<ReplyOf<'balancer.status'>> {
-    const settings = await this.#settings().catch((error: unknown) => {
-      if (error instanceof RequestFailedError) return this.#lastSettings
-      throw error
-    })
-    const { mode } = typeof settings === 'string' ? this.#lastSettings : settings
-    return { mode, inBalancerRound: this.#running !== null, numBalancerRounds: this.#rounds }
+  /** @param isOver it has run; otherwise the timer is set only where somebody has changed the interval since */
+  #armAutoMerger(isOver: boolean): void {
+    const { autoMergerIntervalMs } = this.#settings.pauses
+    if (this.#stopping.signal.aborted) return
+    if (!isOver && (this.#autoMergerIntervalMs === null || this.#autoMergerIntervalMs === autoMergerIntervalMs)) return
+    this.#autoMergerIntervalMs = autoMergerIntervalMs
+    this.#context.setTimer(autoMergerTimer, Math.max(0, this.#autoMergerStartedAtMs + autoMergerIntervalMs - this.#context.now()))
   }
 
-  async #settings(): Promise<BalancerSettings | string> {
-    const options = { timeoutMs: configTimeoutMs, signal: this.#stopping.signal }
-    const { settings } = await this.#context.request(configAddress, 'config.get-balancer-settings', {}, options)
-    const parsed = parseSettings(settings)
-    if (typeof parsed !== 'string') this.#lastSettings = parsed
-    return parsed
+  async #status(): Promise<ReplyOf<'balancer.status'>> {
+    const settings = await this.#settings.read().catch((error: unknown) => {
+      if (error instanceof RequestFailedError) return this.#settings.last
+      throw error
+    })
+    const { mode } = typeof settings === 'string' ? this.#settings.last : settings
+    return { mode, inBalancerRound: this.#running !== null, numBalancerRounds: this.#rounds }
   }
 
   describe(): Record<string, unknown> {

@@ -8,6 +8,8 @@ import type { ChunkPlace } from './policy/distribution.js'
 export interface KnownChunk extends ChunkPlace {
   readonly minDocument: Uint8Array
   readonly maxDocument: Uint8Array
+  /** What a defragmentation has found in it; null: nothing. As it was when the chunk got its version. */
+  readonly estimatedBytes: number | null
 }
 
 export class ChunkMap {
@@ -40,7 +42,9 @@ export class ChunkMap {
       // What clients have written into config.chunks need not be a chunk.
       if (low === undefined || high === undefined) continue
       const isJumbo = findField(document, 'jumbo')?.isTruthy() === true
-      const chunk: KnownChunk = { min: low, max: high, shard, isJumbo, minDocument: min, maxDocument: max }
+      const estimate = findField(document, 'estimatedDataSizeBytes')
+      const estimatedBytes = estimate?.isNumber() === true ? estimate.asNumber() : null
+      const chunk: KnownChunk = { min: low, max: high, shard, isJumbo, minDocument: min, maxDocument: max, estimatedBytes }
       const own: PlacementVersionTuple = [...generation, major, minor]
       if (comparePlacement(version, own) < 0) version = own
       if (base === null) changed.push(chunk)

@@ -2,7 +2,7 @@
  * What the balancer has done to chunks: moved, split, marked. Server: balancer_commands_scheduler_impl.cpp, shard_util.cpp,
  * sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo).
  */
-import { configAddress, RequestFailedError, type ActorContext, type PlannedMigration } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type ErrorField, type PlannedMigration } from '@shardlab/actor'
 import { ErrorCodes, findField } from '@shardlab/bson'
 import type { Behaviours, PlacementVersion } from '@shardlab/sharding'
 import type { KnownChunk } from './chunk-map.js'
@@ -26,6 +26,21 @@ export interface ChunkMove {
   readonly to: string
   /** Move it though it is too large. */
   readonly force: boolean
+}
+
+/** A move of `[min, max)`; `max` null: the donor chooses where it ends. */
+export interface RangeMove {
+  readonly ns: string
+  readonly from: string
+  readonly to: string
+  readonly min: Uint8Array
+  readonly max: Uint8Array | null
+  readonly force: boolean
+}
+
+export interface AttemptedMove {
+  /** Null: it has moved. */
+  readonly error: ErrorField
 }
 
 export interface MoveResult {
@@ -56,34 +71,36 @@ export class ChunkOperations {
 
   /** A chunk that is too large is split, or marked as jumbo. @throws RequestFailedError when nobody knows what became of it */
   async move(move: ChunkMove, waitForDelete: boolean): Promise<MoveResult> {
-    const { collection, chunk, to } = move
-    this.busy.set(chunk.shard, to).set(to, chunk.shard)
-    try {
-      const error = await this.#requestMove(move, waitForDelete)
-      if (error === null) return { outcome: 'moved', error: null }
-      const code = findField(error, 'code')?.asNumber()
-      const message = findField(error, 'errmsg')?.asString() ?? ''
-      if (code === chunkTooBig || code === exceededMemoryLimit)
-        return { outcome: await this.#splitOrMarkJumbo(collection, chunk), error: message }
-      if (code === indexNotFound && this.#behaviours.balancerStopsAtMissingHashedIndex && collection.chunks.shardKey.isHashed)
-        await this.#context.request(configAddress, 'config.disable-balancing', { ns: collection.ns }, { timeoutMs: configTimeoutMs })
-      return { outcome: 'failed', error: message }
-    } finally {
-      this.busy.delete(chunk.shard)
-      this.busy.delete(to)
-    }
+    const { collection, chunk, to, force } = move
+    const { ns } = collection
+    const max = this.movesWholeChunks ? chunk.maxDocument : null
+    const { error } = await this.attempt({ ns, from: chunk.shard, to, min: chunk.minDocument, max, force }, waitForDelete)
+    if (error === null) return { outcome: 'moved', error: null }
+    const code = findField(error, 'code')?.asNumber()
+    const message = findField(error, 'errmsg')?.asString() ?? ''
+    if (code === chunkTooBig || code === exceededMemoryLimit)
+      return { outcome: await this.#splitOrMarkJumbo(collection, chunk), error: message }
+    if (code === indexNotFound && this.#behaviours.balancerStopsAtMissingHashedIndex && collection.chunks.shardKey.isHashed)
+      await this.#context.request(configAddress, 'config.disable-balancing', { ns }, { timeoutMs: configTimeoutMs })
+    return { outcome: 'failed', error: message }
   }
 
-  async #requestMove({ collection: { ns }, chunk, to, force }: ChunkMove, waitForDelete: boolean): Promise<Uint8Array | null> {
-    const max = this.movesWholeChunks ? chunk.maxDocument : null
-    const request = { ns, min: chunk.minDocument, max, to, forceJumbo: force, waitForDelete }
-    for (;;) {
-      try {
-        const options = { timeoutMs: moveTimeoutMs, signal: this.#stopping }
-        return (await this.#context.request(configAddress, 'config.move-range', request, options)).error
-      } catch (error) {
-        if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out') throw error
+  /** A range moves, or stays as it is. @throws RequestFailedError when nobody knows what became of it */
+  async attempt({ ns, from, to, min, max, force }: RangeMove, waitForDelete: boolean): Promise<AttemptedMove> {
+    const request = { ns, min, max, to, forceJumbo: force, waitForDelete }
+    this.busy.set(from, to).set(to, from)
+    try {
+      for (;;) {
+        try {
+          const options = { timeoutMs: moveTimeoutMs, signal: this.#stopping }
+          return await this.#context.request(configAddress, 'config.move-range', request, options)
+        } catch (error) {
+          if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out') throw error
+        }
       }
+    } finally {
+      this.busy.delete(from)
+      this.busy.delete(to)
     }
   }
 

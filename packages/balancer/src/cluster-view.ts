@@ -24,7 +24,11 @@ export interface CollectionSwitches {
   readonly document: Uint8Array
   readonly isSwitchedOff: boolean
   readonly mayMigrate: boolean
+  /** One that has been moved as a whole, and is not sharded. */
+  readonly isUnsplittable: boolean
   readonly isDefragmenting: boolean
+  /** In which phase of its defragmentation the catalog has it; null: in none. */
+  readonly defragmentationPhase: string | null
   /** Null: that of the cluster. */
   readonly maxChunkSizeBytes: number | null
 }
@@ -67,10 +71,10 @@ export class ClusterView {
     return switches
   }
 
-  /** The collection now; null when it is not sharded. */
-  async collection(ns: string): Promise<CollectionView | null> {
+  /** The collection now; null when it is not sharded. @param isNew with what has no version: sizes of chunks */
+  async collection(ns: string, isNew = false): Promise<CollectionView | null> {
     const options = { timeoutMs: configTimeoutMs }
-    const known = this.#known.get(ns) ?? null
+    const known = isNew ? null : (this.#known.get(ns) ?? null)
     const answer = await this.#context.request(configAddress, 'config.get-collection', { ns, since: known?.version ?? null }, options)
     const chunks = ChunkMap.after(known, answer)
     if (chunks === null) {
@@ -162,12 +166,15 @@ export function switchesOf(document: Uint8Array): CollectionSwitches {
     return value?.type === BsonType.bool && !value.isTruthy()
   }
   const own = findField(document, 'maxChunkSizeBytes')
+  const phase = findField(document, 'defragmentationPhase')
   return {
     ns: findField(document, '_id')!.asString(),
     document,
     isSwitchedOff: findField(document, 'noBalance')?.isTruthy() === true,
     mayMigrate: !isFalse('allowMigrations') && !isFalse('permitMigrations'),
+    isUnsplittable: findField(document, 'unsplittable')?.isTruthy() === true,
     isDefragmenting: findField(document, 'defragmentCollection')?.isTruthy() === true,
+    defragmentationPhase: phase?.type === BsonType.string ? phase.asString() : null,
     maxChunkSizeBytes: own?.isNumber() === true && own.asNumber() > 0 ? own.asNumber() : null,
   }
 }

@@ -1,24 +1,31 @@
 /** Whether a collection is as the balancer wants it. Server: Balancer::getBalancerStatusForNs, balancer_chunk_selection_policy_impl.cpp. */
 import type { ReplyOf } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { zoneSplitsOf, type ClusterView, type CollectionView } from './cluster-view.js'
+import type { Defragmentations } from './defragmentation/defragmentations.js'
+import type { Phase } from './defragmentation/phase.js'
 import { selectMigrations } from './policy/select-migrations.js'
 
-const megabyte = 1024 * 1024
+export interface StatusParts {
+  readonly view: ClusterView
+  readonly behaviours: Behaviours
+  readonly defragmentations: Defragmentations
+}
 
 /**
  * @returns the chunk size and the first thing that is not as it should be
  * @throws CommandError 118 NamespaceNotSharded
  */
 export async function collectionStatus(
-  view: ClusterView,
-  behaviours: Behaviours,
+  { view, behaviours, defragmentations }: StatusParts,
   ns: string,
 ): Promise<Omit<ReplyOf<'balancer.collection-status'>, 'error'>> {
   const collection = await requireSharded(view, behaviours, ns)
   const maxChunkSizeBytes = collection.maxChunkSizeBytes ?? (await view.chunkSizeBytes())
-  const status = (violation: string | null) => ({ chunkSizeMb: Math.floor(maxChunkSizeBytes / megabyte), violation })
+  const status = (violation: string | null) => ({ chunkSizeBytes: maxChunkSizeBytes, violation, details: null })
+  if (collection.isDefragmenting && behaviours.collectionBalancingCanBeConfigured)
+    return { ...status('defragmentingChunks'), details: progressOf(defragmentations.phaseOf(collection.document)) }
   if (zoneSplitsOf(collection).length > 0) return status('zoneViolation')
   const shards = await view.shards()
   if (shards.length < 2) return status(null)
@@ -27,6 +34,14 @@ export async function collectionStatus(
   const available = new Set(shards.map(({ id }) => id))
   const { migrations } = selectMigrations({ shards, distribution: collection.distribution, load, available, attemptJumbo: false })
   return status(migrations[0]?.reason ?? null)
+}
+
+/** Server: BalancerDefragmentationPolicy::reportProgressOn. */
+function progressOf(phase: Phase | null): Uint8Array {
+  const writer = new DocumentWriter(96)
+  if (phase === null) return writer.string('currentPhase', 'none').finish()
+  writer.string('currentPhase', phase.name).startDocument('progress').int64('remainingChunksToProcess', phase.remaining)
+  return writer.end().finish()
 }
 
 /** @throws CommandError 118 NamespaceNotSharded */

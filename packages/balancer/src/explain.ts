@@ -3,6 +3,7 @@ import { toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } from './cluster-view.js'
 import { bytesOf, requireSharded } from './collection-status.js'
+import type { Defragmentations } from './defragmentation/defragmentations.js'
 import { noZone, selectMigrations, shardsOf, type Selection, type ShardStatistics } from './policy/index.js'
 import { reasonForRest, windowText, type BalancerSettings } from './settings.js'
 
@@ -30,6 +31,8 @@ export interface BalancerExplanation {
     readonly allowMigrations: boolean
     readonly defragmenting: boolean
   }
+  /** How far the defragmentation is; null: there is none, or the balancer has not begun it. */
+  readonly defragmentation: { readonly phase: string; readonly remainingChunks: number } | null
   readonly shards: readonly ExplainedShard[]
   readonly zones: readonly { readonly zone: string; readonly chunks: number; readonly shards: readonly string[] }[]
   /** Splits at the bounds of zones; before they are done nothing of the collection moves. */
@@ -62,6 +65,7 @@ export interface ExplainedShard {
 export interface ExplainParts {
   readonly view: ClusterView
   readonly behaviours: Behaviours
+  readonly defragmentations: Defragmentations
   /** A sentence where they make no sense. */
   readonly settings: BalancerSettings | string
   readonly nowMs: number
@@ -81,15 +85,17 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
   const load = view.load(shards, collection, bytes, chunkSizeBytes)
   const available = new Set(shards.map(({ id }) => id))
   const selection: Selection =
-    splits.length > 0 || shards.length < 2
+    splits.length > 0 || shards.length < 2 || collection.isDefragmenting
       ? { migrations: [], notes: [] }
       : selectMigrations({ shards, distribution: collection.distribution, load, available, attemptJumbo })
   const resting = typeof settings === 'string' ? settings : reasonForRest(settings, nowMs)
   const { distribution } = collection
+  const phase = parts.defragmentations.phaseOf(collection.document)
+  const defragmentation = phase === null ? null : { phase: phase.name, remainingChunks: phase.remaining }
   return {
     ns,
-    balanced: splits.length === 0 && selection.migrations.length === 0,
-    answer: answerOf(collection, { shards, splits, selection, resting }),
+    balanced: splits.length === 0 && selection.migrations.length === 0 && !collection.isDefragmenting,
+    answer: answerOf(collection, { shards, splits, selection, resting, defragmentation }),
     policy: bySize ? 'data size' : 'chunk count',
     chunkSizeBytes,
     thresholdBytes: bySize ? 3 * chunkSizeBytes : null,
@@ -97,6 +103,7 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
     activeWindow: typeof settings === 'string' || settings.activeWindow === null ? null : windowText(settings),
     attemptToBalanceJumboChunks: attemptJumbo,
     collection: { noBalance: collection.isSwitchedOff, allowMigrations: collection.mayMigrate, defragmenting: collection.isDefragmenting },
+    defragmentation,
     shards: shards.map(({ id, isDraining, zones }) => ({
       id,
       bytes: bytes.get(id) ?? null,
@@ -130,11 +137,13 @@ interface Findings {
   readonly splits: readonly ZoneSplit[]
   readonly selection: Selection
   readonly resting: string | null
+  readonly defragmentation: BalancerExplanation['defragmentation']
 }
 
 /** The first thing that stands in the way, or what happens next. */
-function answerOf(collection: CollectionView, { shards, splits, selection, resting }: Findings): string {
+function answerOf(collection: CollectionView, { shards, splits, selection, resting, defragmentation }: Findings): string {
   const { ns } = collection
+  if (collection.isDefragmenting) return defragmentationSentence(ns, resting, defragmentation)
   const wanted = splits.length + selection.migrations.length > 0
   if (shards.length < 2) return 'There is one shard only: nothing moves until another one is added.'
   if (wanted && resting !== null) return `A round would change something, but ${resting}.`
@@ -150,6 +159,13 @@ function answerOf(collection: CollectionView, { shards, splits, selection, resti
   const stuck = stuckSentence(collection, shards)
   if (stuck !== null) return stuck
   return `Nothing has to move: ${selection.notes.at(-1) ?? 'no chunk is where it does not belong'}.`
+}
+
+function defragmentationSentence(ns: string, resting: string | null, defragmentation: BalancerExplanation['defragmentation']): string {
+  if (resting !== null) return `A defragmentation of ${ns} is to be made, but ${resting}.`
+  if (defragmentation === null) return `A defragmentation of ${ns} begins in the next round; until it is over nothing is balanced.`
+  const { phase, remainingChunks } = defragmentation
+  return `A defragmentation of ${ns} is in phase ${phase}, with ${count(remainingChunks, 'chunk')} to go; until it is over nothing is balanced.`
 }
 
 /** Chunks that should go and cannot. */

@@ -1,4 +1,8 @@
 export { createBalancer, type BalancerOptions } from './balancer.js'
+export type { KnownChunk } from './chunk-map.js'
+export * from './defragmentation/merge-phases.js'
+export * from './defragmentation/move-and-merge.js'
+export { boundsOf, runsOf } from './defragmentation/phase.js'
 export type { BalancerExplanation, ExplainedShard } from './explain.js'
 export * from './policy/index.js'
 export { isActive, parseSettings, reasonForRest, type BalancerSettings } from './settings.js'

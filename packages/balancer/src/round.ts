@@ -13,9 +13,10 @@ import {
 } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import type { ChunkOperations } from './chunk-operations.js'
+import type { AttemptedMove, ChunkOperations } from './chunk-operations.js'
 import type { KnownChunk } from './chunk-map.js'
 import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
+import type { Defragmentations, WantedMove } from './defragmentation/defragmentations.js'
 import { selectMigrations, type Migration, type ShardStatistics } from './policy/index.js'
 import type { BalancerSettings } from './settings.js'
 
@@ -37,6 +38,8 @@ export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrat
 
 export interface RoundOptions {
   readonly settings: BalancerSettings
+  /** Does the round go on only when shards have done what defragmentations ask of them? */
+  readonly waitsForShards: boolean
   /** Before migrations begin. @returns how long the pause was, in ms */
   readonly pause: () => Promise<number>
   /** Asked again before anything moves. */
@@ -48,6 +51,7 @@ export class Round {
   readonly #behaviours: Behaviours
   readonly #view: ClusterView
   readonly #operations: ChunkOperations
+  readonly #defragmentations: Defragmentations
   readonly #random: Random
   /** Collections in which the last rounds have moved something: they come first. */
   readonly #imbalanced: Set<string>
@@ -62,6 +66,7 @@ export class Round {
       readonly behaviours: Behaviours
       readonly view: ClusterView
       readonly operations: ChunkOperations
+      readonly defragmentations: Defragmentations
       readonly random: Random
     },
     imbalanced: Set<string>,
@@ -70,33 +75,41 @@ export class Round {
     this.#behaviours = parts.behaviours
     this.#view = parts.view
     this.#operations = parts.operations
+    this.#defragmentations = parts.defragmentations
     this.#random = parts.random
     this.#imbalanced = imbalanced
   }
 
   /** @throws RequestFailedError, CommandError when the round cannot go on; StepFailedError */
-  async run({ settings, pause, mayMove }: RoundOptions): Promise<RoundResult> {
+  async run(options: RoundOptions): Promise<RoundResult> {
     const startedAtMs = this.#context.now()
     const shards = await this.#view.shards()
     const collections = await this.#view.collections()
+    await this.#defragmentations.refresh(collections)
+    await this.#workOnShards(options)
     for (const collection of collections) await this.#splitAtZones(collection)
-    const candidates = await this.#select(shards, collections, settings)
-    const selectionMs = this.#context.now() - startedAtMs
-    await this.#context.reach('balancer.round.selected', { migrations: candidates.length })
-    let pauseMs = 0
-    const migrationsAtMs = () => startedAtMs + selectionMs + pauseMs
-    if (candidates.length > 0) {
-      pauseMs = await pause()
-      if (await mayMove()) await this.#moveAll(candidates, settings)
-      else for (const candidate of candidates) this.#note(candidate, 'not-begun', 'the balancer was stopped')
+    const available = new Set(shards.map(({ id }) => id))
+    const wanted = this.#defragmentations.selectMoves(available, (values) => this.#random.shuffled(values))
+    const results = new Map<WantedMove, AttemptedMove>()
+    try {
+      const candidates = await this.#select(shards, collections, available, options.settings)
+      const selectionMs = this.#context.now() - startedAtMs
+      const count = candidates.length + wanted.length
+      await this.#context.reach('balancer.round.selected', { migrations: count })
+      const pauseMs = count === 0 ? 0 : await options.pause()
+      const migrationsAtMs = startedAtMs + selectionMs + pauseMs
+      if (count > 0) await this.#moveAll(candidates, wanted, results, options)
+      const migrationMs = count === 0 ? 0 : this.#context.now() - migrationsAtMs
+      return { splits: this.#splits, migrations: this.#migrations, selectionMs, pauseMs, migrationMs }
+    } finally {
+      for (const move of wanted) this.#defragmentations.moved(move, results.get(move) ?? null)
+      await this.#workOnShards(options)
     }
-    return {
-      splits: this.#splits,
-      migrations: this.#migrations,
-      selectionMs,
-      pauseMs,
-      migrationMs: candidates.length === 0 ? 0 : this.#context.now() - migrationsAtMs(),
-    }
+  }
+
+  async #workOnShards({ waitsForShards }: RoundOptions): Promise<void> {
+    this.#defragmentations.work()
+    if (waitsForShards) await this.#defragmentations.idle()
   }
 
   async #splitAtZones({ ns }: CollectionSwitches): Promise<void> {
@@ -121,17 +134,17 @@ export class Round {
   async #select(
     shards: readonly ShardStatistics[],
     collections: readonly CollectionSwitches[],
+    available: Set<string>,
     settings: BalancerSettings,
   ): Promise<Candidate[]> {
     if (shards.length < 2) return []
-    const balanced = collections.filter((each) => !each.isSwitchedOff && each.mayMigrate && !each.isDefragmenting && !isUnsplittable(each))
+    const balanced = collections.filter((each) => !each.isSwitchedOff && each.mayMigrate && !each.isDefragmenting && !each.isUnsplittable)
     const names = new Set(balanced.map(({ ns }) => ns))
     for (const ns of this.#imbalanced) if (!names.has(ns)) this.#imbalanced.delete(ns)
     const first = balanced.filter(({ ns }) => this.#imbalanced.has(ns))
     const inOrder = [...first, ...this.#random.shuffled(balanced.filter(({ ns }) => !this.#imbalanced.has(ns)))]
     const chunkSizeBytes = await this.#view.chunkSizeBytes()
     const candidates: Candidate[] = []
-    const available = new Set(shards.map(({ id }) => id))
     for (let at = 0; at < inOrder.length && available.size >= 2; at += sizesPerRequest) {
       const batch = inOrder.slice(at, at + sizesPerRequest)
       const sizes = this.#behaviours.balancerMovesDataBySize
@@ -183,12 +196,41 @@ export class Round {
     return chosen.map((migration) => ({ ...migration, chunk: migration.chunk as KnownChunk, collection }))
   }
 
-  async #moveAll(candidates: readonly Candidate[], settings: BalancerSettings): Promise<void> {
-    if (this.#behaviours.balancerMigratesInParallel) {
-      await this.#context.all(candidates.map((candidate) => this.#move(candidate, settings)))
+  async #moveAll(
+    candidates: readonly Candidate[],
+    wanted: readonly WantedMove[],
+    results: Map<WantedMove, AttemptedMove>,
+    { settings, mayMove }: RoundOptions,
+  ): Promise<void> {
+    if (!(await mayMove())) {
+      for (const candidate of candidates) this.#note(candidate, 'not-begun', 'the balancer was stopped')
       return
     }
-    for (const candidate of candidates) await this.#move(candidate, settings)
+    if (!this.#behaviours.balancerMigratesInParallel) {
+      for (const candidate of candidates) await this.#move(candidate, settings)
+      return
+    }
+    await this.#context.all([
+      ...candidates.map((candidate) => this.#move(candidate, settings)),
+      ...wanted.map((move) => this.#moveToNeighbour(move, results, settings)),
+    ])
+  }
+
+  async #moveToNeighbour(wanted: WantedMove, results: Map<WantedMove, AttemptedMove>, { waitForDelete }: BalancerSettings): Promise<void> {
+    const { ns } = wanted.defragmentation
+    const { range, from, to, because } = wanted.move
+    const { minDocument: min, maxDocument: max } = range
+    const force = !this.#behaviours.defragmentationEstimatesSizes
+    const planned = { ns, from, to, min: toExtendedJson(min), max: toExtendedJson(max), reason: 'defragment', because } as const
+    try {
+      const result = await this.#operations.attempt({ ns, from, to, min, max, force }, waitForDelete)
+      results.set(wanted, result)
+      const error = result.error === null ? null : (findField(result.error, 'errmsg')?.asString() ?? '')
+      this.#migrations.push({ ...planned, outcome: error === null ? 'moved' : 'failed', error })
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
+      this.#migrations.push({ ...planned, outcome: 'failed', error: error.message })
+    }
   }
 
   async #move(candidate: Candidate, { waitForDelete }: BalancerSettings): Promise<void> {
@@ -216,8 +258,4 @@ export class Round {
       error,
     })
   }
-}
-
-function isUnsplittable({ document }: CollectionSwitches): boolean {
-  return findField(document, 'unsplittable')?.isTruthy() === true
 }

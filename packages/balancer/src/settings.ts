@@ -1,7 +1,9 @@
 /** config.settings `balancer` as the balancer reads it. Manual: tutorial/manage-sharded-cluster-balancer. Server: balancer_configuration.cpp. */
-import { decode, type Document } from '@shardlab/bson'
+import { BsonType, findField, isEmptyDocument, toExtendedJson, typeName, type RawValue } from '@shardlab/bson'
 
 export type BalancerMode = 'full' | 'autoSplitOnly' | 'off'
+
+const modes = ['full', 'autoSplitOnly', 'off'] as const satisfies BalancerMode[]
 
 export interface BalancerSettings {
   readonly mode: BalancerMode
@@ -20,28 +22,66 @@ export const defaultSettings: BalancerSettings = {
   waitForDelete: false,
 }
 
+/** What is wrong with the settings: a sentence, in the server's words. */
+class WrongSettings extends Error {}
+
 /** @returns a sentence instead of settings for a document that makes no sense: then there is no round. */
 export function parseSettings(document: Uint8Array | null): BalancerSettings | string {
   if (document === null) return defaultSettings
-  const { mode, stopped, activeWindow, attemptToBalanceJumboChunks, _waitForDelete } = decode(document)
-  const window = activeWindow === undefined ? null : parseWindow(activeWindow as Document)
-  if (typeof window === 'string') return window
-  return {
-    mode: stopped === true || mode === 'off' ? 'off' : mode === 'autoSplitOnly' ? mode : 'full',
-    activeWindow: window,
-    attemptToBalanceJumboChunks: attemptToBalanceJumboChunks === true,
-    waitForDelete: _waitForDelete === true,
+  try {
+    const mode = switchOf(document, 'stopped') ? 'off' : modeOf(document)
+    const activeWindow = windowOf(document)
+    checkSecondaryThrottle(document)
+    const waitForDelete = switchOf(document, '_waitForDelete')
+    return { mode, activeWindow, waitForDelete, attemptToBalanceJumboChunks: switchOf(document, 'attemptToBalanceJumboChunks') }
+  } catch (error) {
+    if (error instanceof WrongSettings) return error.message
+    throw error
   }
 }
 
-function parseWindow(window: Document): BalancerSettings['activeWindow'] | string {
-  const { start, stop } = window
-  if (typeof start !== 'string' || typeof stop !== 'string' || start === '' || stop === '')
-    return `must specify both start and stop of balancing window: ${JSON.stringify(window)}`
-  const minutes = [start, stop].map(minuteOfDay)
-  if (minutes.includes(null)) return `${start} to ${stop} is no window of time: use "hh:mm"`
-  if (minutes[0] === minutes[1]) return `start and stop times must be different: ${JSON.stringify(window)}`
-  return { start: minutes[0]!, stop: minutes[1]! }
+function switchOf(document: Uint8Array, name: string): boolean {
+  const value = findField(document, name)
+  if (value === undefined) return false
+  if (value.type === BsonType.bool || value.isNumber()) return value.isTruthy()
+  throw new WrongSettings(`Expected boolean or number type for field "${name}", found ${typeName(value.type)}`)
+}
+
+function modeOf(document: Uint8Array): BalancerMode {
+  const value = findField(document, 'mode')
+  if (value === undefined) return 'full'
+  if (value.type !== BsonType.string) throw wrongType('mode', 'string', value)
+  const mode = modes.find((each) => each === value.asString())
+  if (mode === undefined) throw new WrongSettings('Invalid balancer mode')
+  return mode
+}
+
+/** A bool, or the write concern that each document waits for; with one member for each shard nothing comes of it. */
+function checkSecondaryThrottle(document: Uint8Array): void {
+  const value = findField(document, '_secondaryThrottle')
+  if (value !== undefined && value.type !== BsonType.bool && value.type !== BsonType.object)
+    throw wrongType('_secondaryThrottle', 'object', value)
+}
+
+function wrongType(name: string, expected: string, { type }: RawValue): WrongSettings {
+  return new WrongSettings(`"${name}" had the wrong type. Expected ${expected}, found ${typeName(type)}`)
+}
+
+function windowOf(document: Uint8Array): BalancerSettings['activeWindow'] {
+  const value = findField(document, 'activeWindow')
+  if (value === undefined) return null
+  if (value.type !== BsonType.object) throw wrongType('activeWindow', 'object', value)
+  const window = value.slice()
+  if (isEmptyDocument(window)) throw new WrongSettings('activeWindow not specified')
+  const texts = ['start', 'stop'].map((name) => {
+    const time = findField(window, name)
+    return time?.type === BsonType.string ? time.asString() : ''
+  })
+  if (texts.includes('')) throw new WrongSettings(`must specify both start and stop of balancing window: ${toExtendedJson(window)}`)
+  const [start, stop] = texts.map(minuteOfDay)
+  if (start === null || stop === null) throw new WrongSettings('activeWindow format is  { start: "hh:mm" , stop: "hh:mm" }')
+  if (start === stop) throw new WrongSettings('start and stop times must be different')
+  return { start: start!, stop: stop! }
 }
 
 function minuteOfDay(text: string): number | null {

@@ -37,7 +37,10 @@ class Round {
         if (this.away) throw new RequestFailedError('timed-out', to, 'no answer')
         switch (kind) {
           case 'config.get-balancer-settings':
-            return { settings: this.settings === null ? null : encode(this.settings) } as unknown as ReplyOf<K>
+            return {
+              settings: this.settings === null ? null : encode(this.settings),
+              pauses: [1000, 0, 3600, 15_000],
+            } as unknown as ReplyOf<K>
           case 'config.get-shards':
             return { shards: [], clusterTime: [1, 1] } as unknown as ReplyOf<K>
           case 'config.get-collections':
@@ -159,7 +162,16 @@ t.test('a round on demand waits for the one that runs, and tells what it found',
   gate.resolve()
   await timed
   const { report } = await asked
-  t.same(JSON.parse(report), { type: 'balancer-round', atMs: 0, round: 2, skipped: null, splits: [], migrations: [], durationMs: 0 })
+  t.same(JSON.parse(report), {
+    type: 'balancer-round',
+    atMs: 0,
+    round: 2,
+    skipped: null,
+    splits: [],
+    migrations: [],
+    defragmenting: [],
+    durationMs: 0,
+  })
   balancer.settings = { _id: 'balancer', stopped: true }
   const skipped = await balancer.actor.receive('balancer.run-round', {}, 'cluster')
   t.match(JSON.parse(skipped.report), { round: 3, skipped: 'the balancer is stopped' })

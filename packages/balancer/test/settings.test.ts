@@ -9,7 +9,25 @@ t.test('switches', async (t) => {
   t.match(parseSettings(null), { mode: 'full', activeWindow: null, attemptToBalanceJumboChunks: false })
   t.match(parse({ stopped: true, mode: 'full' }), { mode: 'off' })
   t.match(parse({ mode: 'off' }), { mode: 'off' })
+  t.equal(parse({ mode: 'sometimes' }), 'Invalid balancer mode')
   t.match(parse({ attemptToBalanceJumboChunks: true }), { attemptToBalanceJumboChunks: true })
+})
+
+t.test('settings of the wrong kind', async (t) => {
+  for (const [settings, expected] of [
+    [{ mode: 1 }, '"mode" had the wrong type. Expected string, found int'],
+    [{ stopped: 'yes' }, 'Expected boolean or number type for field "stopped", found string'],
+    [{ _waitForDelete: 'yes' }, 'Expected boolean or number type for field "_waitForDelete", found string'],
+    [{ attemptToBalanceJumboChunks: {} }, 'Expected boolean or number type for field "attemptToBalanceJumboChunks", found object'],
+    [{ _secondaryThrottle: 1 }, '"_secondaryThrottle" had the wrong type. Expected object, found int'],
+    [{ activeWindow: null }, '"activeWindow" had the wrong type. Expected object, found null'],
+    [{ activeWindow: {} }, 'activeWindow not specified'],
+    [{ activeWindow: { start: 'nine', stop: 'ten' } }, 'activeWindow format is  { start: "hh:mm" , stop: "hh:mm" }'],
+    [{ activeWindow: { start: '09:00', stop: '9:00' } }, 'start and stop times must be different'],
+  ] as const)
+    t.equal(parse(settings), expected)
+  t.match(parse({ stopped: 1, mode: 'sometimes' }), { mode: 'off' }, 'what is stopped has no mode')
+  t.match(parse({ _waitForDelete: 1, _secondaryThrottle: { w: 2 } }), { mode: 'full', waitForDelete: true })
 })
 
 t.test('D841: the window, in the time of Greenwich', async (t) => {

@@ -50,7 +50,7 @@ export class BalancerControls {
   }
 
   /**
-   * Holds rounds until one finds nothing to split or move and no shard splits, or with `rangeDeletion` deletes, anything any more.
+   * Holds rounds until one finds nothing to split, move or defragment and no shard splits, or with `rangeDeletion` deletes, anything any more.
    * @throws NotSettledError after the time, with a sentence about what is still going on; at once when there are no rounds to be held
    */
   async settle({ rangeDeletion = false, timeoutMs = 60_000 }: SettleOptions = {}): Promise<void> {
@@ -63,7 +63,7 @@ export class BalancerControls {
         const worked = await this.#finishShards(rangeDeletion, leftMs)
         last = await this.#round(deadlineMs - this.#clock.now())
         if (last.skipped !== null) throw new NotSettledError(`the balancer does not settle: ${last.skipped}`, last)
-        const isQuiet = last.splits.length === 0 && last.migrations.length === 0
+        const isQuiet = last.splits.length + last.migrations.length + last.defragmenting.length === 0
         if (isQuiet && !worked) return
         if (!isQuiet && !last.splits.some(({ error }) => error === null) && !last.migrations.some(({ outcome }) => isDone(outcome)))
           await this.#clock.sleep(pauseMs)
@@ -112,5 +112,6 @@ function goingOn(round: BalancerRoundEvent | null): string {
       ({ ns, from, to, because, error }) => `${ns} from ${from} to ${to}, as ${because}${error === null ? '' : ` (${error})`}`,
     ),
   ]
+  for (const { ns, phase } of round.defragmenting) decided.push(`defragmentation of ${ns} (${phase})`)
   return decided.length === 0 ? 'a shard is still splitting or deleting' : `the last round decided on ${decided.join('; ')}`
 }

@@ -1,5 +1,10 @@
 export { BalancerControls, NotSettledError, type SettleOptions } from './balancer-controls.js'
 export { expectTargeted, TargetingError, type TargetedOperation } from './expect-targeted.js'
+export { Faults, type AppliedFault } from './faults/faults.js'
+export { faultForms, formatFault, parseFaultText } from './faults/grammar.js'
+export { parseFault } from './faults/parse.js'
+export { faultVerbs } from './faults/verbs.js'
+export type { FaultInput, FaultSpec, FaultVerb } from './faults/schema.js'
 export { OptionError } from './option-error.js'
 export { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 export { ShardedCluster, type ClusterEvents, type ShardInfo } from './sharded-cluster.js'
@@ -16,6 +21,8 @@ export type {
   BalancerRoundEvent,
   CatalogEvent,
   ClusterEvent,
+  FaultAppliedEvent,
+  FaultHealedEvent,
   JumboEvent,
   LimitEvent,
   LogEvent,

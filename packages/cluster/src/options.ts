@@ -19,6 +19,15 @@ export interface ClusterOptions {
   readonly chunkSize?: number | string
   /** `threads` (default): actors on worker threads; `inline`: all in the caller's thread. */
   readonly runtime?: 'threads' | 'inline'
+  /**
+   * For `inline`: `manual` lets time pass only in {@link ShardedCluster.advance}, and while somebody waits for it. Default `real`.
+   */
+  readonly clock?: 'real' | 'manual'
+  /**
+   * With a manual clock: while a client waits and only timers are left, time jumps to the next one, as a client of a shard that is down would
+   * wait for ever. Default true.
+   */
+  readonly autoAdvance?: boolean
   /** For `threads`: how many worker threads share the members. Default: one for each up to 12 members, above that at most 4. */
   readonly hosts?: number
   /** Root of every random decision. Default: drawn at start, see {@link ShardedCluster.seed}. */
@@ -29,6 +38,8 @@ export interface ClusterOptions {
   readonly serverTimings?: boolean
   /** How long a mongos looks for a shard's primary before it gives up with FailedToSatisfyReadPreference, in ms. Default 15000, as the server. */
   readonly findReplicaSetHostTimeoutMs?: number
+  /** How long a link on which nothing arrives keeps members waiting before both ends give it up, in ms. Default 10000, as the server's monitors. */
+  readonly networkTimeoutMs?: number
   /** hello announces the version's real wire versions, with which old profiles no longer talk to today's drivers. Default false. */
   readonly nativeWire?: boolean
   /** Commands, stages and operators that would silently answer less than the server's are refused with CommandNotSupported 115. Default false. */
@@ -47,19 +58,22 @@ export interface ResolvedOptions {
   /** 0: the version's own. */
   readonly chunkSizeBytes: number
   readonly runtime: 'threads' | 'inline'
+  readonly clock: 'real' | 'manual'
+  readonly autoAdvance: boolean
   readonly hosts: number | undefined
   readonly seed: number
   readonly balancerRoundIntervalMs: number
   readonly findReplicaSetHostTimeoutMs: number
+  readonly networkTimeoutMs: number
   readonly nativeWire: boolean
   readonly strict: boolean
   readonly diskSizeBytes: number
 }
 
 /** Options that say how members run and listen: a simulated cluster has none of them. */
-export type LiveOnly = 'runtime' | 'hosts' | 'port' | 'host'
+export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host'
 
-const liveOnly: ReadonlySet<string> = new Set<LiveOnly>(['runtime', 'hosts', 'port', 'host'])
+const liveOnly: ReadonlySet<string> = new Set<LiveOnly>(['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host'])
 
 const known: Record<keyof ClusterOptions, true> = {
   shards: true,
@@ -69,11 +83,14 @@ const known: Record<keyof ClusterOptions, true> = {
   emulate: true,
   chunkSize: true,
   runtime: true,
+  clock: true,
+  autoAdvance: true,
   hosts: true,
   seed: true,
   balancerRoundIntervalMs: true,
   serverTimings: true,
   findReplicaSetHostTimeoutMs: true,
+  networkTimeoutMs: true,
   nativeWire: true,
   strict: true,
   diskSize: true,
@@ -94,6 +111,12 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
   const runtime = options.runtime ?? 'threads'
   if (runtime !== 'threads' && runtime !== 'inline') throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
+  const clock = options.clock ?? 'real'
+  if (clock !== 'real' && clock !== 'manual') throw new OptionError(`clock is ${JSON.stringify(clock)}; use real or manual.`)
+  if (clock === 'manual' && runtime !== 'inline')
+    throw new OptionError("clock manual goes only with runtime inline: set runtime: 'inline'.")
+  if (options.autoAdvance !== undefined && clock !== 'manual')
+    throw new OptionError('autoAdvance goes only with clock manual: leave it out.')
   if (options.hosts !== undefined && runtime !== 'threads') throw new OptionError('hosts goes only with runtime threads: leave it out.')
   const host = options.host ?? '127.0.0.1'
   if (typeof host !== 'string' || host === '') throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
@@ -110,6 +133,8 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     emulate,
     chunkSizeBytes,
     runtime,
+    clock,
+    autoAdvance: options.autoAdvance ?? true,
     hosts: options.hosts === undefined ? undefined : integer('hosts', options.hosts, 1, 1, 64),
     seed: integer('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1),
     balancerRoundIntervalMs: integer(
@@ -120,6 +145,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
       2 ** 31 - 1,
     ),
     findReplicaSetHostTimeoutMs: integer('findReplicaSetHostTimeoutMs', options.findReplicaSetHostTimeoutMs, 15_000, 0, 2 ** 31 - 1),
+    networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     strict: options.strict ?? false,
     diskSizeBytes,

@@ -1,9 +1,12 @@
 /** The API: a sharded cluster that starts, listens, breaks on demand and stops. */
 import type {
+  Actor,
   Address,
   BalancerRoundEvent,
   CatalogEvent,
   ClusterEvent,
+  FaultAppliedEvent,
+  FaultHealedEvent,
   JumboEvent,
   LimitEvent,
   LogEvent,
@@ -14,11 +17,21 @@ import type {
   RoutedEvent,
   SplitEvent,
 } from '@shardlab/actor'
-import { createInlineRuntime, createThreadsRuntime, defaultWatched, type MemberInfo, type Runtime } from '@shardlab/runtime'
+import {
+  createInlineRuntime,
+  createThreadsRuntime,
+  defaultWatched,
+  type InlineRuntime,
+  type MemberInfo,
+  type Runtime,
+} from '@shardlab/runtime'
 import { EventEmitter } from 'eventemitter3'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
+import { parseDuration } from './faults/duration.js'
+import { Faults } from './faults/faults.js'
+import { faultsActor } from './faults/faults-actor.js'
 import { OptionError } from './option-error.js'
 import { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
@@ -36,6 +49,8 @@ export interface ClusterEvents {
   'range-deleted': [event: RangeDeletedEvent]
   'balancer-round': [event: BalancerRoundEvent]
   jumbo: [event: JumboEvent]
+  'fault-applied': [event: FaultAppliedEvent]
+  'fault-healed': [event: FaultHealedEvent]
   log: [event: LogEvent]
 }
 
@@ -49,7 +64,7 @@ export interface ShardInfo {
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of the block.
  *
  * Events: `routed` (which shards an operation went to, and why), `member` (started, stopped, crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`, `balancer-round`
- * (what a round has decided on, and why), `jumbo`, `limit`, `log`.
+ * (what a round has decided on, and why), `jumbo`, `fault-applied`, `fault-healed`, `limit`, `log`.
  */
 export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** `mongodb://host:port,…/`, every mongos in it. */
@@ -60,17 +75,23 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   readonly seed: number
   /** Rounds on demand, waiting until nothing has to move, and why. */
   readonly balancer: BalancerControls
+  /** What is broken on purpose. */
+  readonly faults: Faults
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
   readonly #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
 
-  private constructor(runtime: Runtime, options: ResolvedOptions, topology: Topology, members: readonly MemberInfo[]) {
+  private constructor(runtime: Runtime, faults: Faults, options: ResolvedOptions, topology: Topology, members: readonly MemberInfo[]) {
     super()
     this.#runtime = runtime
+    this.faults = faults
     this.#options = options
     this.seed = options.seed
-    this.balancer = new BalancerControls(runtime, { now: () => Date.now(), sleep: (ms) => sleep(ms) })
+    this.balancer = new BalancerControls(runtime, {
+      now: () => runtime.now(),
+      sleep: (ms) => (options.clock === 'manual' ? this.advance(ms) : sleep(ms)),
+    })
     const endpoint = (address: Address) => members.find((member) => member.address === address)!.endpoint
     this.mongos = topology.mongos.map(endpoint)
     this.uri = `mongodb://${this.mongos.join(',')}/`
@@ -86,10 +107,14 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   static async start(options: ClusterOptions = {}): Promise<ShardedCluster> {
     const resolved = resolveOptions(options)
     const topology = describeTopology(resolved)
-    const runtime = await createRuntime(resolved)
+    const runtime = await createRuntime(
+      resolved,
+      faultsActor(() => faults),
+    )
+    const faults = new Faults(runtime, resolved)
     try {
-      const members = await startMembers(runtime, resolved, topology, Date.now())
-      return new ShardedCluster(runtime, resolved, topology, members)
+      const members = await startMembers(runtime, resolved, topology, runtime.now())
+      return new ShardedCluster(runtime, faults, resolved, topology, members)
     } catch (error) {
       await runtime.stop()
       throw readable(error, resolved)
@@ -132,6 +157,23 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
     await this.#runtime.restart(knownMember(this.#runtime, member))
+  }
+
+  /** Milliseconds since the epoch by the cluster's clock. */
+  now(): number {
+    return this.#runtime.now()
+  }
+
+  /**
+   * Lets time pass on a manual clock, given in milliseconds or as `15m`: what is due happens in order, each thing at its time.
+   * @throws OptionError when the clock is the machine's
+   */
+  async advance(duration: number | string): Promise<void> {
+    if (this.#options.clock !== 'manual')
+      throw new OptionError("only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.")
+    const durationMs = parseDuration('the time to advance', duration)
+    if (durationMs < 0) throw new OptionError(`the time to advance is ${JSON.stringify(duration)}: time does not go back.`)
+    await (this.#runtime as InlineRuntime).advance(durationMs)
   }
 
   /** Ends all members in order. Calling it again waits for the same end. */
@@ -206,11 +248,13 @@ function emit(emitter: Pick<EventEmitter, 'emit'>, event: ClusterEvent): void {
   emitter.emit(event.type, event)
 }
 
-async function createRuntime(options: ResolvedOptions): Promise<Runtime> {
-  if (options.runtime === 'inline') return createInlineRuntime({ roles: await loadRoles(), seed: options.seed })
+async function createRuntime(options: ResolvedOptions, outside: Actor): Promise<Runtime> {
+  const { runtime, seed, clock, autoAdvance } = options
+  if (runtime === 'inline') return createInlineRuntime({ roles: await loadRoles(), seed, outside, clock, autoAdvance })
   return createThreadsRuntime({
     workerEntry: new URL('./workers/entry.js', import.meta.url),
-    seed: options.seed,
+    seed,
+    outside,
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
   })
 }

@@ -1,8 +1,11 @@
 /** The same cluster under a virtual clock: nothing listens, commands go in as messages, a seed replays everything. */
-import type { Address, ClientCommand, ClusterEvent } from '@shardlab/actor'
+import { noAnswer, RequestFailedError, type Address, type ClientCommand, type ClusterEvent } from '@shardlab/actor'
 import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
+import { Faults } from './faults/faults.js'
+import { faultsActor } from './faults/faults-actor.js'
+import { loadFaultSchema } from './faults/parse.js'
 import { resolveSimulatedOptions, type ClusterOptions, type LiveOnly, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
 import { describeTopology, type Topology } from './topology.js'
@@ -36,12 +39,15 @@ export class SimulatedCluster {
   readonly steps: StepControls
   /** Rounds on demand, waiting until nothing has to move, and why. */
   readonly balancer: BalancerControls
+  /** What is broken on purpose. */
+  readonly faults: Faults
   readonly #runtime: SimulatedRuntime
   readonly #options: ResolvedOptions
   readonly #shards: Address[]
 
-  constructor(runtime: SimulatedRuntime, topology: Topology, options: ResolvedOptions) {
+  constructor(runtime: SimulatedRuntime, faults: Faults, topology: Topology, options: ResolvedOptions) {
     this.#runtime = runtime
+    this.faults = faults
     this.#options = options
     this.seed = options.seed
     this.#shards = [...topology.shards]
@@ -78,12 +84,13 @@ export class SimulatedCluster {
 
   /**
    * A client's command: `{ find: …, $db: … }` as BSON, answered with the reply document, which may be an error of the command.
-   * @throws RequestFailedError when the member is down or goes down before it answers
+   * @throws RequestFailedError when the member is down or goes down before it answers, or closes the connection instead
    */
   async command(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
     const { to = this.mongos[0]!, sequences = [], connectionId = 1 } = options
     const command: ClientCommand = { connectionId, body: document, sequences, legacy: false, remote: `simulated-client:${connectionId}` }
     const { body } = await this.#runtime.request(knownMember(this.#runtime, to), 'client.command', command)
+    if (body.length === noAnswer.length) throw new RequestFailedError('unreachable', to, 'the connection was closed')
     return body
   }
 
@@ -138,8 +145,11 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
   const runtime = createSimulatedRuntime({
     roles: await loadRoles(),
     seed: resolved.seed,
+    outside: faultsActor(() => faults),
     ...(latency === undefined ? {} : { latency }),
   })
+  await loadFaultSchema()
+  const faults = new Faults(runtime, resolved)
   await startMembers(runtime, resolved, topology, runtime.now())
-  return new SimulatedCluster(runtime, topology, resolved)
+  return new SimulatedCluster(runtime, faults, topology, resolved)
 }

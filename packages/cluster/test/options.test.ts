@@ -13,9 +13,12 @@ t.test('defaults', async (t) => {
     emulate: '7.0',
     chunkSizeBytes: 0,
     runtime: 'threads',
+    clock: 'real',
+    autoAdvance: true,
     hosts: undefined,
     balancerRoundIntervalMs: 1000,
     findReplicaSetHostTimeoutMs: 15_000,
+    networkTimeoutMs: 10_000,
     nativeWire: false,
     strict: false,
     diskSizeBytes: 2 * 1024 ** 3,
@@ -34,11 +37,14 @@ t.test('what is said is taken', async (t) => {
     seed: 0,
     balancerRoundIntervalMs: 5,
     findReplicaSetHostTimeoutMs: 0,
+    networkTimeoutMs: 1,
     nativeWire: true,
     strict: true,
   }
   t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
     ...same,
+    clock: 'real',
+    autoAdvance: true,
     chunkSizeBytes: 65_536,
     diskSizeBytes: 1024 ** 2,
   })
@@ -63,7 +69,7 @@ t.test('the ends of the ranges', async (t) => {
 })
 
 const names =
-  'shards, mongos, port, host, emulate, chunkSize, runtime, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, strict, diskSize'
+  'shards, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
 
 /** Wrong options, also of kinds that TypeScript would refuse, and the sentence that answers them. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -80,6 +86,10 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ emulate: '7' }, 'emulate is "7"; use one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0.'],
   [{ runtime: 'cloud' }, 'runtime is "cloud"; use threads or inline.'],
   [{ runtime: 'inline', hosts: 2 }, 'hosts goes only with runtime threads: leave it out.'],
+  [{ clock: 'stopped' }, 'clock is "stopped"; use real or manual.'],
+  [{ clock: 'manual' }, "clock manual goes only with runtime inline: set runtime: 'inline'."],
+  [{ runtime: 'inline', autoAdvance: true }, 'autoAdvance goes only with clock manual: leave it out.'],
+  [{ networkTimeoutMs: 0 }, 'networkTimeoutMs is 0; it must be a whole number from 1 to 2147483647.'],
   [{ hosts: 0 }, 'hosts is 0; it must be a whole number from 1 to 64.'],
   [{ hosts: 65 }, 'hosts is 65; it must be a whole number from 1 to 64.'],
   [{ host: '' }, 'host must be an address to listen on, such as 127.0.0.1.'],
@@ -103,8 +113,8 @@ t.test('a simulated cluster: the server’s timings, nothing that listens', asyn
   t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), { seed: 7, shards: 2, port: 0, balancerRoundIntervalMs: 10_000 })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, nativeWire, strict, diskSize'
-  for (const name of ['runtime', 'hosts', 'port', 'host']) {
+    'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
+  for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
   }

@@ -93,6 +93,7 @@ t.test('commits that are refused change nothing', async (t) => {
       from: 'shard02',
       to: 'shard01',
       chunkVersion: [epoch, seconds, increment, 1, 1],
+      clusterTime: [0, 0],
       ...over,
     })
     return error === null ? null : decode(error)
@@ -137,6 +138,7 @@ t.test('what is still on its way cannot commit after the donor has asked', async
     from: 'shard02',
     to: 'shard01',
     chunkVersion: version,
+    clusterTime: [0, 0],
   })
   t.match(decode(error!), { code: 117 })
   t.equal(((await chunks.at(50))['lastmod'] as Timestamp).t, 2)

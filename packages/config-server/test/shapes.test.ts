@@ -91,7 +91,7 @@ t.test('6.0', async (t) => {
   t.match(await shapes('6.0.2'), { mongos: common.mongos })
   t.same(await shapes('6.0'), {
     ...common,
-    databases: '_id:string primary:string version:{uuid:binData timestamp:timestamp lastMod:int}',
+    databases: '_id:string primary:string partitioned:bool version:{uuid:binData timestamp:timestamp lastMod:int}',
     collections: collections5,
     chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp ${history}`,
     version: version6,
@@ -101,7 +101,7 @@ t.test('6.0', async (t) => {
 t.test('7.0', async (t) => {
   t.same(await shapes('7.0'), {
     ...common,
-    databases: '_id:string primary:string version:{uuid:binData timestamp:timestamp lastMod:int}',
+    databases: '_id:string primary:string partitioned:bool version:{uuid:binData timestamp:timestamp lastMod:int}',
     collections: collections5,
     chunks: `_id:objectId uuid:binData ${bounds} shard:string lastmod:timestamp onCurrentShardSince:timestamp ${history}`,
     version: '_id:int clusterId:objectId',
@@ -110,6 +110,9 @@ t.test('7.0', async (t) => {
 
 t.test('8.0', async (t) => {
   t.match(await shapes('8.0'), { shards: `${common.shards} replSetConfigVersion:long` })
+  const config = await new ConfigUnderTest('8.0').initialised()
+  const [shard] = await config.all('shards')
+  t.equal(String(shard!['replSetConfigVersion']), '-1', 'as long as the replica set has not changed')
 })
 
 t.test('ids of chunks tell their range before 4.4', async (t) => {

@@ -18,7 +18,12 @@ async function configure(
   chunkSizeMb: number | null,
   enableAutoMerger: boolean | null = null,
 ): Promise<Document | null> {
-  const { error } = await config.send('config.configure-collection-balancing', { ns, chunkSizeMb, enableAutoMerger })
+  const { error } = await config.send('config.configure-collection-balancing', {
+    ns,
+    chunkSizeMb,
+    defragmentCollection: null,
+    enableAutoMerger,
+  })
   return error === null ? null : decode(error)
 }
 

@@ -173,6 +173,7 @@ function creation(ns: string, key: Document) {
 
 const collectionDefaults = {
   uuid: Buffer.alloc(16, 7),
+  wasTracked: false,
   unique: false,
   defaultCollation: null,
 }

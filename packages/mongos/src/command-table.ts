@@ -52,15 +52,20 @@ import { listCollections } from './commands/list-collections.js'
 import { listDatabases } from './commands/list-databases.js'
 import { listIndexes } from './commands/list-indexes.js'
 import { listShards } from './commands/list-shards.js'
+import { abortMoveCollection } from './commands/abort-move-collection.js'
 import { abortReshardCollection } from './commands/abort-reshard-collection.js'
+import { abortUnshardCollection } from './commands/abort-unshard-collection.js'
 import { cleanupReshardCollection } from './commands/cleanup-reshard-collection.js'
 import { commitReshardCollection } from './commands/commit-reshard-collection.js'
 import { refineCollectionShardKey } from './commands/refine-collection-shard-key.js'
 import { reshardCollection } from './commands/reshard-collection.js'
 import { moveChunk } from './commands/move-chunk.js'
+import { moveCollection } from './commands/move-collection.js'
+import { unshardCollection } from './commands/unshard-collection.js'
 import { moveRange } from './commands/move-range.js'
 import { renameCollection } from './commands/rename-collection.js'
 import { serverStatus } from './commands/server-status.js'
+import { shardlab } from './commands/shardlab.js'
 import { shardCollection } from './commands/shard-collection.js'
 import { collStats } from './commands/coll-stats.js'
 import { currentOp } from './commands/current-op.js'
@@ -135,11 +140,16 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   abortReshardCollection,
   commitReshardCollection,
   cleanupReshardCollection,
+  moveCollection,
+  abortMoveCollection,
+  unshardCollection,
+  abortUnshardCollection,
   moveChunk,
   moveRange,
   renameCollection,
   serverStatus,
   shardCollection,
+  shardlab,
   collStats,
   currentOp,
   dataSize,

@@ -16,6 +16,7 @@ import {
   type ClientCommand,
   type Deferred,
   type MessageKind,
+  type Random,
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
@@ -23,6 +24,7 @@ import { CommandError } from '@shardlab/bson'
 import {
   concernDefaultsId,
   ConnectionTable,
+  FailPoints,
   LogBuffer,
   noteDisconnected,
   OperationRegistry,
@@ -72,6 +74,7 @@ export class Mongos implements Actor, CommonHost {
   readonly connections = new ConnectionTable()
   readonly operations = new OperationRegistry()
   readonly logBuffer: LogBuffer
+  readonly failPoints: FailPoints
   readonly parameters: ParameterSet
   readonly statistics = new Statistics()
   /** Null where the emulated version samples no queries. */
@@ -81,6 +84,8 @@ export class Mongos implements Actor, CommonHost {
   readonly processId: Uint8Array
   /** Aborted when the router shuts down: ends what only waits. */
   readonly stopping = new AbortController()
+  /** Draws the shard that merges where any may. */
+  readonly mergeDice: Random
   /** What `$rand` draws. */
   readonly #fraction: () => number
   #clusterId: Uint8Array | null = null
@@ -95,6 +100,7 @@ export class Mongos implements Actor, CommonHost {
     this.behaviours = behavioursOf(options.emulate)
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
+    this.failPoints = new FailPoints(this, context.random)
     this.parameters = new ParameterSet(this)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
@@ -110,6 +116,7 @@ export class Mongos implements Actor, CommonHost {
     this.catalog.learned = ({ table }) => this.shards.expect(table.owners())
     const cursorIds = context.random.fork('cursor-ids')
     this.cursors = new ClusterCursorManager(this, () => cursorId(cursorIds))
+    this.mergeDice = context.random.fork('merging-shards')
     const expressions = context.random.fork('expressions')
     this.#fraction = () => expressions.fraction()
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
@@ -149,6 +156,9 @@ export class Mongos implements Actor, CommonHost {
       case 'client.disconnected':
         noteDisconnected(this, (request as RequestOf<'client.disconnected'>).connectionId)
         return {} as ReplyOf<K>
+      case 'faults.switch':
+        this.catalog.frozen = (request as RequestOf<'faults.switch'>).on
+        return {} as ReplyOf<K>
       case 'mongos.refresh-shards':
         await this.shards.refresh(null)
         return {} as ReplyOf<K>
@@ -173,6 +183,7 @@ export class Mongos implements Actor, CommonHost {
     this.context.clearTimer(housekeepingTimer)
     this.context.clearTimer(samplerTimer)
     this.stopping.abort()
+    this.failPoints.stop()
     this.operations.stop()
     if (this.#inFlight === 0) return
     this.#idle = createDeferred()
@@ -219,6 +230,11 @@ export class Mongos implements Actor, CommonHost {
 
   limitReached(limit: string, value: number): void {
     this.context.emit({ type: 'limit', atMs: this.context.now(), member: this.context.address, limit, value })
+  }
+
+  /** A command that the router itself sends, as its clients do. */
+  async runInternally(command: ClientCommand): Promise<Uint8Array> {
+    return (await dispatch(this, command, true)).body
   }
 
   /** {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the step fail */

@@ -17,7 +17,7 @@ t.test('a leading $match that targets one shard sends the whole pipeline there',
   t.equal(cluster.commandsTo('shard01').length, 0)
 })
 
-t.test('groups are made in part on the shards and finished on the router', async (t) => {
+t.test('groups are made in part on the shards and, without the disk, finished on the router', async (t) => {
   const cluster = twoShards()
   cluster.script((shard, _command, name) => {
     if (name === 'killCursors') return { ok: 1 }
@@ -34,6 +34,7 @@ t.test('groups are made in part on the shards and finished on the router', async
     aggregate: 'c',
     pipeline: [{ $match: { y: 1 } }, { $group: { _id: '$k', n: { $sum: '$v' } } }, { $sort: { _id: 1 } }],
     cursor: { batchSize: 1 },
+    allowDiskUse: false,
   })
   t.same(reply['cursor'].firstBatch, [{ _id: 'a', n: 7 }])
   const { body } = cluster.commandsTo('shard01')[0]!

@@ -13,13 +13,25 @@ async function filled(emulate: EmulatedVersion): Promise<RealCluster> {
   return cluster
 }
 
-/** `SHARD_MERGE shard01 shard02`, or the code of the error. */
+interface RouterPlan {
+  stage: string
+  shards: { shardName: string }[]
+  inputStage?: { winningPlan: RouterPlan }
+}
+
+/** `SHARD_MERGE shard01 shard02`, behind `over` the stage below, or the code of the error. */
 async function targetsOf(cluster: RealCluster, command: Document): Promise<string> {
   const reply = await cluster.run({ explain: command, verbosity: 'queryPlanner' })
   if (reply['ok'] !== 1) return `error ${reply['code']}`
-  const { stage, shards } = reply['queryPlanner'].winningPlan as { stage: string; shards: { shardName: string }[] }
-  return [stage, ...shards.map(({ shardName }) => shardName)].join(' ')
+  return shown(reply['queryPlanner'].winningPlan as RouterPlan)
 }
+
+function shown({ stage, shards, inputStage }: RouterPlan): string {
+  const own = [stage, ...shards.map(({ shardName }) => shardName)].join(' ')
+  return inputStage === undefined ? own : `${own} over ${shown(inputStage.winningPlan)}`
+}
+
+const searched = 'SHARD_WRITE shard03 over SHARD_MERGE shard01 shard02 shard03'
 
 const u = { $set: { a: 1 } }
 const update = (collection: string, q: Document, rest: Document = {}): Document => ({ update: collection, updates: [{ q, u, ...rest }] })
@@ -51,15 +63,15 @@ const always: readonly [Document, string][] = [
 const byVersion: readonly { readonly command: Document; readonly targets: Readonly<Partial<Record<EmulatedVersion, string>>> }[] = [
   {
     command: update('c', { a: 1 }),
-    targets: { '4.0': 'error 61', '4.4': 'error 72', '6.0': 'error 72', '7.0': 'SHARD_WRITE shard01 shard02 shard03' },
+    targets: { '4.0': 'error 61', '4.4': 'error 72', '6.0': 'error 72', '7.0': searched, '8.0': searched },
   },
   {
     command: update('c', { x: { $gt: 5, $lt: 6 } }),
     targets: { '4.0': 'error 61', '4.4': 'SHARD_WRITE shard02', '8.0': 'SHARD_WRITE shard02' },
   },
   { command: update('c', { a: 1 }, { upsert: true }), targets: { '4.4': 'error 61', '6.0': 'error 61' } },
-  { command: remove({ a: 1 }, 1), targets: { '4.0': 'error 61', '4.4': 'error 61', '8.0': 'SHARD_WRITE shard01 shard02 shard03' } },
-  { command: modify({ a: 1 }), targets: { '4.0': 'error 61', '6.0': 'error 61', '7.0': 'SHARD_WRITE shard01 shard02 shard03' } },
+  { command: remove({ a: 1 }, 1), targets: { '4.0': 'error 61', '4.4': 'error 61', '7.0': searched, '8.0': searched } },
+  { command: modify({ a: 1 }), targets: { '4.0': 'error 61', '6.0': 'error 61', '7.0': searched, '8.0': searched } },
   {
     command: { find: 'c', filter: { x: { $in: [] } } },
     targets: { '7.0': 'SINGLE_SHARD shard01', '8.0': 'SHARD_MERGE shard01 shard02 shard03' },

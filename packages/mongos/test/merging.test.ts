@@ -1,11 +1,11 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { decode, encode, findField, type Document } from '@shardlab/bson'
+import { sortKeyOrder } from '@shardlab/node'
 import { parseSort } from '@shardlab/query'
 import { BufferedCursor, RemoteCursor } from '../src/cursors/remote-cursor.js'
 import { ResultsMerger } from '../src/cursors/results-merger.js'
 import { SkipLimitStream } from '../src/cursors/skip-limit-stream.js'
-import { sortKeyOrder } from '../src/cursors/sort-key-order.js'
 import { RefreshingMap } from '../src/catalog/refreshing-map.js'
 
 function exhausted(documents: readonly Document[]): BufferedCursor {

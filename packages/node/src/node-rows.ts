@@ -17,6 +17,7 @@ import { find } from './commands/find.js'
 import { findAndModify } from './commands/find-and-modify.js'
 import { getMore } from './commands/get-more.js'
 import { hello } from './commands/hello.js'
+import { isMaster } from './commands/is-master.js'
 import { insert } from './commands/insert.js'
 import { killCursors } from './commands/kill-cursors.js'
 import { listCollections } from './commands/list-collections.js'
@@ -63,6 +64,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   getMore,
   hello,
   insert,
+  isMaster,
   killCursors,
   listCollections,
   listDatabases,

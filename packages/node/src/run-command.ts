@@ -5,11 +5,13 @@ import { checkOpQueryCommand } from '@shardlab/wire'
 import { checkApiVersion } from './common/api-version.js'
 import { helpOf } from './common/help.js'
 import { finishOperation } from './common/member-log.js'
-import { checkConcerns, checkReadTime, writeConcernErrorOf, type Concerns } from './crud/concerns.js'
+import { checkConcerns, checkReadTime, takesWriteConcern, writeConcernErrorOf, type Concerns } from './crud/concerns.js'
+import { ConnectionClosedError, evaluateFailCommand, withFailedWriteConcern, type FailableCommand } from './fail-points/fail-command.js'
+import { maxTimeMsAtFailPoints } from './fail-points/max-time.js'
 import type { NodeInvocation, RetryableWrite } from './invocation.js'
 import { RunningOperation } from './operations/running-operation.js'
 import { maxTimeMsOf, TimeLimit } from './operations/time-limit.js'
-import { withErrorLabels } from './sessions/error-labels.js'
+import { relabelled, withErrorLabels } from './sessions/error-labels.js'
 import { checkSnapshotReads, nodeAtTime, withAtClusterTime } from './sessions/snapshot-read.js'
 import { readSessionOptions, type SessionOptions } from './sessions/session-options.js'
 import type { StorageNode } from './storage-node.js'
@@ -24,8 +26,11 @@ export interface CommandRequest {
   readonly client: ClientCommand | null
 }
 
-/** Runs a command; what a client did wrong is in the reply, which lacks the times. */
-export async function runCommand(node: StorageNode, request: CommandRequest): Promise<DocumentWriter> {
+/**
+ * Runs a command; what a client did wrong is in the reply, which lacks the times. Null: there is no answer, and the client's connection is to be
+ * closed.
+ */
+export async function runCommand(node: StorageNode, request: CommandRequest): Promise<DocumentWriter | null> {
   let operation: RunningOperation | null = null
   let failure: CommandError | null = null
   try {
@@ -33,18 +38,26 @@ export async function runCommand(node: StorageNode, request: CommandRequest): Pr
     node.statistics.commandBegins(row.name)
     operation = node.operations.begin(newOperation(node, request, row))
     const invocation = prepare(node, request, row, operation)
+    const failable: FailableCommand | null = node.failPoints.active
+      ? { host: node, row, operation, internal: request.client === null, deadlineMs: null }
+      : null
+    if (failable !== null) await evaluateFailCommand(failable)
     const running = helpOf(row, invocation.args) ?? runResolvingViews(row, invocation)
     const writer = running instanceof DocumentWriter ? running : await running
     const { read, write } = invocation.concerns
     if (read.atClusterTime !== null) return withAtClusterTime(writer, read.atClusterTime).double('ok', 1)
     const concernError = write === null ? null : writeConcernErrorOf(write)
     if (concernError !== null) writer.document('writeConcernError', concernError)
-    return writer.double('ok', 1)
+    const reply = failable !== null && takesWriteConcern(row, invocation.args) ? withFailedWriteConcern(failable, writer) : writer
+    return reply.double('ok', 1)
   } catch (error) {
     const { client, body } = request
     const commandError = commandErrorOf(error, firstFieldName(body) ?? '', node.context)
-    failure = client === null ? commandError : withErrorLabels(commandError, body, 'mongod')
-    return errorWriter(failure)
+    const labels = operation?.errorLabels ?? null
+    if (commandError instanceof ConnectionClosedError) failure = commandError
+    else if (labels !== null) failure = relabelled(commandError, labels)
+    else failure = client === null ? commandError : withErrorLabels(commandError, body, node)
+    return failure instanceof ConnectionClosedError ? null : errorWriter(failure)
   } finally {
     if (operation !== null) finishOperation(node, operation, failure, true)
   }
@@ -60,6 +73,7 @@ function findRow(node: StorageNode, { body, client }: CommandRequest): CommandRo
     throw new CommandError('CommandNotFound', `no such command: '${name}'`)
   }
   if (node.options.strict === true) refuseLacking(row)
+  node.primary.checkMayRun(row, body)
   return row
 }
 
@@ -91,7 +105,7 @@ function prepare(
   )
   if (routed === null) node.clock.advanceFrom(body)
   if (client !== null) checkApiVersion(args, row, false)
-  const maxTimeMs = maxTimeMsOf(args)
+  const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))
   if (maxTimeMs > 0) operation.timeLimit = new TimeLimit(() => node.context.now(), operation.startedAtMs, maxTimeMs)
   const concerns = concernsOf(node, row, args)
   const { atClusterTime } = concerns.read

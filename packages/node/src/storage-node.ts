@@ -8,6 +8,7 @@ import {
   cursorId,
   createObjectIdFactory,
   DiskFullError,
+  noAnswer,
   writeTimes,
   type ActorContext,
   type ClientCommand,
@@ -17,7 +18,7 @@ import {
   type NodeCommand,
   type NodeReply,
 } from '@shardlab/actor'
-import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { BsonType, CommandError, errorDocument, findField } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { createMemoryEngine, type Collection, type LogEntry, type StorageEngine } from '@shardlab/storage'
@@ -27,6 +28,8 @@ import { ConnectionTable } from './common/connection-table.js'
 import { LogBuffer } from './common/log-buffer.js'
 import { noteConnected, noteDisconnected } from './common/member-log.js'
 import { CursorManager } from './cursors/cursor-manager.js'
+import { FailPoints } from './fail-points/fail-points.js'
+import { StepContext } from './fail-points/step-context.js'
 import { InsertWaiters } from './cursors/insert-waiters.js'
 import type { NodeInvocation } from './invocation.js'
 import { NodeLog, type ChangeObserver, type LogChange } from './log/node-log.js'
@@ -35,6 +38,7 @@ import type { ShardLabel } from './operations/operation-document.js'
 import { OperationRegistry } from './operations/operation-registry.js'
 import { featureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
 import { ParameterSet } from './parameters/parameter-set.js'
+import { PrimaryState } from './primary-state.js'
 import type { SampledWrites } from './sampling/sampling-report.js'
 import type { NodeRole } from './role.js'
 import { runCommand } from './run-command.js'
@@ -75,6 +79,8 @@ export class StorageNode implements CommonHost {
   readonly connections = new ConnectionTable()
   readonly logBuffer: LogBuffer
   readonly ttl = new TtlMonitor(this)
+  readonly failPoints: FailPoints
+  readonly primary = new PrimaryState(this)
   readonly parameters: ParameterSet
   /** The process id part of hello's topologyVersion. */
   readonly processId: Uint8Array
@@ -84,8 +90,9 @@ export class StorageNode implements CommonHost {
   readonly #log: NodeLog
 
   constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: StorageNode) => NodeRole) {
-    this.context = context
     this.behaviours = options.behaviours
+    this.failPoints = new FailPoints(this, context.random)
+    this.context = new StepContext(context, this.failPoints)
     this.options = options
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
@@ -138,6 +145,7 @@ export class StorageNode implements CommonHost {
   /** Ends what clients wait for; other members are still served. */
   stop(): void {
     this.stopping.abort()
+    this.failPoints.stop()
     this.operations.stop()
   }
 
@@ -211,6 +219,10 @@ export class StorageNode implements CommonHost {
         return this.nodeCommand(request as NodeCommand)
       case 'client.command':
         return this.clientCommand(request as ClientCommand)
+      case 'faults.switch':
+        if ((request as { on: boolean }).on) this.primary.stepDown()
+        else this.primary.stepUp()
+        return {}
       case 'client.disconnected':
         noteDisconnected(this, (request as { connectionId: number }).connectionId)
         return {}
@@ -230,6 +242,7 @@ export class StorageNode implements CommonHost {
       routed: null,
       client: command,
     })
+    if (writer === null) return { body: noAnswer }
     const reply = writeTimes(writer, this.clock.time, this.clock.time).finish()
     this.statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
     return { body: reply }
@@ -245,7 +258,7 @@ export class StorageNode implements CommonHost {
       routed: command,
       client: null,
     })
-    const body = writer.finish()
+    const body = writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
     this.statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
     return { body, operationTime: this.clock.time, clusterTime: this.clock.time }
   }

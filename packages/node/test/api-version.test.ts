@@ -53,7 +53,7 @@ t.test('apiStrict refuses commands, arguments and stages that are in no version'
     t.match(await client(node, { ...command, ...strict }), { code: 323, codeName: 'APIStrictError', errmsg })
 })
 
-t.test('D712 commands to try it with, and fail points that are not there', async (t) => {
+t.test('D712 commands to try it with, and an error for a fail point that is not there', async (t) => {
   const node = new NodeUnderTest()
   const deprecation = { apiVersion: '1', apiDeprecationErrors: true }
   t.same(
@@ -73,10 +73,10 @@ t.test('D712 commands to try it with, and fail points that are not there', async
   t.match(await client(node, { testVersion2: 1, ...strict }), { code: 323 })
   t.match(await client(node, { testVersion2: 1 }), { ok: 1 })
   t.match(await client(new NodeUnderTest({ version: '4.4' }), { testVersion2: 1 }), { code: 59 })
-  t.match(await client(node, { configureFailPoint: 'failCommand', mode: 'off', $db: 'admin' }), {
+  t.match(await client(node, { configureFailPoint: 'unheardOf', mode: 'off', $db: 'admin' }), {
     code: 266,
     codeName: 'FailPointSetFailed',
-    errmsg: 'failCommand not found',
+    errmsg: 'unheardOf not found',
   })
 })
 

@@ -28,7 +28,7 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
   ['profile', [{ profile: 1 }, { profile: 2 }, { profile: 0, filter: { op: 'query' } }]],
   ['mapReduce', [{ mapReduce: 'c', map: 'f', reduce: 'g', out: { inline: 1 } }]],
   ['setParameter', [{ setParameter: 1, internalQueryForceClassicEngine: true }], 'admin'],
-  ['configureFailPoint', [{ configureFailPoint: 'failCommand', mode: 'alwaysOn', data: {} }], 'admin'],
+  ['configureFailPoint', [{ configureFailPoint: 'moveChunkHangAtStep7', mode: 'alwaysOn', data: {} }], 'admin'],
 ]
 
 t.test('D714: $listClusterCatalog is for routers', async (t) => {

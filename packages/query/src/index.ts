@@ -18,7 +18,14 @@ export { sortOrder, type SortKey, type SortOrder } from './sort/sort-order.js'
 export { valueClasses } from './values/value-classes.js'
 export { compileExpression, type DocumentExpression } from './aggregation/expressions/compile.js'
 export { formatDocument, formatField, formatValue } from './values/format.js'
-export { compilePipeline, type OuterStage, type Pipeline, type PipelineOptions, type PipelineRun } from './aggregation/pipeline.js'
+export {
+  compilePipeline,
+  mergeCursorsStage,
+  type OuterStage,
+  type Pipeline,
+  type PipelineOptions,
+  type PipelineRun,
+} from './aggregation/pipeline.js'
 export { shownProjection } from './aggregation/project-argument.js'
 export type { LeadingProjection, LeadingQuery } from './aggregation/leading-query.js'
 export type * from './aggregation/joins.js'
@@ -26,6 +33,7 @@ export type { ForeignCollection, StageSource } from './aggregation/stages/stage.
 export { evaluateDocuments } from './aggregation/stages/documents.js'
 export { parseOut, type OutTarget } from './aggregation/stages/out.js'
 export { parseMerge, type MergeSpecification } from './aggregation/stages/merge.js'
+export { mergeNeeds, type MergeNeed } from './aggregation/merge-needs.js'
 export { splitBeforeJoins, splitPipeline, type SplitPipeline } from './aggregation/split.js'
 export { compileProjection, type Projection, type ProjectionOptions } from './projection/compile.js'
 export { compileUpdate, type ApplyOptions, type Update, type UpdateOptions, type UpdateSpecification } from './update/compile.js'

@@ -1,4 +1,6 @@
-import type { Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, RequestOptions } from '@shardlab/actor'
+import type { Actor, Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, RequestOptions } from '@shardlab/actor'
+import type { Alarm } from './host/clock.js'
+import type { NewHostFault } from './host/faults/host-fault.js'
 import type { StepFaultAction } from './host/step-faults.js'
 
 /** One member to be started. Plain data, because it may have to cross to a worker. */
@@ -39,6 +41,10 @@ export interface StepControls {
   heal(id: number): Promise<void>
   /** Resolves with the member that the fault struck first; at once when it has struck already. Rejects for an unknown id. */
   struck(id: number): Promise<Address>
+  /** The members that the fault has struck, in the order in which it did; none when there is no such fault. */
+  victims(id: number): readonly Address[]
+  /** How often the fault has struck; 0 when there is none. */
+  strikes(id: number): number
 }
 
 export interface StepFaultOptions {
@@ -48,10 +54,27 @@ export interface StepFaultOptions {
   readonly times?: number
 }
 
+/** Applies faults to links and members. */
+export interface FaultControls {
+  /** Resolves with the fault's id once every host knows it. */
+  apply(fault: NewHostFault): Promise<number>
+  /** No error when there is no such fault. */
+  heal(id: number): Promise<void>
+  /** How often a fault with a limit has struck; 0 for others. */
+  strikes(id: number): number
+}
+
+/** What a runtime does beside running members. */
+export interface RuntimeHooks {
+  /** Answers what members ask of the address `cluster`. Default: nothing answers there. */
+  readonly outside?: Actor
+}
+
 /** A world that runs actors. The same actors behave the same in all three. */
 export interface Runtime {
   readonly kind: 'threads' | 'inline' | 'simulated'
   readonly steps: StepControls
+  readonly faults: FaultControls
   /**
    * Starts members concurrently; resolves when all have started and listen. Rejects with the first error of a
    * member that could not start; the others stay.
@@ -61,10 +84,24 @@ export interface Runtime {
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>>
   /** Stops a member at once and without warning; its disk stays. No error when it is down already. */
   crash(address: Address): Promise<void>
-  /** Starts a crashed member again on its disk and its port. Rejects when it is not crashed. */
+  /** Ends a member in order; its disk stays. Resolves when it is down; no error when it is already. */
+  halt(address: Address): Promise<void>
+  /** A new, empty disk for a member that is down. Rejects when it is not. */
+  replaceDisk(address: Address): Promise<void>
+  /** Starts a crashed or stopped member again on its disk and its port. Rejects when it is neither. */
   restart(address: Address): Promise<MemberInfo>
   /** What the member says about itself (`Actor.describe`); rejects when it is not running. */
   describe(address: Address): Promise<Record<string, unknown>>
+  /** The same without making time pass: for what happens beside that for which somebody waits. Only in a simulation does it differ. */
+  readonly background: Pick<Runtime, 'request' | 'halt' | 'restart'>
+  /** Waits for work in the background; in a simulation time passes meanwhile. */
+  during<T>(work: Promise<T>): Promise<T>
+  /** Calls `wake` once after that time by the world's clock. It does not keep the process alive. */
+  alarm(delayMs: number, wake: () => void): Alarm
+  /** Milliseconds since the epoch by the world's clock. */
+  now(): number
+  /** Reports an event of the supervisor's own. */
+  emit(event: ClusterEvent): void
   /** In the order in which they were started. */
   members(): MemberInfo[]
   /** @returns a function that takes the listener away. */

@@ -2,7 +2,7 @@
 import { balancingHandlers } from './auto-split/handlers.js'
 import { chunkHandlers } from './chunks/split-chunk.js'
 import { consistencyHandlers } from './consistency/check-collections.js'
-import { createShardedCollection } from './coordinators/create-collection.js'
+import { createShardedCollection, shardHere } from './coordinators/create-collection.js'
 import { dropCollection, dropDatabase } from './coordinators/drop-collection.js'
 import { localChangeHandlers } from './coordinators/local-changes.js'
 import { refineShardKeyHandlers } from './coordinators/refine-shard-key.js'
@@ -15,6 +15,7 @@ import { migrationHandlers } from './migration/handlers.js'
 import { reshardingHandlers } from './resharding/handlers.js'
 import type { ShardHandlers } from './shard-parts.js'
 import { statisticsHandlers } from './statistics/collection-counts.js'
+import { rangeSizeHandlers } from './statistics/measure-range.js'
 
 export const shardHandlers: ShardHandlers = {
   ...identityHandlers,
@@ -28,8 +29,10 @@ export const shardHandlers: ShardHandlers = {
   ...queryAnalysisHandlers,
   ...refineShardKeyHandlers,
   ...statisticsHandlers,
+  ...rangeSizeHandlers,
   ...consistencyHandlers,
   'shard.create-sharded-collection': createShardedCollection,
+  'shard.shard-collection-here': shardHere,
   'shard.drop-collection': dropCollection,
   'shard.rename-collection': renameCollection,
   'shard.drop-database': dropDatabase,

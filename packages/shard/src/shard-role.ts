@@ -3,6 +3,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeRole } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { enterCollection } from './metadata/entrance.js'
+import { hasIdentity, refuseStrangers } from './metadata/identity.js'
 import { shardIndexRules } from './metadata/index-rules.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import { checkShardKeyOfUpsert, checkShardKeyUpdate } from './metadata/shard-key-updates.js'
@@ -17,6 +18,8 @@ import { orphanCountOf } from './statistics/orphans.js'
  */
 export function shardRole(shard: string, behaviours: Behaviours, state: PlacementState, parts: () => ShardParts): NodeRole {
   const shardKeys = { behaviours, shard, state }
+  /** Once it is, it stays one. */
+  let isShard = false
   const role: ShardRole = {
     get parts() {
       return parts()
@@ -24,7 +27,14 @@ export function shardRole(shard: string, behaviours: Behaviours, state: Placemen
     name: 'shard',
     setName: shard,
     rows: shardRows,
-    enter: (ns, invocation) => enterCollection(parts(), ns, invocation),
+    enter(ns, invocation) {
+      const { routed } = invocation
+      if (!isShard && routed !== null && (routed.shardVersion !== null || routed.databaseVersion !== null)) {
+        isShard = hasIdentity(parts().node)
+        if (!isShard) refuseStrangers()
+      }
+      return enterCollection(parts(), ns, invocation)
+    },
     enterInBackground: (ns) => parts().versions.enter(ns, { shardVersion: 'IGNORED', databaseVersion: null }),
     get sampling() {
       return parts().samples

@@ -69,6 +69,11 @@ t.test('what is refused, and changes nothing', async (t) => {
   const wanted = { a: 1, b: 1 }
   const please = "Please create an index that starts with the proposed shard key before refining the collection's shard key. "
   t.match(await outcome({ a: 1 }, wanted), { code: 72, errmsg: please }, 'never made by itself, even when the collection is empty')
+  for (const version of ['6.0.2', '6.0'] as const)
+    t.match(await outcome({ a: 1 }, wanted, async () => {}, { version }), {
+      code: 72,
+      errmsg: 'Please create an index that starts with the proposed shard key before sharding the collection. ',
+    })
   t.match(await outcome({ a: 1 }, wanted, async () => {}, { version: '5.0' }), {
     code: 72,
     errmsg: 'Please create an index that starts with the proposed shard key before refining the shard key of the collection',

@@ -244,10 +244,13 @@ t.test('shard keys of documents', async (t) => {
 })
 
 t.test('shardingState and identity', async (t) => {
-  const shards = new Shards()
+  const shards = new Shards({ strangers: true })
+  const versions = { shardVersion: 'UNSHARDED' as const }
+  t.match(await shards.routed('shard01', { find: 'c' }, versions), { code: 203, codeName: 'ShardingStateNotInitialized' })
   t.same((await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['enabled'], false)
   for (let i = 0; i < 2; i++)
     t.same(await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }), {})
+  t.match(await shards.routed('shard01', { find: 'c' }, versions), { ok: 1 })
   t.match(await shards.direct('shard01', { shardingState: 1, $db: 'admin' }), {
     enabled: true,
     configServer: 'config/h:1',

@@ -67,7 +67,7 @@ t.test('columns', async (t) => {
       {
         nativeWireVersion: 13,
         chunksAreKeyedByUuid: true,
-        databasesHavePartitioned: true,
+        databasesHavePartitioned: 'as enabled',
         droppedCollectionsLeaveEntries: false,
         databasesNeedEnableSharding: true,
       },
@@ -79,7 +79,7 @@ t.test('columns', async (t) => {
         serverVersion: '6.0.2',
         databasesNeedEnableSharding: false,
         defaultChunkSizeBytes: 128 << 20,
-        databasesHavePartitioned: false,
+        databasesHavePartitioned: 'false',
         chunksHaveOnCurrentShardSince: false,
       },
     ],

@@ -8,6 +8,7 @@ import {
   knownVersion,
   OwnershipFilter,
   parseChunk,
+  PlacementHistory,
   sameDatabaseVersion,
   sameGeneration,
   writeDatabaseVersion,
@@ -109,3 +110,32 @@ t.test('ownership', async (t) => {
 function decodeLong(value: bigint): unknown {
   return decode(new DocumentWriter().int64('v', value).finish())['v']
 }
+
+t.test('who owned what before', (t) => {
+  const chunks = [chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0), chunkDocument({ a: 0 }, { a: max }, 'C', 3, 0)]
+  const placement = applyPlacementAnswer('db.c', null, { collection: collectionDocument({ a: 1 }), chunks, full: true })!
+  const past = (i: number, shard: string) => ({ validAfter: new Timestamp({ t: 10, i }), shard })
+  const withHistory = (chunk: Uint8Array, ...history: Document[]) => encode({ ...decode(chunk), history })
+  const history = new PlacementHistory(placement, [
+    withHistory(chunks[0]!, past(2, 'A')),
+    withHistory(chunks[1]!, past(9, 'C'), past(5, 'B'), past(2, 'A')),
+  ])
+  t.same(history.newest, [10, 9])
+  t.equal(history.at([10, 9]), placement, 'nothing has changed since')
+  t.equal(history.at([11, 1]), placement)
+  t.same(history.at([10, 8]).table.owners(), ['A', 'B'])
+  t.same(history.at([10, 5]).table.owners(), ['A', 'B'])
+  t.equal(history.at([10, 5]), history.at([10, 5]), 'reads of one time share it')
+  t.same(history.at([10, 4]).table.owners(), ['A'])
+  t.throws(() => history.at([10, 1]), {
+    code: 250,
+    message: 'Cannot find shardId the chunk belonged to at cluster time Timestamp(10, 1)',
+  })
+  t.throws(
+    () => new PlacementHistory(placement, [withHistory(chunks[0]!, past(2, 'A')), withHistory(chunks[1]!, past(3, 'C'))]).at([10, 2]),
+    {
+      code: 250,
+    },
+  )
+  t.end()
+})

@@ -16,6 +16,22 @@ const program = createProgram({
     const { up } = await import('./commands/up.js')
     await up(options, stopped)
   },
+  load: async (options) => {
+    const { load } = await import('./commands/load.js')
+    process.exitCode = await load(options)
+  },
+  explainBalance: async (options) => {
+    const { explainBalance } = await import('./commands/explain-balance.js')
+    process.exitCode = await explainBalance(options)
+  },
+  unique: async (action, options) => {
+    const { unique } = await import('./commands/unique.js')
+    process.exitCode = await unique(action, options)
+  },
+  fault: async (text, options) => {
+    const { fault } = await import('./commands/fault.js')
+    await fault(text, options)
+  },
 })
 
 try {

@@ -1,9 +1,17 @@
 import { Command } from 'commander'
+import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
+import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
+import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
+import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
 
 /** What the commands do; the parser knows only their options. */
 export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
+  readonly load: (options: LoadCommandOptions) => Promise<void>
+  readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
+  readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
+  readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
 }
 
 /**
@@ -18,6 +26,10 @@ export function createProgram(runners: CommandRunners): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageError(text)) })
   addUpCommand(program, runners.up)
+  addLoadCommand(program, runners.load)
+  addExplainBalanceCommand(program, runners.explainBalance)
+  addFaultCommand(program, runners.fault)
+  addUniqueCommand(program, runners.unique)
   return program
 }
 
@@ -28,6 +40,7 @@ function usageError(text: string): string {
     .replace(/^error: /, '')
     .replace(' is invalid. It must', ' is invalid: it must')
     .replace("'. Expected ", "': expected ")
+    .replace('. Allowed choices', ': allowed choices')
     .replace(/\.$/, '')
   return `shardlab: ${message} (run with --help for the options).\n`
 }

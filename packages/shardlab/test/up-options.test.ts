@@ -12,6 +12,10 @@ async function parse(...args: string[]): Promise<{ options: UpOptions | null; er
     up: async (options) => {
       seen.options = options
     },
+    load: async () => {},
+    fault: async () => {},
+    unique: async () => {},
+    explainBalance: async () => {},
   })
   for (const command of [program, ...program.commands]) {
     command.configureOutput({

@@ -37,11 +37,23 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   runtime: {
     snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },
   },
+  load: {
+    mongodb: { reason: 'reaches any server: the engine driver, and preparing, loading and checking' },
+    'hdr-histogram-js': { reason: 'latencies: histograms that can be merged and compared' },
+    yaml: { reason: 'workload files, with the position of every node' },
+    zod: { reason: 'what a workload file may say' },
+  },
   cluster: {
+    eventemitter3: { reason: 'events to people' },
+    zod: { reason: 'faults as data: one schema for the API, the wire, the command line and files' },
+  },
+  unique: {
+    mongodb: { reason: 'the official driver: it is how the library reaches any deployment' },
     eventemitter3: { reason: 'events to people' },
   },
   shardlab: {
     commander: { reason: 'the command line' },
+    'cli-progress': { reason: 'how far a long command is, on a terminal' },
   },
 }
 

@@ -1,6 +1,10 @@
 /** Choose a Shard Key, the page of the manual of 7.0. */
 import { MaxKey, MinKey, type Document } from 'mongodb'
+import type { MigrationEvent } from 'shardlab'
+import { AnalysedCluster } from '../../simulation/analysed-cluster.js'
+import type { Loose } from '../../support/clusters.js'
 import { Page } from './claims.js'
+import { grow, withSmallChunks } from './growth.js'
 
 const page = new Page()
 
@@ -47,6 +51,18 @@ page.claim(27, 'a frequent value makes a chunk that cannot be divided', {
   },
 })
 
+page.claim(27, 'such a chunk cannot be moved either once it is too large', {
+  async holds(t, lab) {
+    const collection = await lab.spread('c', { x: 1 }, [{ x: 7 }, { x: 8 }], [lab.shardIds[0]!])
+    await withSmallChunks(lab, async () => {
+      const text = 'x'.repeat(50_000)
+      await collection.insertMany(Array.from({ length: 60 }, (_, _id) => ({ _id, x: 7, text })))
+      await t.rejects(lab.admin({ moveChunk: collection.namespace, find: { x: 7 }, to: lab.shardIds[1] }))
+    })
+    t.same(Object.keys(await lab.placed(collection)), [lab.shardIds[0]], 'all of it stays on one shard')
+  },
+})
+
 page.claim(28, 'a growing key hits the chunk that ends with MaxKey, a falling one that which begins with MinKey', {
   async holds(t, lab) {
     const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }, { x: 100 }])
@@ -60,6 +76,32 @@ page.claim(28, 'a growing key hits the chunk that ends with MaxKey, a falling on
     t.same(Object.keys(await lab.placed(collection)), [first])
   },
 })
+
+for (const [end, direction] of [
+  ['MaxKey', 1],
+  ['MinKey', -1],
+] as const) {
+  page.claim(28, `when the chunk with ${end} is split, the new one is located on a different shard`, {
+    to: '6.0.2',
+    async holds(t, lab) {
+      const collection: Loose = (await lab.database()).collection('c')
+      await lab.admin({ shardCollection: collection.namespace, key: { x: 1 } })
+      const bound = JSON.stringify({ x: { [end === 'MaxKey' ? '$maxKey' : '$minKey']: 1 } })
+      // The first chunk of all has both ends, and loses the lower one.
+      const which = (event: { min: string; max: string }) => event[end === 'MaxKey' ? 'max' : 'min'] === bound
+      const moved = await withSmallChunks(lab, () => grow(lab, collection, { until: 'migration', which, x: (i) => i * direction }))
+      t.match(moved, { from: lab.shardIds[0] })
+      t.not((moved as MigrationEvent).to, lab.shardIds[0], 'so that the next documents go elsewhere')
+    },
+    async fails(t, lab) {
+      const collection: Loose = (await lab.database()).collection('c')
+      await lab.admin({ shardCollection: collection.namespace, key: { x: 1 } })
+      await withSmallChunks(lab, () => grow(lab, collection, { until: 'settled', x: (i) => i * direction }))
+      t.match(await lab.chunks(collection), [{ shard: lab.shardIds[0] }])
+      t.same(Object.keys(await lab.placed(collection)), [lab.shardIds[0]], 'the shard with that chunk is the bottleneck')
+    },
+  })
+}
 
 page.claim(28, 'such a key is spread by hashing', {
   async holds(t, lab) {
@@ -113,13 +155,77 @@ page.claim(30, 'analyzeShardKey tells how good a key is', {
     t.match(reply['keyCharacteristics'], { isUnique: false })
     t.equal(Number(reply['keyCharacteristics'].numDistinctValues), 10)
     t.equal(Number(reply['keyCharacteristics'].mostCommonValues[0].frequency), 10)
+    await lab.admin({ shardCollection: collection.namespace, key: { _id: 1 } })
+    const sharded = await lab.admin({ analyzeShardKey: collection.namespace, key: { x: 1 }, readWriteDistribution: false })
+    t.equal(Number(sharded['keyCharacteristics'].numDistinctValues), 10, 'of a sharded collection, too')
   },
   async fails(t, lab) {
     await t.rejects(lab.admin({ analyzeShardKey: 'a.c', key: { x: 1 } }), { code: 59 })
   },
 })
 
-page.claim(30, 'sampling is turned on by configureQueryAnalyzer and watched in $currentOp', {
+page.claim(30, '$currentOp tells which collections are sampled, and how much of them', {
+  from: '7.0',
+  async holds(t, { version }) {
+    // Members ask now and then what is to be sampled: time has to pass.
+    await using world = await AnalysedCluster.start({ shards: 1, emulate: version })
+    await world.insert('orders', [{ x: 1 }])
+    const entries = (localOps: boolean) => world.aggregate([{ $currentOp: { localOps } }, { $match: { desc: 'query analyzer' } }])
+    t.same(await entries(true), [], 'none before it is turned on')
+    await world.sample('shop.orders', 10)
+    await world.slowly([{ find: 'orders' }, { count: 'orders' }, { update: 'orders', updates: [{ q: { x: 1 }, u: { $set: { y: 1 } } }] }])
+    const counts = { desc: 'query analyzer', ns: 'shop.orders', startTime: Date, sampledReadsCount: 2, sampledWritesCount: 1 }
+    t.match(await entries(true), [{ ...counts, samplesPerSecond: Number }])
+    t.match(await entries(false), [{ ...counts, shard: 'shard01', sampledReadsBytes: Number, sampledWritesBytes: Number }])
+    await world.admin({ configureQueryAnalyzer: 'shop.orders', mode: 'off' })
+    await world.cluster.advance(20_000)
+    t.same(await entries(true), [])
+  },
+  async fails(t, lab) {
+    t.same(
+      await lab.client
+        .db('admin')
+        .aggregate([{ $currentOp: {} }, { $match: { desc: 'query analyzer' } }])
+        .toArray(),
+      [],
+    )
+  },
+})
+
+page.claim(30, 'metrics of reads and writes rest on sampled queries', {
+  from: '7.0',
+  async holds(t, { version }) {
+    await using world = await AnalysedCluster.start({ shards: 1, emulate: version })
+    await world.insert(
+      'orders',
+      Array.from({ length: 2000 }, (_, x) => ({ x, y: x % 2 })),
+    )
+    await world.index('orders', { x: 1 })
+    await world.sample('shop.orders')
+    await world.slowly([
+      { find: 'orders', filter: { x: 5 } },
+      { find: 'orders', filter: { y: 1 } },
+    ])
+    t.equal((await world.samples('shop.orders')).length, 2)
+    const reply = await world.admin({ analyzeShardKey: 'shop.orders', key: { x: 1 }, keyCharacteristics: false })
+    t.match(reply['readDistribution'] ?? reply, {
+      sampleSize: { total: 2, find: 2 },
+      percentageOfSingleShardReads: 50,
+      percentageOfScatterGatherReads: 50,
+    })
+  },
+  async fails(t, lab) {
+    await t.rejects(
+      lab.client
+        .db('admin')
+        .aggregate([{ $listSampledQueries: {} }])
+        .toArray(),
+      { code: 40324 },
+    )
+  },
+})
+
+page.claim(30, 'sampling is turned on by configureQueryAnalyzer', {
   from: '7.0',
   async holds(t, lab) {
     const collection = (await lab.database()).collection<Document & { _id: number }>('c')

@@ -112,6 +112,21 @@ page.claim(15, 'a sharded proxy collection takes the unique value first', {
   },
 })
 
+page.claim(15, 'the application enforces consistency between the two collections', {
+  async holds(t, lab) {
+    const proxy = await lab.spread('proxy', { email: 1 }, [{ email: 'm' }], lab.shardIds, { unique: true })
+    const information: Loose = proxy.db.collection('information')
+    await shard(lab, information, { _id: 'hashed' })
+    const _id = new ObjectId()
+    await information.insertOne({ _id })
+    await proxy.insertOne({ _id, email: 'a@x' })
+    await t.rejects(information.insertOne({ _id, email: 'a@x' }), { code: 11000 }, 'the second step fails')
+    t.notOk(await register(proxy, information, { email: 'a@x' }), 'and the value stays taken')
+    await proxy.deleteOne({ email: 'a@x' })
+    t.ok(await register(proxy, information, { email: 'a@x' }), 'until the application gives it back')
+  },
+})
+
 page.claim(15, 'one that is not sharded may have several unique indexes', {
   async holds(t, lab) {
     const db = await lab.database()

@@ -4,6 +4,7 @@ import { Decimal128, Double, Long, MaxKey, MinKey, MongoBulkWriteError, MongoCli
 import { hashedKeyValue, toRawValue } from '@shardlab/bson'
 import { Distribution, chunkCountLoad, dataSizeLoad, selectMigrations, type ChunkPlace, type ShardStatistics } from '@shardlab/balancer'
 import { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
+import { BalancedCluster } from '../../simulation/balanced-cluster.js'
 import { TestCluster, TestClusters, type Loose } from '../../support/clusters.js'
 
 const clusters = new TestClusters({ shards: 3, mongos: 2 })
@@ -153,7 +154,7 @@ point(8, 'one document without the key: updates 72, the others 61 (4.2 to 6.x)',
   await t.rejects(collection.findOneAndUpdate({ y: 1 }, { $set: { z: 1 } }), { code: 61 })
 })
 
-point(8, 'one document without the key: allowed, and one it is (7.0)', ['7.0', '8.0'], async (t, lab) => {
+point(8, 'one document without the key: allowed, and one it is; D812', ['7.0', '8.0'], async (t, lab) => {
   const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
   await collection.insertMany([-1, 1, 2].map((x) => ({ _id: x, x, y: 1 })))
   t.match(await collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { matchedCount: 1, modifiedCount: 1 })
@@ -201,6 +202,47 @@ t.test('10. bytes are moved from three chunk sizes on', (t) => {
   }
   t.equal(moves([383, 0, 0]), 0)
   t.equal(moves([384, 0, 0]), 1)
+  t.end()
+})
+
+t.test('11. collections are looked at in random order', async (t) => {
+  const firsts = new Set<string>()
+  for (let seed = 1; seed <= 20 && firsts.size < 2; seed++) {
+    const world = await BalancedCluster.start({ emulate: '6.0.2', shards: 2, seed })
+    for (const name of ['a', 'b']) await world.split(await world.shard(name), [1, 2, 3])
+    const { migrations } = await world.cluster.balancer.runRound()
+    t.equal(migrations.length, 1, 'each shard joins one migration in a round')
+    firsts.add(migrations[0]!.ns)
+    await world.stop()
+  }
+  t.same([...firsts].sort(), ['app.a', 'app.b'])
+})
+
+t.test('11. a shard that drains goes before a zone that is violated, and that before an imbalance', (t) => {
+  const shards = ['a', 'b', 'c', 'd', 'e', 'f'].map(shardStatistics)
+  const all = shards.map((shard) => ({ ...shard, isDraining: shard.id === 'a', zones: shard.id === 'b' ? ['z'] : [] }))
+  const owners = ['a', 'b', 'c', 'd', 'd', 'd', 'd', 'd', 'd']
+  const distribution = new Distribution(
+    owners.map((owner, i) => place(i, owner)),
+    [{ ...place(2, 'c'), zone: 'z' }],
+  )
+  const load = chunkCountLoad(all, distribution)
+  const { migrations } = selectMigrations({
+    shards: all,
+    distribution,
+    load,
+    available: new Set(shards.map(({ id }) => id)),
+    attemptJumbo: false,
+  })
+  t.same(
+    migrations.map(({ from, to, reason }) => [from, to, reason]),
+    [
+      ['a', 'e', 'draining'],
+      ['c', 'b', 'zoneViolation'],
+      ['d', 'f', 'chunksImbalance'],
+    ],
+    'each shard takes part in one',
+  )
   t.end()
 })
 

@@ -1,7 +1,8 @@
 /** Shard Keys, the page of the manual of 2.6. */
-import { Long, ObjectId, type Document } from 'mongodb'
+import { Long, MaxKey, MinKey, ObjectId, type Document } from 'mongodb'
 import type { Loose, TestCluster } from '../../support/clusters.js'
 import { Page, refusal } from './claims.js'
+import { chunksThatHold, grow, withSmallChunks } from './growth.js'
 
 const page = new Page()
 
@@ -59,6 +60,50 @@ page.claim(20, 'the index on the key holds no arrays', {
     await other.insertOne({ x: [1, 2] })
     await other.createIndex({ x: 1 })
     await t.rejects(lab.admin({ shardCollection: other.namespace, key: { x: 1 } }), refusal(lab, 72))
+  },
+})
+
+page.claim(21, 'a chunk that grows beyond the chunk size is split into smaller ones, by ranges of the key', {
+  to: '6.0.2',
+  async holds(t, lab) {
+    const collection = await sharded(lab, { x: 1 })
+    await withSmallChunks(lab, () => grow(lab, collection, { until: 'split' }))
+    const chunks = await lab.chunks(collection)
+    t.ok(chunks.length > 1, 'nobody has asked for it')
+    t.same([chunks[0]!['min'], chunks.at(-1)!['max']], [{ x: new MinKey() }, { x: new MaxKey() }])
+    t.ok(
+      chunks.every(({ min }, i) => i === 0 || min.x === chunks[i - 1]!['max'].x),
+      'each begins where the one before it ends',
+    )
+    const documents = await collection.countDocuments()
+    t.equal(chunksThatHold(chunks, documents), chunks.length, 'the bounds are values that there are')
+    t.equal((await collection.find({ x: { $gte: 0 } }).toArray()).length, documents, 'and everything is found as before')
+  },
+  async fails(t, lab) {
+    const collection = await sharded(lab, { x: 1 })
+    await withSmallChunks(lab, () => grow(lab, collection, { until: 'settled' }))
+    t.equal((await lab.chunks(collection)).length, 1, 'only migrations split, from 6.0.3 on')
+  },
+})
+
+page.claim(21, 'what has one value of the key stays together, however much it grows', {
+  to: '6.0.2',
+  async holds(t, lab) {
+    const collection = await sharded(lab, { x: 1 })
+    await withSmallChunks(lab, async () => {
+      await grow(lab, collection, { until: 'settled', x: () => 7 })
+      t.same(
+        (await lab.chunks(collection)).filter(({ min, max }) => min.x === 7 || max.x === 7).length <= 2,
+        true,
+        'a bound at the value at most, none inside',
+      )
+    })
+    t.equal((await lab.targets(collection, { x: 7 })).length, 1)
+  },
+  async fails(t, lab) {
+    const collection = await sharded(lab, { x: 1 })
+    await withSmallChunks(lab, () => grow(lab, collection, { until: 'settled', x: () => 7 }))
+    t.equal((await lab.chunks(collection)).length, 1)
   },
 })
 

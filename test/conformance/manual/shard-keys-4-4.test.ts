@@ -1,5 +1,6 @@
 /** Shard Keys, the page of the manual of 4.4. */
 import { MaxKey, MinKey, type Document } from 'mongodb'
+import { BalancedCluster, range } from '../../simulation/balanced-cluster.js'
 import type { Loose, TestCluster } from '../../support/clusters.js'
 import { Page, refusal } from './claims.js'
 
@@ -71,6 +72,50 @@ page.claim(2, 'the cluster wants the same number of chunks on every shard', {
     const status = lab.admin({ balancerCollectionStatus: collection.namespace })
     if (lab.version === '4.0') await t.rejects(status, { code: 59 }, 'nobody can ask')
     else t.match(await status, { balancerCompliant: true }, 'the number of bytes counts, from 6.0.3 on')
+  },
+})
+
+/** Many small chunks on one shard, a few large ones on another: who is to give? */
+async function unevenly(version: TestCluster['version']): Promise<{ counts: number[]; documents: number[] }> {
+  const world = await BalancedCluster.start({ emulate: version, shards: 2 })
+  try {
+    await world.writeConfig('settings', { _id: 'autosplit' }, { $set: { enabled: false } })
+    const ns = await world.shard('c')
+    await world.split(
+      ns,
+      range(8).map((i) => 1000 + i),
+    )
+    await world.command({ moveChunk: ns, find: { k: 0 }, to: world.cluster.shards[1], _waitForDelete: true })
+    await world.insert('c', range(200))
+    await world.command({ split: ns, middle: { k: 100 } })
+    await world.cluster.balancer.settle({ rangeDeletion: true, timeoutMs: 600_000 })
+    return { counts: await world.chunkCounts(ns), documents: (await world.placed('c')).map(({ length }) => length) }
+  } finally {
+    await world.stop()
+  }
+}
+
+page.claim(2, 'chunks are moved until each shard has as many as the others', {
+  to: '6.0.2',
+  async holds(t, { version }) {
+    const { counts, documents } = await unevenly(version)
+    t.same(counts, [5, 5])
+    t.same(documents, [0, 200], 'whatever is in them')
+  },
+  async fails(t, { version }) {
+    t.notSame((await unevenly(version)).counts, [5, 5])
+  },
+})
+
+page.claim(2, 'data are moved until no shard has three chunk sizes more than another', {
+  from: '6.0',
+  async holds(t, { version }) {
+    const { documents } = await unevenly(version)
+    t.ok(Math.abs(documents[0]! - documents[1]!) < 3 * 32, `${documents.join()}: 32 documents fill a chunk`)
+    t.equal(documents[0]! + documents[1]!, 200)
+  },
+  async fails(t, { version }) {
+    t.same((await unevenly(version)).documents, [0, 200])
   },
 })
 

@@ -83,6 +83,11 @@ export const chunkCases: readonly WrongInput[] = [
   wrong('a number for a destination', { moveChunk: 'app.c', find: { k: 5 }, to: 5 }, 14),
   wrong('an empty destination', { moveChunk: 'app.c', find: { k: 5 }, to: '' }, { '4.4': 'none', '7.0': 70 }),
   wrong('a destination that is unknown', { moveChunk: 'app.c', find: { k: 5 }, to: 'nowhere' }, { '2.6': 'untried', '4.4': 70 }),
+  wrong(
+    'a string for _secondaryThrottle',
+    { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', _secondaryThrottle: 'x' },
+    { '2.6': 'untried', '4.4': 14 },
+  ),
   wrong('a string for forceJumbo', { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', forceJumbo: 'x' }, { '4.4': 'untried', '7.0': 14 }),
   wrong('a number for forceJumbo', { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', forceJumbo: 1 }, { '4.4': 'untried', '7.0': 14 }),
   wrong(

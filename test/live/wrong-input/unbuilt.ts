@@ -18,26 +18,6 @@ const unbuilt: readonly Document[] = [
   { nothing: 1 },
 ]
 
-/** Of 5.0. */
-const resharding: readonly Document[] = [
-  { reshardCollection: 'app.c', key: { l: 1 } },
-  { abortReshardCollection: 'app.c' },
-  { commitReshardCollection: 'app.c' },
-  { cleanupReshardCollection: 'app.c' },
-]
-
-/** Of 8.0. */
-const moving: readonly Document[] = [
-  { moveCollection: 'app.plain', toShard: 'shard02' },
-  { unshardCollection: 'app.c', toShard: 'shard02' },
-  { abortMoveCollection: 'app.plain' },
-  { abortUnshardCollection: 'app.c' },
-]
-
 const commandNotFound = 59
 
-export const unbuiltCases: readonly WrongInput[] = [
-  ...unbuilt.map((command) => wrong('not built', command, commandNotFound)),
-  ...resharding.map((command) => wrong('younger than 4.4', command, { '4.4': commandNotFound, '7.0': 'untried' })),
-  ...moving.map((command) => wrong('younger than 7.0', command, { '4.4': commandNotFound, '8.0': 'untried' })),
-]
+export const unbuiltCases: readonly WrongInput[] = unbuilt.map((command) => wrong('not built', command, commandNotFound))

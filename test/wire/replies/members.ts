@@ -13,7 +13,7 @@ export const memberReplies: readonly ReplyRow[] = [
   {
     command: { balancerCollectionStatus: 'types.sharded' },
     db: admin,
-    types: { chunkSize: 'long', balancerCompliant: 'bool', 'firstComplianceViolation?': 'string' },
+    types: { chunkSize: 'double', balancerCompliant: 'bool', 'firstComplianceViolation?': 'string', 'details?': 'object' },
   },
   { command: { setFeatureCompatibilityVersion: '8.0', confirm: true }, db: admin, types: {} },
   { command: { movePrimary: 'types', to: 'shard01' }, db: admin, types: {} },

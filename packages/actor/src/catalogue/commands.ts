@@ -21,10 +21,13 @@ export interface ClientCommand {
   readonly remote: string
 }
 
-/** The whole reply document, cluster time included. */
+/** The whole reply document, cluster time included; {@link noAnswer}: the client gets none. */
 export interface ClientReply {
   readonly body: Uint8Array
 }
+
+/** Instead of a reply document: there is no answer, and the connection that the command came on is closed. */
+export const noAnswer: Uint8Array = new Uint8Array(0)
 
 /** How a routed command names the placement that the router assumed; null: unversioned. */
 export type ShardVersionField = PlacementVersionTuple | 'UNSHARDED' | 'IGNORED' | null

@@ -4,6 +4,17 @@ import type { PlacementVersionTuple } from './commands.js'
 /** One initial chunk: where it begins and ends (BSON documents) and on which shard. */
 export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard: string]
 
+/**
+ * The config server's parameters balancerMigrationsThrottlingMs, null where the version has none, chunkDefragmentationThrottlingMS,
+ * autoMergerIntervalSecs and autoMergerThrottlingMS.
+ */
+export type BalancerPausesTuple = readonly [
+  migrationsMs: number | null,
+  defragmentationMs: number,
+  autoMergerIntervalSecs: number,
+  autoMergerMs: number,
+]
+
 /** Requests to the config server: what routers, shards, the balancer and the API ask of the catalog. */
 export const configExchanges = {
   /** First contact of the API after the members have started. Repeating it changes nothing. */
@@ -34,7 +45,7 @@ export const configExchanges = {
     { ns: string; since: PlacementVersionTuple | null },
     { collection: Uint8Array | null; chunks: readonly Uint8Array[]; full: boolean }
   >({ ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4] }, { collection: emptyDocument, chunks: [emptyDocument], full: true }),
-  /** Writes the catalog entries of a collection that a shard has just created as sharded. */
+  /** Writes the catalog entries of a collection that a shard has just created as sharded, in the place of those of one that was not. */
   'config.commit-create-collection': exchange<
     {
       ns: string
@@ -43,6 +54,8 @@ export const configExchanges = {
       unique: boolean
       defaultCollation: Uint8Array | null
       chunks: readonly ChunkAssignment[]
+      /** The catalog has the collection, not sharded: it is still to be that one. */
+      wasTracked: boolean
     },
     { error: ErrorField }
   >(
@@ -53,9 +66,18 @@ export const configExchanges = {
       unique: false,
       defaultCollation: null,
       chunks: [[emptyDocument, emptyDocument, 'shard01']],
+      wasTracked: false,
     },
     { error: null },
   ),
+  /**
+   * Writes the catalog entries of a collection that is not sharded, one chunk on that shard. Nothing happens when the collection with this
+   * UUID is there. `to`: where it is to be moved.
+   */
+  'config.track-collection': exchange<
+    { ns: string; uuid: Uint8Array; defaultCollation: Uint8Array | null; shard: string; to: string },
+    { error: ErrorField }
+  >({ ns: 'test.c', uuid: new Uint8Array(16), defaultCollation: null, shard: 'shard01', to: 'shard02' }, { error: null }),
   /** Removes the catalog entries of a collection; nothing happens when they are gone already. */
   'config.commit-drop-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**
@@ -86,5 +108,8 @@ export const configExchanges = {
   /** Switches the balancer in config.settings. */
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
   /** The config.settings document of the balancer; null when there is none. */
-  'config.get-balancer-settings': exchange<Empty, { settings: Uint8Array | null }>({}, { settings: emptyDocument }),
+  'config.get-balancer-settings': exchange<Empty, { settings: Uint8Array | null; pauses: BalancerPausesTuple }>(
+    {},
+    { settings: emptyDocument, pauses: [1000, 0, 3600, 15_000] },
+  ),
 }

@@ -3,8 +3,10 @@ import { chunkExchanges } from './chunks.js'
 import { commandExchanges } from './commands.js'
 import { configExchanges } from './config.js'
 import { consistencyExchanges } from './consistency.js'
+import { defragmentationExchanges } from './defragmentation.js'
 import { documentMoveExchanges } from './document-moves.js'
 import type { Exchange } from './exchange.js'
+import { faultExchanges } from './faults.js'
 import { membershipExchanges } from './membership.js'
 import { migrationExchanges } from './migrations.js'
 import { queryAnalysisExchanges } from './query-analysis.js'
@@ -18,10 +20,12 @@ import { statisticsExchanges } from './statistics.js'
 export * from './balancer.js'
 export * from './chunks.js'
 export * from './config.js'
+export * from './defragmentation.js'
 export * from './document-moves.js'
 export * from './consistency.js'
 export type { Empty, ErrorField, Exchange, TimestampPair } from './exchange.js'
 export { exchange } from './exchange.js'
+export * from './faults.js'
 export * from './membership.js'
 export * from './migrations.js'
 export * from './query-analysis.js'
@@ -43,6 +47,7 @@ export const catalogue = {
   ...refineShardKeyExchanges,
   ...reshardingExchanges,
   ...balancerExchanges,
+  ...defragmentationExchanges,
   ...migrationExchanges,
   ...statisticsExchanges,
   ...queryAnalysisExchanges,
@@ -50,6 +55,7 @@ export const catalogue = {
   ...zoneExchanges,
   ...membershipExchanges,
   ...switchExchanges,
+  ...faultExchanges,
 }
 
 export type Catalogue = typeof catalogue

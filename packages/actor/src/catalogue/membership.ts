@@ -21,11 +21,22 @@ export const membershipExchanges = {
       databases: number
       jumboChunks: number
       databasesToMove: readonly string[]
+      /** Those that are not sharded, and in the catalog. */
+      collectionsToMove: readonly string[]
       error: ErrorField
     }
   >(
     { shard: 'shard01' },
-    { state: 'ongoing', shard: 'shard01', chunks: 1, databases: 1, jumboChunks: 0, databasesToMove: ['test'], error: null },
+    {
+      state: 'ongoing',
+      shard: 'shard01',
+      chunks: 1,
+      databases: 1,
+      jumboChunks: 0,
+      databasesToMove: ['test'],
+      collectionsToMove: ['test.c'],
+      error: null,
+    },
   ),
   /** Another shard becomes the primary of a database whose version is this one; nothing happens when it is already. */
   'config.commit-move-primary': exchange<

@@ -1,4 +1,4 @@
-import { emptyDocument, exchange, type ErrorField } from './exchange.js'
+import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 import type { PlacementVersionTuple } from './commands.js'
 
 const version: PlacementVersionTuple = ['0123456789abcdef01234567', 1, 2, 3, 4]
@@ -126,12 +126,20 @@ export const migrationExchanges = {
     { migrationId: new Uint8Array(16), decision: 'committed' },
     { error: null },
   ),
-  /** Donor to config server: the range has another owner now. Server: _configsvrCommitChunkMigration. */
+  /** Donor to config server: the range has another owner now, and that later than `clusterTime`. Server: _configsvrCommitChunkMigration. */
   'config.commit-chunk-migration': exchange<
-    { ns: string; min: Uint8Array; max: Uint8Array; from: string; to: string; chunkVersion: PlacementVersionTuple },
+    {
+      ns: string
+      min: Uint8Array
+      max: Uint8Array
+      from: string
+      to: string
+      chunkVersion: PlacementVersionTuple
+      clusterTime: TimestampPair
+    },
     { shardVersion: PlacementVersionTuple; collectionVersion: PlacementVersionTuple; error: ErrorField }
   >(
-    { ns: 'test.c', min: emptyDocument, max: emptyDocument, from: 'shard01', to: 'shard02', chunkVersion: version },
+    { ns: 'test.c', min: emptyDocument, max: emptyDocument, from: 'shard01', to: 'shard02', chunkVersion: version, clusterTime: [1, 1] },
     { shardVersion: version, collectionVersion: version, error: null },
   ),
   /**

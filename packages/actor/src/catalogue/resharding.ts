@@ -1,8 +1,11 @@
 import type { DatabaseVersionTuple } from './commands.js'
-import { emptyDocument, exchange, type ErrorField } from './exchange.js'
+import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
 /** How far a recipient is. Server: RecipientState of resharding/common_types.idl; `caught-up` is `applying` with nothing left for the moment. */
 export type ReshardingRecipientState = 'creating-collection' | 'cloning' | 'applying' | 'caught-up' | 'strict-consistency' | 'error'
+
+/** Which command a resharding carries out; null before 8.0, where there is one. Server: ReshardingProvenance of resharding/common_types.idl. */
+export type ReshardingProvenance = 'reshardCollection' | 'moveCollection' | 'unshardCollection' | null
 
 /** What became of a resharding, as its coordinator knows it. */
 export type ReshardingOutcome = 'running' | 'committed' | 'aborted'
@@ -34,7 +37,10 @@ export const reshardingExchanges = {
     { ended: true, error: null },
   ),
   /** Gives the resharding of a collection up, and answers when nothing is left of it. Server: _configsvrAbortReshardCollection. */
-  'config.abort-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
+  'config.abort-resharding': exchange<{ ns: string; provenance: ReshardingProvenance }, { error: ErrorField }>(
+    { ns: 'test.c', provenance: 'reshardCollection' },
+    { error: null },
+  ),
   /** The resharding of a collection need not wait any longer before it blocks writes. Server: _configsvrCommitReshardCollection. */
   'config.commit-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /** As an abort, but nothing to be given up is no error. Server: _configsvrCleanupReshardCollection. */
@@ -61,6 +67,7 @@ export const reshardingExchanges = {
       tempNs: string
       sourceUuid: Uint8Array
       keyPattern: Uint8Array
+      provenance: ReshardingProvenance
       recipients: readonly string[]
     },
     { documents: number; bytes: number; options: Uint8Array; indexes: readonly Uint8Array[]; error: ErrorField }
@@ -71,6 +78,7 @@ export const reshardingExchanges = {
       tempNs: 'test.system.resharding.x',
       sourceUuid: reshardingId,
       keyPattern: emptyDocument,
+      provenance: null,
       recipients: ['shard01'],
     },
     { documents: 1, bytes: 40, options: emptyDocument, indexes: [emptyDocument], error: null },
@@ -84,6 +92,7 @@ export const reshardingExchanges = {
       tempNs: string
       sourceUuid: Uint8Array
       keyPattern: Uint8Array
+      provenance: ReshardingProvenance
       donors: readonly string[]
       options: Uint8Array
       indexes: readonly Uint8Array[]
@@ -98,6 +107,7 @@ export const reshardingExchanges = {
       tempNs: 'test.system.resharding.x',
       sourceUuid: reshardingId,
       keyPattern: emptyDocument,
+      provenance: null,
       donors: ['shard01'],
       options: emptyDocument,
       indexes: [emptyDocument],
@@ -124,11 +134,14 @@ export const reshardingExchanges = {
     { ...attempt, recipient: 'shard01', batch: 0 },
     { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, error: null },
   ),
-  /** Nobody may write to the collection on this participant any more, with `reads` nobody may read either, until it is settled. */
-  'shard.block-for-resharding': exchange<{ reshardingId: Uint8Array; attempt: number; reads: boolean }, { error: ErrorField }>(
-    { ...attempt, reads: false },
-    { error: null },
-  ),
+  /**
+   * Nobody may write to the collection on this participant any more, with `reads` nobody may read either, until it is settled. What was read
+   * before was not later than `clusterTime`.
+   */
+  'shard.block-for-resharding': exchange<
+    { reshardingId: Uint8Array; attempt: number; reads: boolean },
+    { clusterTime: TimestampPair; error: ErrorField }
+  >({ ...attempt, reads: false }, { clusterTime: [1, 1], error: null }),
   /** Writes are blocked everywhere: the recipient takes what is left and answers when everything is on its disk. */
   'shard.finish-resharding': exchange<{ reshardingId: Uint8Array; attempt: number }, { error: ErrorField }>(attempt, { error: null }),
   /**

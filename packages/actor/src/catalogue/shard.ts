@@ -11,6 +11,11 @@ export const shardExchanges = {
     { ns: string; body: Uint8Array; databaseVersion: DatabaseVersionTuple },
     { uuid: Uint8Array; error: ErrorField }
   >({ ns: 'test.c', body: emptyDocument, databaseVersion: ['00', 1, 1, 1] }, { uuid: new Uint8Array(16), error: null }),
+  /** The same by the shard that has the collection, where that is not the primary shard; `primary` is, and lets nobody change it meanwhile. */
+  'shard.shard-collection-here': exchange<{ ns: string; body: Uint8Array; primary: string }, { uuid: Uint8Array; error: ErrorField }>(
+    { ns: 'test.c', body: emptyDocument, primary: 'shard01' },
+    { uuid: new Uint8Array(16), error: null },
+  ),
   /** Creates the collection with this UUID, these options and indexes, unless it is there. */
   'shard.create-local-collection': exchange<
     { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },

@@ -60,6 +60,12 @@ export class PacketWriter {
     this.#messageCount++
   }
 
+  addBroken(to: number, from: number, why: string): void {
+    this.#addHead(packetTypes.broken, 0, to, from, 0)
+    this.#writer.value([why])
+    this.#messageCount++
+  }
+
   /** The packet in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
   take(): Uint8Array<ArrayBuffer> {
     const start = this.#writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)

@@ -2,9 +2,10 @@ import type { RequestFailure } from '../errors.js'
 
 /**
  * The first element of a message tuple. A notice is a request that nobody waits for. A failure answers a request
- * that its actor will not answer: nothing serves that address on this host, or the actor crashed.
+ * that its actor will not answer: nothing serves that address on this host, or the actor crashed. Broken: the connection between two actors
+ * is gone, and with it every request of `to` that `from` has not answered.
  */
-export const packetTypes = { request: 0, reply: 1, notice: 2, failure: 3 } as const
+export const packetTypes = { request: 0, reply: 1, notice: 2, failure: 3, broken: 4 } as const
 
 /** One of the numbers in {@link packetTypes}. */
 export type PacketType = (typeof packetTypes)[keyof typeof packetTypes]
@@ -12,7 +13,7 @@ export type PacketType = (typeof packetTypes)[keyof typeof packetTypes]
 /**
  * One message as it travels: `to` and `from` are numbers of the {@link AddressDirectory}, `kind` is the position in
  * the catalogue, `payload` the values in the order of the exchange's field list. `id` pairs an answer with its
- * request and is 0 for notices. The payload of a failure is `[reason, undelivered, message]`.
+ * request and is 0 for notices. The payload of a failure is `[reason, undelivered, message]`, that of a broken connection `[message]`.
  */
 export type MessageTuple = readonly [type: PacketType, id: number, to: number, from: number, kind: number, payload: readonly unknown[]]
 

@@ -1,7 +1,7 @@
 import type { ChunkPlace } from './distribution.js'
 
 /** Why a chunk moves, strongest reason first. Server: MigrationReason. */
-export type MigrationReason = 'draining' | 'zoneViolation' | 'chunksImbalance'
+export type MigrationReason = 'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment'
 
 /** A decision of a policy. */
 export interface Migration {

@@ -13,7 +13,7 @@ import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 export const balancerHandlers: ConfigHandlers<
   'config.get-collections' | 'config.get-split-settings' | 'config.log-action' | 'config.mark-chunk-jumbo' | 'config.disable-balancing'
 > = {
-  'config.get-collections': (catalog) => ({ collections: catalog.shardedCollections() }),
+  'config.get-collections': (catalog) => ({ collections: catalog.collections() }),
   'config.get-split-settings': splitSettings,
   async 'config.log-action'(catalog, { what, details }) {
     logAction(catalog, { what, ns: '', details })

@@ -1,6 +1,6 @@
 /** The documents of config.* in the shapes of the emulated version. Manual: reference/config-database; shapes: type_*.cpp. */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId } from './chunk-documents.js'
 
@@ -8,7 +8,8 @@ export function shardDocument(behaviours: Behaviours, id: string, host: string, 
   const writer = new DocumentWriter(128).string('_id', id).string('host', host)
   if (behaviours.shardsHaveState) writer.int32('state', 1)
   if (behaviours.shardsHaveTopologyTime) writer.timestamp('topologyTime', topologyTime[0], topologyTime[1])
-  if (behaviours.shardsHaveReplSetConfigVersion) writer.int64('replSetConfigVersion', 1n)
+  // Not known until the replica set changes.
+  if (behaviours.shardsHaveReplSetConfigVersion) writer.int64('replSetConfigVersion', -1n)
   return writer.finish()
 }
 
@@ -22,7 +23,8 @@ export interface NewDatabase {
 
 export function databaseDocument(behaviours: Behaviours, { db, primary, partitioned, uuid, timestamp }: NewDatabase): Uint8Array {
   const writer = new DocumentWriter(128).string('_id', db).string('primary', primary)
-  if (behaviours.databasesHavePartitioned) writer.bool('partitioned', partitioned)
+  const { databasesHavePartitioned } = behaviours
+  if (databasesHavePartitioned !== 'no') writer.bool('partitioned', databasesHavePartitioned === 'as enabled' && partitioned)
   writer.startDocument('version').uuid('uuid', uuid)
   if (behaviours.chunksAreKeyedByUuid) writer.timestamp('timestamp', timestamp[0], timestamp[1])
   return writer.int32('lastMod', 1).end().finish()
@@ -57,6 +59,11 @@ export function collectionDocument(behaviours: Behaviours, collection: NewCollec
   return (behaviours.collectionsHaveDistributionMode ? writer.string('distributionMode', 'sharded') : writer).finish()
 }
 
+/** Is it the entry of a collection that is not sharded, and is known for having been moved? */
+export function isUnsplittable(collection: Uint8Array): boolean {
+  return findField(collection, 'unsplittable')?.isTruthy() === true
+}
+
 /** A chunk of a new collection: versions 1|0, 1|1, … in key order. `objectId` is its `_id` where that is one. */
 export function chunkDocument(
   behaviours: Behaviours,
@@ -74,6 +81,7 @@ export function chunkDocument(
     shard,
     major: 1,
     minor,
+    estimatedSize: null,
     jumbo: null,
     history: [{ validAfter, shard }],
   })

@@ -26,6 +26,8 @@ export interface StoredChunk extends Chunk {
   readonly id: RawValue
   /** Null: the document has no such field, which counts as false. */
   readonly jumbo: boolean | null
+  /** What a defragmentation found in it, an int64; null: it has not been measured. */
+  readonly estimatedSize: RawValue | null
   /** Newest first; empty where the version keeps none. */
   readonly history: readonly ChunkHistoryEntry[]
 }
@@ -51,6 +53,7 @@ export function parseStoredChunk(document: Uint8Array): StoredChunk {
     ...parseChunk(document),
     id: findField(document, '_id')!,
     jumbo: jumbo === undefined ? null : jumbo.isTruthy(),
+    estimatedSize: findField(document, 'estimatedDataSizeBytes') ?? null,
     history: history?.type === BsonType.array ? documentsOf(history).flatMap(parseHistoryEntry) : [],
   }
 }
@@ -82,6 +85,7 @@ export function chunkDocumentOf(
   else writer.string('ns', ns)
   writer.document('min', chunk.min).document('max', chunk.max).string('shard', chunk.shard)
   if (!versionFirst) version()
+  if (chunk.estimatedSize !== null) writer.value('estimatedDataSizeBytes', chunk.estimatedSize)
   if (chunk.jumbo !== null) writer.bool('jumbo', chunk.jumbo)
   return behaviours.chunksHaveHistory ? writeHistory(writer, behaviours, chunk.history).finish() : writer.finish()
 }

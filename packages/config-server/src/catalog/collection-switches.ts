@@ -2,7 +2,9 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, int64Value, type RawValue } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
+import { isUnsplittable } from './catalog-documents.js'
 import { logChange } from './changelog.js'
+import { endDefragmentation } from './defragmentation.js'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
@@ -15,27 +17,31 @@ const chunkSizeMbMax = 1024
 
 async function configure(
   catalog: ShardingCatalog,
-  { ns, chunkSizeMb, enableAutoMerger }: RequestOf<'config.configure-collection-balancing'>,
+  { ns, chunkSizeMb, defragmentCollection, enableAutoMerger }: RequestOf<'config.configure-collection-balancing'>,
 ): Promise<ReplyOf<'config.configure-collection-balancing'>> {
-  if (chunkSizeMb === null && enableAutoMerger === null) {
+  if (chunkSizeMb === null && defragmentCollection === null && enableAutoMerger === null) {
     if (catalog.behaviours.configuringNothingSucceeds) return { error: null }
     throw new CommandError('InvalidOptions', 'invalid configure collection balancing update')
   }
+  // In the order in which the server adds fields.
   const changes: Record<string, RawValue | null> = {}
+  if (defragmentCollection === true) changes['defragmentCollection'] = boolValue(true)
+  if (enableAutoMerger !== null) changes['enableAutoMerge'] = boolValue(enableAutoMerger)
   if (chunkSizeMb !== null) {
     if (chunkSizeMb < 0 || chunkSizeMb > chunkSizeMbMax)
       throw new CommandError('InvalidOptions', `Chunk size '${chunkSizeMb}' out of range [1MB, 1GB]`)
     changes['maxChunkSizeBytes'] = chunkSizeMb === 0 ? null : int64Value(BigInt(chunkSizeMb) * 1_048_576n)
   }
-  if (enableAutoMerger !== null) changes['enableAutoMerge'] = boolValue(enableAutoMerger)
+  if (defragmentCollection === false) endDefragmentation(catalog, ns)
   const collection = catalog.collection(ns)
   if (collection === null) {
     const query = formatDocument(new DocumentWriter(64).string('_id', ns).finish())
     throw new CommandError('NamespaceNotSharded', `Expected to match one doc for query ${query} but matched 0`)
   }
-  catalog.store.put('config.collections', withFields(collection, changes))
+  if (Object.keys(changes).length > 0) catalog.store.put('config.collections', withFields(collection, changes))
   const details = new DocumentWriter(64)
   if (chunkSizeMb !== null) details.int32('chunkSizeMB', chunkSizeMb)
+  if (defragmentCollection !== null) details.bool('defragmentCollection', defragmentCollection)
   logChange(catalog, { what: 'configureCollectionBalancing', ns, details: details.finish() })
   await catalog.node.flush()
   return { error: null }
@@ -46,7 +52,8 @@ async function setAllowMigrations(
   { ns, allowMigrations }: RequestOf<'config.set-allow-migrations'>,
 ): Promise<ReplyOf<'config.set-allow-migrations'>> {
   const collection = catalog.collection(ns)
-  if (collection === null) throw new CommandError('NamespaceNotSharded', 'Collection must be sharded so migrations can be blocked')
+  if (collection === null || isUnsplittable(collection))
+    throw new CommandError('NamespaceNotSharded', 'Collection must be sharded so migrations can be blocked')
   catalog.store.put('config.collections', withFields(collection, { permitMigrations: allowMigrations ? null : boolValue(false) }))
   await catalog.node.flush()
   return { error: null }

@@ -1,20 +1,26 @@
-/** The entries of sharded collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
-import { generationOf } from '@shardlab/sharding'
+/** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
+import type { ChunkAssignment, ReplyOf, RequestOf } from '@shardlab/actor'
+import { boolValue, CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
+import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
-import { chunkDocument, collectionDocument, type NewCollection } from './catalog-documents.js'
+import { chunkDocument, collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
+import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+
+/** What stands for the shard key of a collection that is not sharded. */
+const unsplittableKey = ShardKeyPattern.parse(encode({ _id: 1 }), { compoundHashed: true })
 
 export const collectionHandlers: ConfigHandlers<
   | 'config.get-collection'
   | 'config.commit-create-collection'
+  | 'config.track-collection'
   | 'config.commit-drop-collection'
   | 'config.commit-drop-collections'
   | 'config.commit-rename-collection'
 > = {
   'config.get-collection': getCollection,
   'config.commit-create-collection': commitCreateCollection,
+  'config.track-collection': trackCollection,
   'config.commit-drop-collection': (catalog, { ns }) => dropCollection(catalog, ns),
   'config.commit-drop-collections': (catalog, { db }) => dropCollections(catalog, db),
   'config.commit-rename-collection': commitRenameCollection,
@@ -35,27 +41,20 @@ async function commitCreateCollection(
   catalog: ShardingCatalog,
   request: RequestOf<'config.commit-create-collection'>,
 ): Promise<ReplyOf<'config.commit-create-collection'>> {
-  const { ns, uuid, key, unique, defaultCollation, chunks } = request
-  if (catalog.collection(ns) !== null) throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
+  const { ns, uuid, key, unique, defaultCollation, chunks, wasTracked } = request
+  const existing = catalog.collection(ns)
+  if (existing !== null && !isUnsplittable(existing))
+    throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
+  // The primary shard, which keeps others away, may have been lost meanwhile.
+  if (wasTracked && (existing === null || !sameBytes(uuidOf(existing), uuid)))
+    throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
   // One of them may have been removed since the coordinator asked who there is.
   const shards = catalog.shardIds()
   const stranger = chunks.find(([, , shard]) => !shards.includes(shard))
   if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger[2]} not found`)
-  const timestamp = catalog.node.clock.tick()
-  const collection: NewCollection = {
-    ns,
-    uuid,
-    key,
-    unique,
-    defaultCollation,
-    epoch: catalog.node.newObjectId(),
-    timestamp,
-    nowMs: catalog.node.context.now(),
-  }
-  // Chunks first: without its collection entry nobody looks at them.
-  chunks.forEach((chunk, minor) =>
-    catalog.store.put('config.chunks', chunkDocument(catalog.behaviours, catalog.node.newObjectId(), collection, chunk, minor, timestamp)),
-  )
+  if (existing !== null) removeChunks(catalog, existing, ns)
+  const collection = newCollection(catalog, { ns, uuid, key, unique, defaultCollation })
+  putChunks(catalog, collection, chunks)
   catalog.store.put('config.collections', collectionDocument(catalog.behaviours, collection))
   const database = catalog.database(databaseNameOf(ns))
   if (database !== null) catalog.markPartitioned(database)
@@ -64,15 +63,50 @@ async function commitCreateCollection(
   return { error: null }
 }
 
+async function trackCollection(
+  catalog: ShardingCatalog,
+  { ns, uuid, defaultCollation, shard, to }: RequestOf<'config.track-collection'>,
+): Promise<ReplyOf<'config.track-collection'>> {
+  if (catalog.collection(ns) !== null) return { error: null }
+  if (!catalog.shardIds().includes(to)) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
+  const { document: key, globalMin, globalMax } = unsplittableKey
+  const collection = newCollection(catalog, { ns, uuid, key, unique: false, defaultCollation })
+  putChunks(catalog, collection, [[globalMin, globalMax, shard]])
+  const entry = collectionDocument(catalog.behaviours, collection)
+  catalog.store.put('config.collections', withFields(entry, { unsplittable: boolValue(true) }))
+  await catalog.node.flush()
+  catalog.emitChange('collection-tracked', ns)
+  return { error: null }
+}
+
+/** A new generation from now on. */
+function newCollection(
+  { node }: ShardingCatalog,
+  collection: Pick<NewCollection, 'ns' | 'uuid' | 'key' | 'unique' | 'defaultCollation'>,
+): NewCollection {
+  return { ...collection, epoch: node.newObjectId(), timestamp: node.clock.tick(), nowMs: node.context.now() }
+}
+
+/** The collection's own entry comes after them: without it nobody looks at them. */
+function putChunks({ store, node, behaviours }: ShardingCatalog, collection: NewCollection, chunks: readonly ChunkAssignment[]): void {
+  chunks.forEach((chunk, minor) =>
+    store.put('config.chunks', chunkDocument(behaviours, node.newObjectId(), collection, chunk, minor, collection.timestamp)),
+  )
+}
+
+function removeChunks(catalog: ShardingCatalog, collection: Uint8Array, ns: string): void {
+  const filter = new DocumentWriter(64)
+  catalog.writeCollectionKey(filter, collection, ns)
+  for (const chunk of catalog.store.findRaw('config.chunks', filter.finish())) catalog.store.remove('config.chunks', chunk)
+}
+
 async function dropCollection(catalog: ShardingCatalog, ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
   const collection = catalog.store.get('config.collections', ns)
   if (collection === null) return { error: null }
   if (catalog.behaviours.droppedCollectionsLeaveEntries)
     catalog.store.put('config.collections', encode({ ...decode(collection), dropped: true }))
   else catalog.store.remove('config.collections', collection)
-  const filter = new DocumentWriter(64)
-  catalog.writeCollectionKey(filter, collection, ns)
-  for (const chunk of catalog.store.findRaw('config.chunks', filter.finish())) catalog.store.remove('config.chunks', chunk)
+  removeChunks(catalog, collection, ns)
   for (const tag of catalog.store.find('config.tags', { ns })) catalog.store.remove('config.tags', tag)
   await catalog.node.flush()
   catalog.emitChange('collection-dropped', ns)

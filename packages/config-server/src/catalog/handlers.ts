@@ -5,6 +5,7 @@ import { chunkHandlers } from './chunks.js'
 import { collectionSwitchHandlers } from './collection-switches.js'
 import { collectionHandlers } from './collections.js'
 import { databaseHandlers } from './databases.js'
+import { defragmentationHandlers } from './defragmentation.js'
 import { featureCompatibilityHandlers } from './feature-compatibility.js'
 import { memberHandlers } from './members.js'
 import { migrationHandlers } from './migrations.js'
@@ -25,6 +26,7 @@ export const configHandlers: ConfigHandlers = {
   ...migrationHandlers,
   ...movePrimaryHandlers,
   ...collectionSwitchHandlers,
+  ...defragmentationHandlers,
   ...featureCompatibilityHandlers,
   ...databaseHandlers,
   ...chunkHandlers,

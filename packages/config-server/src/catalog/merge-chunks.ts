@@ -19,6 +19,8 @@ export async function commitChunksMerge(
   request: RequestOf<'config.commit-chunks-merge'>,
 ): Promise<ReplyOf<'config.commit-chunks-merge'>> {
   const { ns, min, max, shard } = request
+  // What moves afterwards moves later than the merge.
+  catalog.node.clock.advance(request.validAfter)
   const chunks = openCollection(catalog, ns)
   const [epoch, seconds, increment] = request.generation
   if (!chunks.isGeneration([epoch, [seconds, increment]])) throw new CommandError('StaleEpoch', 'Collection changed')
@@ -36,7 +38,7 @@ export async function commitChunksMerge(
     ? latest(merged.flatMap(({ history }) => history.slice(0, 1).map((entry) => entry.validAfter)))
     : request.validAfter
   for (const chunk of merged.slice(1)) chunks.remove(chunk)
-  chunks.put(withVersion({ ...merged[0]!, max, history: [{ validAfter, shard }] }, version), 'range-first')
+  chunks.put(withVersion({ ...merged[0]!, max, estimatedSize: null, history: [{ validAfter, shard }] }, version), 'range-first')
   noteMerge(catalog, chunks, { merged, before, after: version })
   await catalog.node.flush()
   emitMerge(catalog, ns, merged)

@@ -5,6 +5,7 @@
 import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, elementsOf, errorDocument, findField } from '@shardlab/bson'
 import { formatRange, comparePlacement, ShardKeyPattern } from '@shardlab/sharding'
+import { isUnsplittable } from './catalog-documents.js'
 import type { StoredChunk } from './chunk-documents.js'
 import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
 import { moveRange } from './move-range.js'
@@ -30,7 +31,7 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
   const { context } = catalog.node
   const chunks = CollectionChunks.open(catalog, ns)
   if (chunks === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
-  if (findField(chunks.document, 'unsplittable')?.isTruthy() === true)
+  if (isUnsplittable(chunks.document))
     throw new CommandError('NamespaceNotSharded', `Can't execute moveRange on unsharded collection ${ns}`)
   if (!catalog.shardIds().includes(to)) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const chunk = chunkOf(chunks, min, max)
@@ -157,7 +158,7 @@ async function commitMigration(
 
 function commit(
   catalog: ShardingCatalog,
-  { ns, from, to, min, max, chunkVersion }: RequestOf<'config.commit-chunk-migration'>,
+  { ns, from, to, min, max, chunkVersion, clusterTime }: RequestOf<'config.commit-chunk-migration'>,
 ): ReplyOf<'config.commit-chunk-migration'> {
   const recipient = catalog.store.get('config.shards', to)
   if (recipient === null) throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
@@ -192,6 +193,8 @@ function commit(
       `Rejecting migration request because the version of the requested chunk ${formatRange(min, max)}(${text(chunkVersion)}) is older than the version of the current chunk ${formatRange(chunk.min, chunk.max)}(${text(current)}) on shard ${from}`,
     )
   }
+  // Who has read before was served by the donor.
+  catalog.node.clock.advance(clusterTime)
   const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter: catalog.node.clock.tick() })
   return {
     shardVersion: chunks.placementVersion(moved.donorVersion),

@@ -49,13 +49,15 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   const { behaviours } = catalog
   const history = [{ validAfter, shard: toShard }, ...recent(chunk.history, validAfter[0], historyWindowSeconds(catalog))]
   const jumbo = behaviours.movedChunksKeepJumbo ? chunk.jumbo : null
-  const moved: StoredChunk = withVersion({ ...chunk, min, max, shard: toShard, history, jumbo }, version)
+  const isWhole = compareDocuments(chunk.min, min) === 0 && compareDocuments(max, chunk.max) === 0
+  const estimatedSize = isWhole ? chunk.estimatedSize : null
+  const moved: StoredChunk = withVersion({ ...chunk, min, max, shard: toShard, history, jumbo, estimatedSize }, version)
   chunks.put(moved, 'version-first')
   const rest: StoredChunk[] = []
   const leave = (from: Uint8Array, to: Uint8Array) => {
     if (compareDocuments(from, to) === 0) return
     version = nextMinor(version)
-    rest.push(withVersion({ ...chunk, id: chunks.newId(from), min: from, max: to }, version))
+    rest.push(withVersion({ ...chunk, id: chunks.newId(from), min: from, max: to, estimatedSize: null }, version))
   }
   leave(chunk.min, min)
   leave(max, chunk.max)

@@ -1,12 +1,13 @@
 /** The switches of the balancer in config.settings. Server: balancer_configuration.cpp. */
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import type { BalancerPausesTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, DocumentWriter, stringValue } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 export const settingsHandlers: ConfigHandlers<'config.set-balancer-mode' | 'config.get-balancer-settings' | 'config.get-setting'> = {
   'config.set-balancer-mode': setBalancerMode,
-  'config.get-balancer-settings': ({ store }) => ({ settings: store.get('config.settings', 'balancer') }),
+  'config.get-balancer-settings': ({ store, node }) => ({ settings: store.get('config.settings', 'balancer'), pauses: pausesOf(node) }),
   'config.get-setting': ({ store }, { id }) => ({ setting: store.get('config.settings', id) }),
 }
 
@@ -21,4 +22,13 @@ async function setBalancerMode(
   if (behaviours.balancerSwitchesAutoSplit) store.put('config.settings', withFields(settingOf('autosplit'), { enabled: boolValue(isOn) }))
   await catalog.node.flush()
   return { error: null }
+}
+
+function pausesOf({ parameters, behaviours }: StorageNode): BalancerPausesTuple {
+  return [
+    behaviours.balancerPausesWithinRounds ? parameters.number('balancerMigrationsThrottlingMs') : null,
+    behaviours.collectionBalancingCanBeConfigured ? parameters.number('chunkDefragmentationThrottlingMS') : 0,
+    behaviours.autoMerger ? parameters.number('autoMergerIntervalSecs') : 0,
+    behaviours.autoMerger ? parameters.number('autoMergerThrottlingMS') : 0,
+  ]
 }

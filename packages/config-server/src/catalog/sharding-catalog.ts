@@ -42,14 +42,14 @@ export class ShardingCatalog {
     return this.store.get('config.databases', db)
   }
 
-  /** The config.collections document of a collection that is sharded now. */
+  /** The config.collections document of a collection that is there. */
   collection(ns: string): Uint8Array | null {
     const document = this.store.get('config.collections', ns)
     return document === null || findField(document, 'dropped')?.isTruthy() === true ? null : document
   }
 
-  /** The config.collections documents of all collections that are sharded now, ordered by namespace. */
-  shardedCollections(): Uint8Array[] {
+  /** The config.collections documents of all collections that are there, those that are not sharded among them, ordered by namespace. */
+  collections(): Uint8Array[] {
     return this.store.find('config.collections', { dropped: { $ne: true } }, { _id: 1 })
   }
 
@@ -75,7 +75,7 @@ export class ShardingCatalog {
    * @returns whether that changed anything; {@link StorageNode.flush} follows then
    */
   markPartitioned(database: Uint8Array): boolean {
-    if (!this.behaviours.databasesHavePartitioned || findField(database, 'partitioned')?.isTruthy() === true) return false
+    if (this.behaviours.databasesHavePartitioned !== 'as enabled' || findField(database, 'partitioned')?.isTruthy() === true) return false
     this.store.put('config.databases', encode({ ...decode(database), partitioned: true }))
     return true
   }

@@ -2,7 +2,7 @@
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { databaseDocument, shardDocument } from './catalog-documents.js'
+import { databaseDocument, isUnsplittable, shardDocument } from './catalog-documents.js'
 import { logChange } from './changelog.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
 import { withFields } from './document-changes.js'
@@ -143,7 +143,8 @@ async function removeShard(
     shards.filter((each) => each !== document),
   )
   const databases = store.find('config.databases', { primary: shard }, { _id: 1 }).map(idOf)
-  const reply = { shard, chunks: 0, databases: databases.length, jumboChunks: 0, databasesToMove: databases, error: null }
+  const left = { databases: databases.length, databasesToMove: databases, collectionsToMove: unsplittableOn(catalog, shard) }
+  const reply = { shard, chunks: 0, jumboChunks: 0, ...left, error: null }
   const details = new DocumentWriter(64).string('shard', shard).finish()
   if (!isDraining(document)) {
     store.put('config.shards', withFields(document, { draining: boolValue(true) }))
@@ -154,13 +155,21 @@ async function removeShard(
   const chunks = store.find('config.chunks', { shard })
   if (chunks.length > 0 || databases.length > 0) {
     const jumboChunks = chunks.filter((chunk) => findField(chunk, 'jumbo')?.isTruthy() === true).length
-    return { ...reply, chunks: chunks.length, jumboChunks, state: 'ongoing' }
+    return { ...reply, chunks: chunks.length - reply.collectionsToMove.length, jumboChunks, state: 'ongoing' }
   }
   store.remove('config.shards', document)
   renewTopologyTime(catalog)
   logChange(catalog, { what: 'removeShard', ns: '', details })
   await node.flush()
   return { ...reply, state: 'completed' }
+}
+
+/** Collections that are not sharded and have been moved to this shard, by name. */
+function unsplittableOn(catalog: ShardingCatalog, shard: string): string[] {
+  return catalog
+    .collections()
+    .filter((entry) => isUnsplittable(entry) && catalog.chunks(entry).some((chunk) => findField(chunk, 'shard')!.asString() === shard))
+    .map((entry) => findField(entry, '_id')!.asString())
 }
 
 function unknownShard({ removeShardErrors }: Behaviours, name: string): CommandError {

@@ -76,7 +76,7 @@ function partsOf(
     version = nextMinor(version)
     const id = parts.length === 0 ? chunk.id : chunks.newId(start)
     const jumbo = behaviours.splitChunksTellJumbo ? false : null
-    parts.push(withVersion({ ...chunk, id, min: start, max: end, jumbo }, version))
+    parts.push(withVersion({ ...chunk, id, min: start, max: end, estimatedSize: null, jumbo }, version))
     start = end
   }
   return parts

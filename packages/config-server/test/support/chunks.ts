@@ -97,6 +97,7 @@ export class Chunks {
       from: chunk['shard'] as string,
       to,
       chunkVersion: [epoch, seconds, increment, major, minor],
+      clusterTime: [0, 0],
     })
     return error === null ? null : decode(error)
   }

@@ -79,6 +79,7 @@ export class ConfigUnderTest {
       unique: false,
       defaultCollation: null,
       chunks,
+      wasTracked: false,
     })
     return error === null ? null : decode(error)
   }

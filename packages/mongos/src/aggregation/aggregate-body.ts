@@ -7,21 +7,50 @@ import type { MongosInvocation } from '../command/invocation.js'
 
 /**
  * The part of the pipeline that members run.
- * @param options `merges`: the router goes on with what they send, so that batches are not the client's
+ * @param options `merges`: somebody goes on with what they send, so that batches are not the client's; `onShard`: a shard does, and reads
+ *   the first batch, too
  */
 export function bodyForMembers(
   { body }: MongosInvocation,
   stages: readonly Uint8Array[],
-  { merges, nowMs }: { readonly merges: boolean; readonly nowMs: number },
+  { merges, onShard = false, nowMs }: { readonly merges: boolean; readonly onShard?: boolean; readonly nowMs: number },
 ): Uint8Array {
   const writer = new DocumentWriter(body.length + 128)
   for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     if (name === 'pipeline') writer.documents('pipeline', stages)
+    else if (name === 'cursor' && onShard) writer.startDocument('cursor').int32('batchSize', 0).end()
     else if (name === 'cursor' && merges) writer.startDocument('cursor').end()
     else if (!onlyForWriters.has(name)) writer.value(name, it.value())
   }
   return writeConstants(writer, nowMs).bool('needsMerge', true).bool('fromMongos', true).finish()
+}
+
+/** What whoever merges is to go on with. */
+export interface MergerBody {
+  readonly stages: readonly Uint8Array[]
+  /** Its `$mergeCursors`. */
+  readonly source: Uint8Array
+  /** With all its fields; null: the simple one. */
+  readonly collation: Uint8Array | null
+  readonly nowMs: number
+  /** The batches are the client's. */
+  readonly isClients: boolean
+}
+
+/** The part of the pipeline that one shard runs on what the others send; its collation is told, as that shard need not have the collection. */
+export function bodyForMerger({ body }: MongosInvocation, { stages, source, collation, nowMs, isClients }: MergerBody): Uint8Array {
+  const writer = new DocumentWriter(body.length + source.length + 256)
+  for (const it = new FieldIterator(body); it.next();) {
+    const name = it.name()
+    if (name === 'pipeline') writer.documents('pipeline', [source, ...stages])
+    else if (name === 'cursor' && !isClients) writer.startDocument('cursor').end()
+    else if (!onlyForWriters.has(name) && !ofTheCollection.has(name)) writer.value(name, it.value())
+  }
+  return writeConstants(writer, nowMs)
+    .document('collation', collation ?? simpleCollation)
+    .bool('fromMongos', true)
+    .finish()
 }
 
 /** What `$$NOW` is: the same wherever a part of the pipeline runs. */
@@ -31,6 +60,9 @@ function writeConstants(writer: DocumentWriter, nowMs: number): DocumentWriter {
 
 /** Members run no $out and no $merge for a router, and the constants are the router's. */
 const onlyForWriters = new Set(['bypassDocumentValidation', 'writeConcern', 'runtimeConstants'])
+
+/** What is said of the collection, which the merging shard does not read. */
+const ofTheCollection = new Set(['hint', 'collectionUUID', 'collation'])
 
 /** What a join's read takes over from the aggregate that it is part of. */
 const passedOn = new Set([

@@ -1,30 +1,63 @@
 /** Which part of a pipeline runs where. Server: sharded_agg_helpers.cpp, cluster_aggregation_planner.cpp. */
 import { CommandError } from '@shardlab/bson'
-import { splitBeforeJoins, splitPipeline, type ForeignCollection, type OuterStage, type Pipeline } from '@shardlab/query'
+import {
+  splitBeforeJoins,
+  splitPipeline,
+  type ForeignCollection,
+  type OuterStage,
+  type Pipeline,
+  type SplitPipeline,
+} from '@shardlab/query'
+import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
-import { soleMember, type Route } from '../routing/route.js'
+import { isConfigDatabase, placementOf, soleMember, type Route } from '../routing/route.js'
 import { targetRead } from '../routing/target-read.js'
 import { mongosStageSources } from '../sources/mongos-sources.js'
 import type { MongosStageSource } from '../sources/source.js'
 import { routedToPrimary, type RoutedTo } from '../statistics/routed.js'
+import { areOnPrimary, mergeTypeOf, shardThatMerges, type MergedPipeline, type MergeType } from './merge-location.js'
+
+type PresentRoute = Exclude<Route, { kind: 'missing' }>
 
 export type AggregatePlan =
   /** There is no such database. */
   | { readonly kind: 'nothing' }
   /** The router gives the documents and runs the rest. */
   | { readonly kind: 'router'; readonly source: MongosStageSource | '$documents' }
-  /** One member runs all of it. */
-  | { readonly kind: 'member'; readonly member: string; readonly to: RoutedTo | null }
-  /** Members run the first part, the router the rest on what they send. */
-  | {
-      readonly kind: 'split'
-      readonly members: readonly string[]
-      readonly shardsPart: readonly Uint8Array[]
-      readonly mergerPart: readonly Uint8Array[]
-      /** Null: the streams have no order. */
-      readonly mergeSort: Uint8Array | null
-      readonly to: RoutedTo | null
-    }
+  | MemberPlan
+  | SplitPlan
+
+/** One member runs all of it. */
+export interface MemberPlan {
+  readonly kind: 'member'
+  readonly member: string
+  /** Its joins read what is on it as the primary shard of this database; null: there are none. */
+  readonly primaryOf: DatabaseEntry | null
+  readonly to: RoutedTo
+}
+
+/** Members run the first part of a pipeline, one of them or the router the rest on what they send. */
+export interface SplitPlan {
+  readonly kind: 'split'
+  readonly members: readonly string[]
+  readonly shardsPart: readonly Uint8Array[]
+  readonly mergerPart: readonly Uint8Array[]
+  /** Null: the streams have no order. */
+  readonly mergeSort: Uint8Array | null
+  readonly to: RoutedTo | null
+  readonly merge: Merge
+}
+
+/** Who merges. */
+export interface Merge {
+  readonly type: MergeType
+  /** The shard that has to, for a stage that reads or writes there; null: none has to. */
+  readonly required: string | null
+  /** On its primary shard are the collections that are joined; null: none are, or the router joins. */
+  readonly joins: DatabaseEntry | null
+  /** No shard can. */
+  readonly onRouter: boolean
+}
 
 export interface PlanOptions {
   readonly ns: string
@@ -41,31 +74,74 @@ export async function planAggregate(
   invocation: MongosInvocation,
   { ns, route, pipeline, joinsOnRouter }: PlanOptions,
 ): Promise<AggregatePlan> {
-  const { source, foreign } = pipeline
-  const stages = pipeline.writer === null ? pipeline.stages : pipeline.stages.slice(0, -1)
+  const { source, foreign, writer } = pipeline
+  const stages = writer === null ? pipeline.stages : pipeline.stages.slice(0, -1)
   const place = source === null ? null : placeOf(source)
   if (place?.kind === 'router') return place
+  const planner: Planner = { invocation, stages, writer, joins: null }
   if (place?.kind === 'every-shard') {
     const members = await invocation.host.shards.ids(invocation.operation)
-    return { kind: 'split', members, ...splitPipeline(stages), to: null }
+    const parts = splitPipeline(stages)
+    const merge = foreign.length > 0 ? onRouter : await mergeOf(planner, parts)
+    return { kind: 'split', members, ...parts, to: null, merge }
   }
   if (route.kind === 'missing') return { kind: 'nothing' }
-  const joinsHere = foreign.length > 0 && (route.kind === 'sharded' || joinsOnRouter || (await anySharded(invocation, foreign)))
-  if (joinsHere) await checkJoins(invocation, foreign)
-  if (route.kind !== 'sharded') {
-    const member = soleMember(route)
-    const to = routedToPrimary(ns, route, member)
-    return joinsHere ? { kind: 'split', members: [member], ...splitBeforeJoins(stages), to } : { kind: 'member', member, to }
-  }
-  const { args } = invocation
-  const targeting =
-    source === null
-      ? targetRead(invocation, route.placement, pipeline.leadingFilter ?? undefined, args.document('collation'))
-      : targetRead(invocation, route.placement, undefined, undefined)
+  const targeting = targetsOf(invocation, ns, route, pipeline)
+  const { shards: members } = targeting
+  const [first] = members
   const to: RoutedTo = { ns, route, ...targeting }
-  const [only, ...others] = targeting.shards
-  if (others.length > 0) return { kind: 'split', members: targeting.shards, ...splitPipeline(stages), to }
-  return joinsHere ? { kind: 'split', members: targeting.shards, ...splitBeforeJoins(stages), to } : { kind: 'member', member: only!, to }
+  if (foreign.length > 0 && (joinsOnRouter || (await areElsewhere(invocation, route, foreign)))) {
+    await checkJoins(invocation, foreign)
+    const parts = members.length > 1 ? splitPipeline(stages) : splitBeforeJoins(stages)
+    return { kind: 'split', members, ...parts, to, merge: onRouter }
+  }
+  if (route.kind === 'config') return { kind: 'member', member: first!, primaryOf: null, to }
+  const joins = foreign.length > 0 ? await databaseOf(invocation) : null
+  const required = await shardThatMerges(invocation, { stages, writer })
+  const isSplit = members.length > 1 || (required !== null && required !== first) || (joins !== null && joins.primaryShard !== first)
+  if (!isSplit) return { kind: 'member', member: first!, primaryOf: joins, to }
+  const parts = splitPipeline(stages)
+  return { kind: 'split', members, ...parts, to, merge: await mergeOf({ ...planner, joins }, parts, required) }
+}
+
+interface Planner extends MergedPipeline {
+  readonly invocation: MongosInvocation
+  readonly joins: DatabaseEntry | null
+}
+
+/** The router joins what members cannot. */
+const onRouter: Merge = { type: 'mongos', required: null, joins: null, onRouter: true }
+
+async function mergeOf(
+  { invocation, writer, joins }: Planner,
+  { mergerPart }: SplitPipeline,
+  required: string | null = null,
+): Promise<Merge> {
+  const type = mergeTypeOf(invocation, { stages: mergerPart, writer }, required)
+  const shard = required ?? (type === 'primaryShard' ? (await databaseOf(invocation))?.primaryShard : null) ?? null
+  // One that another database's collection is on cannot read those that are joined.
+  const cannotJoin = joins !== null && shard !== null && shard !== joins.primaryShard
+  return { type, required: shard, joins, onRouter: cannotJoin }
+}
+
+async function databaseOf({ host, db, operation }: MongosInvocation): Promise<DatabaseEntry | null> {
+  return isConfigDatabase(db) ? null : host.catalog.database(db, operation)
+}
+
+function targetsOf(
+  invocation: MongosInvocation,
+  ns: string,
+  route: PresentRoute,
+  { source, leadingFilter }: Pipeline,
+): Omit<RoutedTo, 'ns' | 'route'> {
+  if (route.kind !== 'sharded') return routedToPrimary(ns, route, soleMember(route))
+  const filter = source === null ? (leadingFilter ?? undefined) : undefined
+  return targetRead(invocation, route.placement, filter, source === null ? invocation.args.document('collation') : undefined)
+}
+
+/** Is one of them where the member that would join cannot read it by itself? */
+async function areElsewhere(invocation: MongosInvocation, route: PresentRoute, foreign: readonly ForeignCollection[]): Promise<boolean> {
+  return placementOf(route) === null ? anyTracked(invocation, foreign) : !(await areOnPrimary(invocation, foreign))
 }
 
 /** Null: where the collection is. */
@@ -86,12 +162,13 @@ function isUsers(invocation: MongosInvocation, { db }: ForeignCollection): boole
   return db === null || db === invocation.db
 }
 
-async function anySharded(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<boolean> {
-  for (const each of foreign) if (await isSharded(invocation, each)) return true
+/** May one of them be on another shard than the database's primary? */
+async function anyTracked(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<boolean> {
+  for (const each of foreign) if (await isTracked(invocation, each)) return true
   return false
 }
 
-async function isSharded(invocation: MongosInvocation, foreign: ForeignCollection): Promise<boolean> {
+async function isTracked(invocation: MongosInvocation, foreign: ForeignCollection): Promise<boolean> {
   const { host, db, operation } = invocation
   if (!isUsers(invocation, foreign) || db === 'config' || db === 'admin') return false
   const ns = `${db}.${foreign.collection}`
@@ -103,6 +180,6 @@ async function isSharded(invocation: MongosInvocation, foreign: ForeignCollectio
 async function checkJoins(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<void> {
   if (invocation.host.behaviours.queryLanguage >= 5.1) return
   for (const each of foreign)
-    if (each.stage !== '$unionWith' && (await isSharded(invocation, each)))
+    if (each.stage !== '$unionWith' && (await isTracked(invocation, each)))
       throw new CommandError('NamespaceCannotBeSharded', `${invocation.db}.${each.collection} cannot be sharded`)
 }

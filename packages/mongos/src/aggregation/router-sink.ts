@@ -8,14 +8,11 @@ import { isConfigDatabase } from '../routing/route.js'
 export function routerSink(invocation: MongosInvocation, evaluation: EvaluationContext, collation: Uint8Array | null): WriteSink {
   const { host, args, operation, connectionId, remote } = invocation
   return {
-    async run(body, sequences) {
-      const reply = await host.receive('client.command', { connectionId, remote, legacy: false, body, sequences: [...sequences] })
-      return reply.body
-    },
+    run: (body, sequences) => host.runInternally({ connectionId, remote, legacy: false, body, sequences: [...sequences] }),
     async shardKeyOf(db, collection) {
       if (isConfigDatabase(db)) return null
       const placement = await host.catalog.collection(`${db}.${collection}`, operation)
-      return placement === null ? null : placement.shardKey.paths
+      return placement === null || placement.isUnsplittable ? null : placement.shardKey.paths
     },
     newUuid: () => uuidText(uuidV4(host.context.random)),
     evaluation,

@@ -7,6 +7,7 @@ import {
   checkLet,
   collationOf,
   commandOnView,
+  documentOrder,
   emptySource,
   evaluationOf,
   listSource,
@@ -18,38 +19,25 @@ import {
   withTimeLimit,
   writeResults,
 } from '@shardlab/node'
-import { compilePipeline, evaluateDocuments, parseSort, type EvaluationContext, type Pipeline, type PipelineRun } from '@shardlab/query'
+import { compilePipeline, evaluateDocuments, parseSort, type PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
-import { writeEmptyCursor } from '../cursors/cursor-reply.js'
+import { readCursorReply, writeEmptyCursor } from '../cursors/cursor-reply.js'
 import type { DocumentStream } from '../cursors/document-stream.js'
 import { PipelineStream } from '../cursors/pipeline-stream.js'
+import { BufferedCursor, RemoteCursor } from '../cursors/remote-cursor.js'
 import { ResultsMerger } from '../cursors/results-merger.js'
-import { documentOrder } from '../cursors/sort-key-order.js'
 import { SourceStream } from '../cursors/source-stream.js'
-import { establishCursors, openMerged, openOnOne } from '../reads/open-cursor.js'
+import { establishCursors, openMerged, openOnOne, type CursorTraits } from '../reads/open-cursor.js'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
-import { routedCommand, soleMember, type Route } from '../routing/route.js'
+import { placementOf, soleMember, type Route, type UnshardedRoute } from '../routing/route.js'
+import { ask } from '../routing/scatter.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { noteRouted, type CountedTargets, type RoutedTo } from '../statistics/routed.js'
 import { bodyForMembers } from './aggregate-body.js'
 import { ForeignReads } from './foreign-reads.js'
-import { planAggregate, type AggregatePlan } from './plan-aggregate.js'
+import { mergeOnShard, shardToMerge } from './merge-on-shard.js'
+import { planAggregate, type SplitPlan } from './plan-aggregate.js'
+import { commandToMember, noteTargeted, noteTo, openCursors, type Planned } from './planned.js'
 import { routerSink } from './router-sink.js'
-
-/** An aggregate that has been checked and given its place. */
-interface Planned {
-  /** On what it runs: the collection below, for a view. */
-  readonly invocation: MongosInvocation
-  readonly ns: string
-  readonly route: Route
-  readonly pipeline: Pipeline
-  readonly plan: AggregatePlan
-  readonly evaluation: EvaluationContext
-  /** With all its fields; null: the simple one. */
-  readonly collation: Uint8Array | null
-  /** What `evaluation` is under. */
-  readonly timeLimit: TimeLimit | null
-}
 
 /**
  * Answers a client's aggregate.
@@ -66,9 +54,11 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
     const traits = { noTimeout: false, batchSize }
     if (plan.kind === 'nothing') return writeEmptyCursor(cursorNs)
     const opening = { ...planned.invocation, cursorNs }
+    const merger = plan.kind === 'split' ? shardToMerge(planned, plan) : null
+    if (plan.kind === 'split' && merger !== null) return openOnMerger({ ...planned, invocation: opening }, plan, merger, traits)
     if (plan.kind !== 'member') return openMerged(opening, cursorNs, await openStream(planned, true), { ...traits, singleBatch: false })
     await noteTargeted(planned, [plan.member])
-    const command = routedCommand(opening, planned.route, plan.member, opening.body)
+    const command = commandToMember(planned, plan, opening.body)
     const reply = await openOnOne(opening, plan.member, command, traits)
     noteTo(planned, plan.to, true)
     return reply
@@ -76,6 +66,13 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
   if (written instanceof DocumentWriter) return written
   await writeAway(invocation, written.planned, written.stream)
   return writeEmptyCursor(cursorNs)
+}
+
+/** What the merging shard sends goes on to the client as it comes. */
+function openOnMerger(planned: Planned, plan: SplitPlan, merger: string, traits: CursorTraits): Promise<DocumentWriter> {
+  return mergeOnShard(planned, plan, { merger, isClients: true, openCursors: () => openCursors(planned, plan, true, true) }, (command) =>
+    openOnOne(planned.invocation, merger, command, { ...traits, sentOnce: true }),
+  )
 }
 
 /** The documents of an aggregate that is part of another one. @throws CommandError as {@link runAggregate} */
@@ -110,12 +107,18 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
   const ns = namespaceOfAggregate(invocation)
   // A shard that finds out that another collection of the pipeline is sharded cannot join.
   let joinsOnRouter = false
+  let staleJoins = 0
   try {
     return await withRoute(invocation, ns, false, async (route) => {
+      const planned = await planOn(invocation, ns, route, joinsOnRouter)
       try {
-        return await attempt(await planOn(invocation, ns, route, joinsOnRouter))
+        return await attempt(planned)
       } catch (error) {
-        joinsOnRouter ||= isStaleElsewhere(error, ns)
+        const stale = staleNamespace(error)
+        if (stale !== null && planned.pipeline.foreign.length > 0) {
+          // It may be a view on the very collection that the pipeline begins with.
+          joinsOnRouter ||= stale !== ns || ++staleJoins > 1
+        }
         throw error
       }
     })
@@ -127,17 +130,18 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
   }
 }
 
-function isStaleElsewhere(error: unknown, ns: string): boolean {
-  if (!(error instanceof CommandError) || !isStaleCode(error.code) || error.extra === null) return false
+/** Whose placement an error is about; null: it is no such error. */
+function staleNamespace(error: unknown): string | null {
+  if (!(error instanceof CommandError) || !isStaleCode(error.code) || error.extra === null) return null
   const named = findField(error.extra, 'ns')
-  return named?.type === BsonType.string && named.asString() !== ns
+  return named?.type === BsonType.string ? named.asString() : null
 }
 
 async function planOn(invocation: MongosInvocation, ns: string, route: Route, joinsOnRouter: boolean): Promise<Planned> {
   const { args, db, host } = invocation
   const stages = args.documents('pipeline')!
   const given = collationOf(args.document('collation'))
-  let collation = given ?? (route.kind === 'sharded' ? route.placement.defaultCollation : null)
+  let collation = given ?? placementOf(route)?.defaultCollation ?? null
   const timeLimit = timeLimitOf(invocation)
   let evaluation = withTimeLimit(withConstants(evaluationOf(host, args, collation), args), { timeLimit })
   const pipeline = compilePipeline(stages, evaluation, {
@@ -147,8 +151,8 @@ async function planOn(invocation: MongosInvocation, ns: string, route: Route, jo
   })
   const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter })
   const runsHere = pipeline.writer !== null || plan.kind === 'split'
-  if (runsHere && route.kind === 'unsharded' && !args.has('collation')) {
-    // Of an unsharded collection only its shard knows the collation.
+  if (runsHere && route.kind === 'unsharded' && route.home === null && !args.has('collation')) {
+    // Of a collection that the catalog does not have only its shard knows the collation.
     collation = await unshardedCollation(invocation, ns, route)
     evaluation = { ...withTimeLimit(evaluationOf(host, args, collation), { timeLimit }), nowMs: evaluation.nowMs }
   }
@@ -159,11 +163,7 @@ function timeLimitOf({ host, operation: { startedAtMs, deadlineMs } }: MongosInv
   return deadlineMs === null ? null : new TimeLimit(() => host.context.now(), startedAtMs, deadlineMs - startedAtMs)
 }
 
-async function unshardedCollation(
-  invocation: MongosInvocation,
-  ns: string,
-  route: Extract<Route, { kind: 'unsharded' }>,
-): Promise<Uint8Array | null> {
+async function unshardedCollation(invocation: MongosInvocation, ns: string, route: UnshardedRoute): Promise<Uint8Array | null> {
   const { host, db, operation } = invocation
   const writer = new DocumentWriter(128).int32('listCollections', 1).startDocument('filter')
   const body = writer
@@ -199,34 +199,40 @@ async function openStream(planned: Planned, counts: boolean): Promise<DocumentSt
       return overPipeline(planned, new SourceStream(source), pipeline.open())
     }
     case 'member': {
+      await noteTargeted(planned, [plan.member])
       const stages = pipeline.writer === null ? pipeline.stages : pipeline.stages.slice(0, -1)
-      return openOnMembers(
-        planned,
-        { ...plan, kind: 'split', members: [plan.member], shardsPart: stages, mergerPart: [], mergeSort: null },
-        counts,
-      )
+      const body = bodyForMembers(invocation, stages, { merges: pipeline.writer !== null, nowMs: evaluation.nowMs })
+      const { remotes } = await establishCursors(invocation, [plan.member], () => commandToMember(planned, plan, body))
+      noteTo(planned, plan.to, counts)
+      return new ResultsMerger(remotes, null, pipeline.writer === null ? (batchSizeOf(invocation.args) ?? 0) : 0)
     }
-    case 'split':
-      return openOnMembers(planned, plan, counts)
+    case 'split': {
+      const merger = shardToMerge(planned, plan)
+      return merger === null ? mergeHere(planned, plan, counts) : streamFromMerger(planned, plan, merger, counts)
+    }
   }
 }
 
-async function openOnMembers(
-  planned: Planned,
-  { members, shardsPart, mergerPart, mergeSort, to }: Extract<AggregatePlan, { kind: 'split' }>,
-  counts: boolean,
-): Promise<DocumentStream> {
+/** A shard merges, and the router reads what it makes of it. */
+async function streamFromMerger(planned: Planned, plan: SplitPlan, merger: string, counts: boolean): Promise<DocumentStream> {
+  const { invocation } = planned
+  const opening = { merger, isClients: false, openCursors: () => openCursors(planned, plan, counts, true) }
+  return mergeOnShard(planned, plan, opening, async (command) => {
+    const { body, error } = await ask(invocation, merger, command, false)
+    if (error !== null) throw error
+    const { id, ns, batch } = readCursorReply(body, 'firstBatch')
+    const cursor = new RemoteCursor({ shard: merger, db: invocation.db, ns, id })
+    return new ResultsMerger([new BufferedCursor(cursor, batch)], null, 0)
+  })
+}
+
+async function mergeHere(planned: Planned, plan: SplitPlan, counts: boolean): Promise<DocumentStream> {
   const { invocation, evaluation, pipeline } = planned
+  const { mergerPart, mergeSort } = plan
+  const remotes = await openCursors(planned, plan, counts, false)
   const merges = mergerPart.length > 0 || pipeline.writer !== null
-  await noteTargeted(planned, members)
-  const body = bodyForMembers(invocation, shardsPart, { merges, nowMs: evaluation.nowMs })
-  // What goes to every shard, whatever it owns, bears no versions.
-  const route: Route = to === null ? { kind: 'config' } : planned.route
-  const { remotes } = await establishCursors(invocation, members, (member) => routedCommand(invocation, route, member, body))
-  noteTo(planned, to, counts)
   const order = mergeSort === null ? null : documentOrder(parseSort(mergeSort), evaluation.strings)
-  const batchSize = batchSizeOf(invocation.args) ?? 0
-  const merger = new ResultsMerger(remotes, order, merges ? 0 : batchSize)
+  const merger = new ResultsMerger(remotes, order, merges ? 0 : (batchSizeOf(invocation.args) ?? 0))
   if (mergerPart.length === 0) return merger
   const memoryLimitBytes = stageMemoryOf(invocation.args, invocation.host.behaviours)
   return overPipeline(planned, merger, compilePipeline(mergerPart, evaluation, { db: invocation.db, memoryLimitBytes }).open())
@@ -238,26 +244,4 @@ function overPipeline(
   run: PipelineRun,
 ): DocumentStream {
   return new PipelineStream(input, run, new ForeignReads(invocation, { collation, nowMs }, openAggregate), timeLimit)
-}
-
-function noteTargeted({ invocation, ns }: Planned, shards: readonly string[]): Promise<void> {
-  return invocation.host.reach('mongos.read.targeted', { ns, shards })
-}
-
-function noteTo({ invocation, pipeline }: Planned, to: RoutedTo | null, counts: boolean): void {
-  if (to === null) return
-  noteRouted(invocation, counts ? [targetsOf(invocation, to, pipeline)] : [], to)
-}
-
-/** Owners are those of chunks of any collection of the pipeline. Server: updateHostsTargetedMetrics of cluster_aggregate.cpp. */
-function targetsOf({ host, db }: MongosInvocation, { route, shards }: RoutedTo, { foreign }: Pipeline): CountedTargets {
-  const shardCount = shards.length
-  if (foreign.length === 0) return { command: 'aggregate', shardCount }
-  const owners = new Set(route.kind === 'sharded' ? route.placement.table.owners() : [])
-  for (const { db: foreignDb, collection } of foreign) {
-    // Planning has looked them up.
-    const placement = host.catalog.peekCollection(`${foreignDb ?? db}.${collection}`)
-    for (const owner of placement?.table.owners() ?? []) owners.add(owner)
-  }
-  return { command: 'aggregate', shardCount, ownerCount: owners.size }
 }

@@ -3,7 +3,7 @@
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
-import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
+import { applyPlacementAnswer, knownVersion, PlacementHistory, sameGeneration, type CollectionPlacement } from '@shardlab/sharding'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { raise } from '../remote/command-reply.js'
@@ -19,6 +19,8 @@ export class CatalogCache {
   readonly #reach: ActorContext['reach']
   readonly #databases: RefreshingMap<DatabaseEntry | null>
   readonly #collections: RefreshingMap<CollectionPlacement | null>
+  /** Asked for once for each placement, by reads of the past. */
+  readonly #histories = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
   /** How often routing turned out stale, for serverStatus. */
   staleConfigCount = 0
   readonly refreshes = new RefreshStatistics()
@@ -31,16 +33,19 @@ export class CatalogCache {
     const onLimit = (limit: string, value: number) => () =>
       context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.#databases = new RefreshingMap({
-      fetch: (name) => this.#fetchDatabase(name),
+      fetch: (name, known) => this.#unlessFrozen(known, () => this.#fetchDatabase(name)),
       entriesMax: limits.cachedDatabasesMax,
       onLimit: onLimit('cachedDatabasesMax', limits.cachedDatabasesMax),
     })
     this.#collections = new RefreshingMap({
-      fetch: (ns, known) => this.#fetchCollection(ns, known ?? null),
+      fetch: (ns, known) => this.#unlessFrozen(known, () => this.#fetchCollection(ns, known ?? null)),
       entriesMax: limits.cachedCollectionsMax,
       onLimit: onLimit('cachedCollectionsMax', limits.cachedCollectionsMax),
     })
   }
+
+  /** What is known is believed, however stale shards call it: see `faults.switch`. */
+  frozen = false
 
   /** Called with each placement that comes from the config server. */
   learned: (placement: CollectionPlacement) => void = () => {}
@@ -93,6 +98,25 @@ export class CatalogCache {
     return withDeadline(this.#context, operation, this.#collections.get(ns))
   }
 
+  /** Who owned what before; null: the collection is another by now. @throws CommandError 133, 6, 50 */
+  history(placement: CollectionPlacement, operation: Operation | null): Promise<PlacementHistory | null> {
+    const load = async (): Promise<PlacementHistory | null> => {
+      const { ns, table } = placement
+      const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: null }, null)
+      const current = applyPlacementAnswer(ns, null, answer)
+      return current !== null && sameGeneration(current.table.version, table.version)
+        ? new PlacementHistory(placement, answer.chunks)
+        : null
+    }
+    let history = this.#histories.get(placement)
+    if (history === undefined) {
+      history = load()
+      this.#histories.set(placement, history)
+      history.catch(() => this.#histories.delete(placement))
+    }
+    return withDeadline(this.#context, operation, history)
+  }
+
   markDatabaseStale(name: string, used: DatabaseEntry | null): void {
     this.#databases.markStale(name, used)
   }
@@ -116,6 +140,10 @@ export class CatalogCache {
   forgetAll(): void {
     this.#databases.forgetAll()
     this.#collections.forgetAll()
+  }
+
+  #unlessFrozen<T>(known: T | undefined, refresh: () => Promise<T>): Promise<T> {
+    return this.frozen && known !== undefined ? Promise.resolve(known) : refresh()
   }
 
   async #fetchDatabase(name: string): Promise<DatabaseEntry | null> {

@@ -4,6 +4,7 @@ import {
   CommandArguments,
   commandErrorOf,
   compareTimestamps,
+  noAnswer,
   refuseLacking,
   writeTimes,
   type ClientCommand,
@@ -17,15 +18,22 @@ import {
   checkApiVersion,
   checkConcerns,
   checkSnapshotReads,
+  ConnectionClosedError,
+  evaluateFailCommand,
   finishOperation,
   helpOf,
+  maxTimeMsAtFailPoints,
   maxTimeMsOf,
   noteConnected,
   readSessionOptions,
+  relabelled,
+  takesWriteConcern,
   withDefaultConcerns,
   withErrorLabels,
+  withFailedWriteConcern,
   writeConcernErrorOf,
   type Concerns,
+  type FailableCommand,
 } from '@shardlab/node'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import { commandTable } from '../command-table.js'
@@ -34,11 +42,15 @@ import { runResolvingViews } from '../views/run-resolving-views.js'
 import type { MongosInvocation } from './invocation.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
+import { withoutStateChanges } from './state-changes.js'
 
 const noTime: TimestampPair = [0, 0]
 
-/** Answers one command; what a client did wrong is in the reply. */
-export async function dispatch(host: Mongos, command: ClientCommand): Promise<ClientReply> {
+/**
+ * Answers one command; what a client did wrong is in the reply.
+ * @param internal whether the router itself sends it: then failCommand does not mean it
+ */
+export async function dispatch(host: Mongos, command: ClientCommand, internal = false): Promise<ClientReply> {
   noteConnected(host, command.connectionId, command.remote)
   let operation: Operation | null = null
   let failure: CommandError | null = null
@@ -48,22 +60,46 @@ export async function dispatch(host: Mongos, command: ClientCommand): Promise<Cl
     host.statistics.commandBegins(row.name)
     operation = host.operations.begin(newOperation(host, command, row.name))
     const invocation = prepare(host, command, row, operation)
+    const failable = host.failPoints.active ? failableOf(invocation, row, internal) : null
+    if (failable !== null) await evaluateFailCommand(failable)
     const run = (on: MongosInvocation) => runResolvingViews(row, on, (name) => commandTable.find(name, host.behaviours))
     const perform = () => (invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation))
     const result = helpOf(row, invocation.args) ?? perform()
-    writer = withConcernError(result instanceof DocumentWriter ? result : await result, row, invocation.concerns).double('ok', 1)
+    writer = withConcernError(result instanceof DocumentWriter ? result : await result, row, invocation.concerns)
+    if (failable !== null && takesWriteConcern(row, invocation.args)) writer = withFailedWriteConcern(failable, writer)
+    writer.double('ok', 1)
   } catch (error) {
-    failure = withErrorLabels(commandErrorOf(error, firstFieldName(command.body) ?? '', host.context), command.body, 'mongos')
+    failure = failureOf(host, command, operation, error)
     writer = new DocumentWriter(512)
     writeError(writer, failure)
   } finally {
     if (operation !== null) finishOperation(host, operation, failure, false)
   }
+  if (failure instanceof ConnectionClosedError) return { body: noAnswer }
   const { time } = host.clock
   const operationTime = operation?.operationTime ?? noTime
-  const body = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
+  const reply = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
+  const body = mayTellOfStates(host, operation, failure) ? withoutStateChanges(reply, host.stopping.signal.aborted) : reply
   host.statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
   return { body }
+}
+
+/** What the client hears of an error, with its labels. */
+function failureOf(host: Mongos, { body }: ClientCommand, operation: Operation | null, error: unknown): CommandError {
+  const failure = commandErrorOf(error, firstFieldName(body) ?? '', host.context)
+  if (failure instanceof ConnectionClosedError) return failure
+  const labels = operation?.errorLabels ?? null
+  return labels === null ? withErrorLabels(failure, body, host) : relabelled(failure, labels)
+}
+
+/** Whether errors about the state of other members can be in the reply, and are to be hidden from the client. */
+function mayTellOfStates({ behaviours }: Mongos, operation: Operation | null, failure: CommandError | null): boolean {
+  if (!behaviours.stateChangesHidden || operation?.showsStateChanges === true) return false
+  return failure !== null || (operation !== null && commandTable.find(operation.command, behaviours)?.access === 'write')
+}
+
+function failableOf({ host, operation }: MongosInvocation, row: CommandRow<MongosInvocation>, internal: boolean): FailableCommand {
+  return { host, row, operation, internal, deadlineMs: operation.deadlineMs }
 }
 
 /** Commands whose replies say themselves what shards said of the write concern. */
@@ -124,7 +160,7 @@ function prepare(
     host.sessions.touch(session, operation.startedAtMs)
     operation.session = session
   }
-  operation.limit(maxTimeMsOf(args))
+  operation.limit(maxTimeMsAtFailPoints(host, maxTimeMsOf(args)))
   const invocation = { host, db, body, args, sequences, session, txnNumber, concerns, operation, connectionId, remote }
   const defaults = host.concernDefaults.document
   const completed = defaults === null ? null : withDefaultConcerns(row, body, args, concerns, defaults)

@@ -6,7 +6,7 @@ import type { MongosInvocation } from './invocation.js'
 
 /**
  * Runs the command at the client's time, or at one that every shard still can read at.
- * @throws CommandError those of the command; 239 SnapshotTooOld for a time of the client's that is past
+ * @throws CommandError those of the command; 239 SnapshotTooOld, 250 StaleChunkHistory for a time of the client's that is past
  */
 export async function runSnapshotRead(
   row: CommandRow<MongosInvocation>,
@@ -27,8 +27,11 @@ export async function runSnapshotRead(
   }
 }
 
+/** Server: error_codes.yml, category SnapshotError. */
+const snapshotErrors: ReadonlySet<string> = new Set(['SnapshotTooOld', 'SnapshotUnavailable', 'StaleChunkHistory', 'MigrationConflict'])
+
 function isSnapshotError({ codeName }: CommandError): boolean {
-  return codeName === 'SnapshotTooOld' || codeName === 'SnapshotUnavailable'
+  return snapshotErrors.has(codeName)
 }
 
 /** The command with the time in its read concern. */
@@ -40,5 +43,6 @@ function at(row: CommandRow<MongosInvocation>, invocation: MongosInvocation, [se
     } else writer.value(it.name(), it.value())
   }
   const body = writer.finish()
-  return { ...invocation, body, args: CommandArguments.parse(body, row.fields ?? null) }
+  const concerns = { ...invocation.concerns, read: { ...invocation.concerns.read, atClusterTime: [seconds, increment] as const } }
+  return { ...invocation, body, args: CommandArguments.parse(body, row.fields ?? null), concerns }
 }

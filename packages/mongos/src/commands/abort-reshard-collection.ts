@@ -1,8 +1,6 @@
-import { configAddress, type CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../command/invocation.js'
-import { reshardedNamespace } from '../command/resharding-arguments.js'
-import { raise } from '../remote/command-reply.js'
+import { abortResharding } from '../command/run-resharding.js'
 
 /** Server: cluster_abort_reshard_collection_cmd.cpp. */
 export const abortReshardCollection: CommandRow<MongosInvocation> = {
@@ -16,10 +14,5 @@ export const abortReshardCollection: CommandRow<MongosInvocation> = {
   behaviour: 'reshardCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,
-  async run({ args, host, operation }) {
-    const { ns } = reshardedNamespace(args)
-    const { error } = await host.remote.request(configAddress, 'config.abort-resharding', { ns }, operation)
-    raise(error)
-    return new DocumentWriter(192)
-  },
+  run: (invocation) => abortResharding(invocation, invocation.host.behaviours.moveCollectionCommand ? 'reshardCollection' : null),
 }

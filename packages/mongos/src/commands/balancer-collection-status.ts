@@ -3,6 +3,8 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 
+const bytesPerMegabyte = 1024 * 1024
+
 /** Server: cluster_balancer_collection_status_cmd.cpp, Balancer::getBalancerStatusForNs. */
 export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
   name: 'balancerCollectionStatus',
@@ -15,7 +17,7 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
   summary: 'Tells whether the chunks of a collection are where they belong, and what the balancer would do about it first.',
   fields: {},
   async run({ args, host, operation }) {
-    const { chunkSizeMb, violation, error } = await host.remote.request(
+    const { chunkSizeBytes, violation, details, error } = await host.remote.request(
       balancerAddress,
       'balancer.collection-status',
       { ns: args.targetString() },
@@ -23,8 +25,12 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
     )
     raise(error)
     const writer = new DocumentWriter(256)
-    if (host.behaviours.balancerCollectionStatusTellsChunkSize) writer.int64('chunkSize', chunkSizeMb)
+    const { balancerCollectionStatusTellsChunkSize, balancerCollectionStatusTellsFractions } = host.behaviours
+    const megabytes = chunkSizeBytes / bytesPerMegabyte
+    if (balancerCollectionStatusTellsFractions) writer.double('chunkSize', Math.ceil(megabytes * 100) / 100)
+    else if (balancerCollectionStatusTellsChunkSize) writer.int64('chunkSize', Math.floor(megabytes))
     writer.bool('balancerCompliant', violation === null)
-    return violation === null ? writer : writer.string('firstComplianceViolation', violation)
+    if (violation !== null) writer.string('firstComplianceViolation', violation)
+    return details === null ? writer : writer.document('details', details)
   },
 }

@@ -4,7 +4,7 @@ import { collModFields } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies } from '../routing/raw-replies.js'
-import { routedCommand } from '../routing/route.js'
+import { routedCommand, soleMember } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const collMod: CommandRow<MongosInvocation> = {
@@ -27,9 +27,14 @@ export const collMod: CommandRow<MongosInvocation> = {
       if (route.kind === 'unsharded') {
         const { body, sequences } = invocation
         const { primaryShard } = route.database
+        const member = soleMember(route)
         // Up to 4.4 the reply of one shard is put side by side with those of no others.
         if (!host.behaviours.collModOfUnshardedIsPlain) return rawReplies(invocation, route)
-        return passThrough(invocation, primaryShard, routedCommand(invocation, route, primaryShard, body, sequences), false)
+        const done = await passThrough(invocation, member, routedCommand(invocation, route, member, body, sequences), false)
+        // The primary shard lists the options of what has been moved away from it.
+        if (member !== primaryShard)
+          await passThrough(invocation, primaryShard, routedCommand(invocation, route, primaryShard, body, sequences), false)
+        return done
       }
       // The primary shard lists the collection's options, chunks or not.
       const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, invocation.operation))

@@ -29,7 +29,7 @@ async function statsOn(invocation: MongosInvocation, ns: string, route: Route): 
   const writer = new DocumentWriter(2048).bool('sharded', route.kind === 'sharded')
   if (route.kind === 'missing')
     return writeStorageStats(writer.string('ns', ns), undefined, { behaviours: invocation.host.behaviours, role: {} }, scale)
-  if (route.kind !== 'sharded') writer.string('primary', soleMember(route))
+  if (route.kind !== 'sharded') writer.string('primary', route.kind === 'unsharded' ? route.database.primaryShard : soleMember(route))
   const body = unscaledBody(invocation.body)
   const members = owningMembers(route, invocation.db)
   const answers = await askAll(invocation, members, (member) => routedCommand(invocation, route, member, body))

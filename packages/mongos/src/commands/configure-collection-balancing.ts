@@ -11,22 +11,21 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   adminOnly: true,
   behaviour: 'collectionBalancingCanBeConfigured',
   manual: 'reference/command/configureCollectionBalancing',
-  status: 'partial',
-  missing: 'defragmentCollection: true',
-  summary: 'Sets the chunk size of one collection, and whether its chunks are merged automatically.',
+  status: 'full',
+  summary: 'Sets the chunk size of one collection, has it defragmented, and whether its chunks are merged automatically.',
   async run({ args, host, operation }) {
     const ns = args.targetString()
     const chunkSize = args.value('chunkSize')
     const defragment = boolOf('defragmentCollection', args.value('defragmentCollection'))
     const merge = boolOf('enableAutoMerger', args.value('enableAutoMerger'))
     if (chunkSize !== undefined && !chunkSize.isNumber()) throw wrongType('chunkSize', chunkSize, "'[long, int, decimal, double]'")
-    if (defragment === true) throw new CommandError('CommandNotSupported', 'defragmentCollection is not supported')
     const { error } = await host.remote.request(
       configAddress,
       'config.configure-collection-balancing',
       {
         ns,
         chunkSizeMb: chunkSize === undefined ? null : toInt32(chunkSize.asNumber()),
+        defragmentCollection: defragment,
         enableAutoMerger: host.behaviours.autoMergerCanBeSwitched ? merge : null,
       },
       operation,

@@ -4,7 +4,7 @@ import { compileDistinct, distinctFields, DistinctValues, evaluationOf, writeVal
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields, replyWriterFor } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
-import { routedCommand, type Route } from '../routing/route.js'
+import { placementOf, routedCommand, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 import { membersOfRead, noteRead } from '../routing/target-read.js'
 
@@ -25,7 +25,7 @@ export const distinct: CommandRow<MongosInvocation> = {
 
 async function distinctOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
   const { args, body, host } = invocation
-  const context = evaluationOf(host, args, route.kind === 'sharded' ? route.placement.defaultCollation : null)
+  const context = evaluationOf(host, args, placementOf(route)?.defaultCollation ?? null)
   compileDistinct(args, context, host.behaviours)
   const targets = membersOfRead(invocation, ns, route, args.document('query'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targets.members })

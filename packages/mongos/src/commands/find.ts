@@ -1,13 +1,22 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
-import { checkFindArguments, checkLet, compileFind, evaluationOf, findFields, nonNegative, tailableModeOf } from '@shardlab/node'
+import {
+  checkFindArguments,
+  checkLet,
+  compileFind,
+  evaluationOf,
+  findFields,
+  nonNegative,
+  sortKeyField,
+  sortKeyOrder,
+  tailableModeOf,
+} from '@shardlab/node'
 import { parseSort, type SortPattern } from '@shardlab/query'
 import type { Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { ResultsMerger } from '../cursors/results-merger.js'
 import { SkipLimitStream } from '../cursors/skip-limit-stream.js'
-import { sortKeyField, sortKeyOrder } from '../cursors/sort-key-order.js'
 import { establishCursors, openMerged, openOnOne, type CursorTraits } from '../reads/open-cursor.js'
 import { establishWhereReachable } from '../reads/partial-results.js'
 import { routedCommand, soleMember, type Route, type ShardedRoute } from '../routing/route.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
-import { getMoreBatchSize, getMoreNamespace } from '@shardlab/node'
+import { checkGetMoreAfterCheckout, getMoreBatchSize, getMoreNamespace } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 
 /** How long a getMore on an awaitData cursor waits when it does not say. */
@@ -39,6 +39,7 @@ export const getMore: CommandRow<MongosInvocation> = {
         }
         operation.limit(leftMs ?? 0)
       }
+      if (host.failPoints.active) checkGetMoreAfterCheckout({ host, operation, internal: false })
       const awaitMs = tailable === 'await-data' ? { awaitMs: args.number('maxTimeMS') ?? defaultAwaitMs } : {}
       const writer = await cursor.next(invocation, { batchSize, ...awaitMs }, id)
       gone = cursor.exhausted

@@ -24,7 +24,7 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
     if (!ns.includes('.')) return databaseVersion(host, ns, operation)
     const placement = host.catalog.peekCollection(ns) ?? (await host.catalog.collection(ns, operation))
     if (placement === null) await databaseOf(host, databaseNameOf(ns), operation)
-    if (placement === null) throw new CommandError('NamespaceNotSharded', `Collection ${ns} is not sharded.`)
+    if (placement === null || placement.isUnsplittable) throw new CommandError('NamespaceNotSharded', `Collection ${ns} is not sharded.`)
     const [epoch, seconds, increment, major, minor] = placement.table.version
     const writer = new DocumentWriter(256).timestamp('version', major, minor).objectId('versionEpoch', Buffer.from(epoch, 'hex'))
     if (host.behaviours.chunksAreKeyedByUuid) writer.timestamp('versionTimestamp', seconds, increment)

@@ -1,5 +1,5 @@
-import { checkFields, configAddress, type CommandRow, type FieldSpecs } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
+import { checkFields, configAddress, type CommandArguments, type CommandRow, type FieldSpecs } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, DocumentWriter, isEmptyDocument, noCode, typeName, type RawValue } from '@shardlab/bson'
 import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
@@ -92,7 +92,7 @@ async function untypedArguments(
   ns: string,
   placement: CollectionPlacement,
 ): Promise<[to: string, chunk: Chunk]> {
-  const { args } = invocation
+  const { args, host } = invocation
   const target = args.value('to')
   if (target?.type !== BsonType.string) throw new CommandError('TypeMismatch', "'to' must be of type String")
   const to = target.asString()
@@ -103,10 +103,27 @@ async function untypedArguments(
   const boundsValue = args.value('bounds')
   const hasBounds = (boundsValue?.type === BsonType.array || boundsValue?.type === BsonType.object) && !isEmptyDocument(boundsValue.slice())
   if ((find === null) === !hasBounds) throw new CommandError(noCode, 'need to specify either a find query, or both lower and upper bounds.')
-  if (find !== null) return [to, await chunkOfQuery(invocation, ns, placement, find, untypedRefusals)]
-  const bounds = documentsOf(boundsValue!)
+  const chunk =
+    find === null
+      ? await boundedChunk(invocation, ns, placement, boundsValue!)
+      : await chunkOfQuery(invocation, ns, placement, find, untypedRefusals)
+  if (host.behaviours.moveChunkChecksThrottle) checkThrottle(args)
+  return [to, chunk]
+}
+
+/** @throws CommandError 10065; without code for bounds of no chunk */
+function boundedChunk(invocation: MongosInvocation, ns: string, placement: CollectionPlacement, value: RawValue): Promise<Chunk> {
+  const bounds = documentsOf(value)
   if (bounds.length < 2) throw new CommandError(10065, 'invalid parameter: expected an object (1)')
-  return [to, await chunkWithBounds(invocation, ns, placement, bounds, untypedRefusals)]
+  return chunkWithBounds(invocation, ns, placement, bounds, untypedRefusals)
+}
+
+/** The first of the two names that is there counts. @throws CommandError 14 TypeMismatch */
+function checkThrottle(args: CommandArguments): void {
+  const name = args.has('secondaryThrottle') ? 'secondaryThrottle' : '_secondaryThrottle'
+  const type = args.value(name)?.type
+  if (type !== undefined && type !== BsonType.bool)
+    throw new CommandError('TypeMismatch', `"${name}" had the wrong type. Expected bool, found ${typeName(type)}`)
 }
 
 /** @throws CommandError 70 ShardNotFound */

@@ -29,14 +29,16 @@ export const removeShard: CommandRow<MongosInvocation> = {
 }
 
 function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'>, behaviours: Behaviours): DocumentWriter {
-  const { state, shard, chunks, databases, jumboChunks } = reply
+  const { state, shard, chunks, databases, jumboChunks, collectionsToMove } = reply
   switch (state) {
     case 'started':
       writer.string('msg', 'draining started successfully').string('state', state).string('shard', shard)
       return writeDatabases(writer, reply, behaviours)
     case 'ongoing':
       writer.string('msg', 'draining ongoing').string('state', state)
-      writer.startDocument('remaining').int64('chunks', chunks).int64('dbs', databases)
+      writer.startDocument('remaining').int64('chunks', chunks)
+      if (behaviours.moveCollectionCommand) writer.int64('collectionsToMove', collectionsToMove.length)
+      writer.int64('dbs', databases)
       if (behaviours.removeShardCountsJumboChunks) writer.int64('jumboChunks', jumboChunks)
       return writeDatabases(writer.end(), reply, behaviours)
     default:
@@ -46,16 +48,20 @@ function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'
 
 function writeDatabases(
   writer: DocumentWriter,
-  { databasesToMove }: ReplyOf<'config.remove-shard'>,
+  { databasesToMove, collectionsToMove }: ReplyOf<'config.remove-shard'>,
   { removeShardNotes }: Behaviours,
 ): DocumentWriter {
-  const remain = databasesToMove.length > 0
+  const remain = databasesToMove.length > 0 || collectionsToMove.length > 0
   if (removeShardNotes === 'when-databases-remain' && !remain) return writer
   if (removeShardNotes !== 'moveCollection') writer.string('note', 'you need to drop or movePrimary these databases')
   else if (remain)
     writer.string('note', 'you need to call moveCollection for collectionsToMove and afterwards movePrimary for the dbsToMove')
-  writer.startArray('dbsToMove')
-  databasesToMove.forEach((db, i) => writer.string(String(i), db))
-  writer.end()
-  return removeShardNotes === 'moveCollection' ? writer.startArray('collectionsToMove').end() : writer
+  writeNames(writer, 'dbsToMove', databasesToMove)
+  return removeShardNotes === 'moveCollection' ? writeNames(writer, 'collectionsToMove', collectionsToMove) : writer
+}
+
+function writeNames(writer: DocumentWriter, field: string, names: readonly string[]): DocumentWriter {
+  writer.startArray(field)
+  names.forEach((name, i) => writer.string(String(i), name))
+  return writer.end()
 }

@@ -1,10 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf } from '@shardlab/node'
+import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { reshardedNamespace } from '../command/resharding-arguments.js'
-import { raise } from '../remote/command-reply.js'
-import { withDatabase } from '../routing/primary.js'
+import { runResharding } from '../command/run-resharding.js'
 
 const fields = {
   key: 'object!',
@@ -30,7 +28,7 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
   fields: { ...fields, collectionUUID: 'binary' },
   ignoresUnknownFields: true,
   run(invocation) {
-    const { args, host, operation } = invocation
+    const { args, host } = invocation
     const { db, ns } = reshardedNamespace(args)
     // What is compared with other requests, so nothing that is another in each attempt.
     const request = new DocumentWriter(512).string('reshardCollection', ns)
@@ -38,19 +36,7 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
       const value = args.value(name)
       if (value !== undefined) request.value(name, value)
     }
-    const body = request.finish()
-    const collectionUuid = collectionUuidOf(args, host.behaviours)
-    return withDatabase(invocation, db, false, async (database) => {
-      if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
-      const { error } = await host.remote.request(
-        database.primaryShard,
-        'shard.reshard-collection',
-        { ns, request: body, collectionUuid, databaseVersion: database.version },
-        operation,
-      )
-      raise(error)
-      host.catalog.forgetCollection(ns)
-      return new DocumentWriter(192)
-    })
+    if (host.behaviours.moveCollectionCommand) request.string('provenance', 'reshardCollection')
+    return runResharding(invocation, { db, ns }, request.finish())
   },
 }

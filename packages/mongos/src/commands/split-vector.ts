@@ -4,7 +4,7 @@ import { databaseNameOf } from '@shardlab/node'
 import { qualifiedNamespace } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
-import { routedCommand } from '../routing/route.js'
+import { routedCommand, soleMember } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 /** Server: cluster_split_vector_cmd.cpp. */
@@ -24,8 +24,8 @@ export const splitVector: CommandRow<MongosInvocation> = {
       if (route.kind === 'sharded') throw new CommandError('IllegalOperation', "can't do command: splitVector on sharded collection")
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `database ${db} not found`)
       if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), true)
-      const { primaryShard } = route.database
-      return passThrough(invocation, primaryShard, routedCommand(invocation, route, primaryShard, body), true)
+      const member = soleMember(route)
+      return passThrough(invocation, member, routedCommand(invocation, route, member, body), true)
     })
   },
 }

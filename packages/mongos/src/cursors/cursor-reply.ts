@@ -1,27 +1,9 @@
 /** The `cursor` field of replies of find, aggregate, list commands and getMore. */
-import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, FieldIterator } from '@shardlab/bson'
+import type { CursorReply } from '@shardlab/node'
 import { replyWriterFor } from '../remote/command-reply.js'
 
-export interface CursorReply {
-  /** 0n: nothing follows. */
-  readonly id: bigint
-  readonly ns: string
-  /** The array of documents. */
-  readonly batch: RawValue
-  /** The whole `cursor` value. */
-  readonly cursor: RawValue
-}
-
-/** Reads `{ cursor: { firstBatch | nextBatch, id, ns } }`. Throws when it is none: members are ours. */
-export function readCursorReply(body: Uint8Array, batchName: 'firstBatch' | 'nextBatch'): CursorReply {
-  const cursor = findField(body, 'cursor')
-  const id = cursor === undefined ? undefined : findField(cursor.bytes, 'id', cursor.start)
-  const ns = cursor === undefined ? undefined : findField(cursor.bytes, 'ns', cursor.start)
-  const batch = cursor === undefined ? undefined : findField(cursor.bytes, batchName, cursor.start)
-  if (cursor === undefined || id === undefined || ns === undefined || batch === undefined)
-    throw new Error(`a reply lacks its cursor or the ${batchName} in it`)
-  return { id: id.asBigInt(), ns: ns.asString(), batch, cursor }
-}
+export { readCursorReply, type CursorReply } from '@shardlab/node'
 
 /** The reply of a member with this router's cursor id in place of the member's; the batch is copied in one piece. */
 export function writeCursorReply(body: Uint8Array, { cursor, id, ns }: CursorReply, ownId: bigint, ownNs = ns): DocumentWriter {

@@ -1,6 +1,6 @@
 /** A cursor on one shard, as the router that reads from it sees it. */
-import { CommandError, DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
-import { withContext } from '@shardlab/node'
+import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
+import { DocumentBatch, withContext } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -69,7 +69,7 @@ export class RemoteCursor {
 
   async #ask({ host, operation }: MongosInvocation, command: RemoteCommand): Promise<{ readonly body: Uint8Array }> {
     try {
-      return await host.remote.command(this.shard, command, operation, false)
+      return await host.remote.command(this.shard, command, operation, false, true)
     } catch (error) {
       this.unreachable = error instanceof CommandError && isUnreachableError(error)
       throw error
@@ -100,51 +100,20 @@ export class RemoteCursor {
 }
 
 /** The documents that a remote cursor has sent and nobody has taken yet. */
-export class BufferedCursor {
+export class BufferedCursor extends DocumentBatch {
   readonly cursor: RemoteCursor
-  #unread: FieldIterator | null = null
-  #head: Uint8Array | null = null
 
   constructor(cursor: RemoteCursor, batch: RawValue) {
+    super()
     this.cursor = cursor
-    this.#load(batch)
-  }
-
-  /** The next document, which stays; null: the buffer is empty. */
-  get head(): Uint8Array | null {
-    return this.#head
+    this.load(batch)
   }
 
   get exhausted(): boolean {
-    return this.#head === null && this.cursor.id === 0n
-  }
-
-  advance(): void {
-    const it = this.#unread!
-    if (it.next()) this.#head = it.bytes.subarray(it.valueStart, it.valueEnd)
-    else {
-      this.#head = null
-      this.#unread = null
-    }
+    return this.head === null && this.cursor.id === 0n
   }
 
   async fill(invocation: MongosInvocation, batchSize: number): Promise<void> {
-    this.#load((await this.cursor.getMore(invocation, batchSize)).batch)
-  }
-
-  /** Copies what is unread, so that the message it came in can go. */
-  detach(): void {
-    if (this.#head === null) return
-    const writer = new DocumentWriter(1024)
-    let count = 0
-    for (; this.#head !== null; this.advance()) writer.document(String(count++), this.#head)
-    const copy = writer.finish()
-    this.#unread = new FieldIterator(copy)
-    this.advance()
-  }
-
-  #load(batch: RawValue): void {
-    this.#unread = new FieldIterator(batch.bytes, batch.start)
-    this.advance()
+    this.load((await this.cursor.getMore(invocation, batchSize)).batch)
   }
 }

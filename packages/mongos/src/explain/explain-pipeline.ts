@@ -13,11 +13,14 @@ import {
 } from '@shardlab/node'
 import { compilePipeline, type Pipeline } from '@shardlab/query'
 import { bodyForMembers } from '../aggregation/aggregate-body.js'
-import { planAggregate, type AggregatePlan } from '../aggregation/plan-aggregate.js'
+import { planAggregate, type AggregatePlan, type MemberPlan } from '../aggregation/plan-aggregate.js'
+import { commandToMember } from '../aggregation/planned.js'
 import type { MongosInvocation } from '../command/invocation.js'
-import type { Route } from '../routing/route.js'
+import { askAll } from '../reads/ask-all.js'
+import { placementOf, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { askForExplains, databaseNotFound, writeCommand } from './explain-on-shards.js'
+import { askForExplains, wrappedIn, writeCommand } from './ask-for-explains.js'
+import { databaseNotFound } from './explain-on-shards.js'
 import { writeShardPipelines } from './merge-explains.js'
 
 /** @throws CommandError 26 NamespaceNotFound without the database, and whatever the aggregate itself would be refused with */
@@ -37,7 +40,7 @@ export function explainItself(invocation: MongosInvocation): Promise<DocumentWri
 
 async function explainOn(invocation: MongosInvocation, ns: string, route: Route, verbosity: Verbosity): Promise<DocumentWriter> {
   const { args, db, host } = invocation
-  const context = evaluationOf(host, args, route.kind === 'sharded' ? route.placement.defaultCollation : null)
+  const context = evaluationOf(host, args, placementOf(route)?.defaultCollation ?? null)
   const pipeline = compilePipeline(args.documents('pipeline')!, context, { db, target: args.target.isNumber() ? 'none' : 'collection' })
   const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter: false })
   const writer = writeServerParameters(writeServerInfo(new DocumentWriter(4096), host), host)
@@ -50,12 +53,21 @@ async function explainOn(invocation: MongosInvocation, ns: string, route: Route,
 async function explainOnPrimary(
   writer: DocumentWriter,
   invocation: MongosInvocation,
-  { ns, route, plan, verbosity }: Pick<Explained, 'ns' | 'route' | 'verbosity'> & { plan: Extract<AggregatePlan, { kind: 'member' }> },
+  { ns, route, plan, verbosity }: Pick<Explained, 'ns' | 'route' | 'verbosity'> & { plan: MemberPlan },
 ): Promise<DocumentWriter> {
   await invocation.host.reach('mongos.read.targeted', { ns, shards: [plan.member] })
-  const [answer] = await askForExplains(invocation, route, [plan.member], invocation.body, verbosity)
+  const [answer] = await askMember(invocation, { route, plan, verbosity })
   for (const it = new FieldIterator(answer![1]); it.next();) if (!ofTheMember.has(it.name())) writer.value(it.name(), it.value())
   return writer
+}
+
+/** Asks the one that runs all of it. */
+function askMember(
+  invocation: MongosInvocation,
+  { route, plan, verbosity }: Pick<Explained, 'route' | 'verbosity'> & { plan: MemberPlan },
+): Promise<(readonly [member: string, reply: Uint8Array])[]> {
+  const wrapped = wrappedIn(invocation, invocation.body, verbosity)
+  return askAll(invocation, [plan.member], () => commandToMember({ invocation, route }, plan, wrapped))
 }
 
 /** What each member says of itself and of its own reply. */
@@ -75,7 +87,7 @@ async function writePlan(
   invocation: MongosInvocation,
   { ns, route, pipeline, plan, verbosity, nowMs }: Explained,
 ): Promise<DocumentWriter> {
-  const { body, db, host } = invocation
+  const { db, host } = invocation
   switch (plan.kind) {
     case 'nothing':
       throw databaseNotFound(db)
@@ -85,13 +97,16 @@ async function writePlan(
     case 'member':
       await host.reach('mongos.read.targeted', { ns, shards: [plan.member] })
       writer.null('splitPipeline')
-      return writeShardPipelines(writer, invocation, await askForExplains(invocation, route, [plan.member], body, verbosity))
+      return writeShardPipelines(writer, invocation, await askMember(invocation, { route, plan, verbosity }))
     case 'split': {
-      const { members, mergerPart, mergeSort, shardsPart, to } = plan
+      const { members, merge, mergerPart, mergeSort, shardsPart, to } = plan
       await host.reach('mongos.read.targeted', { ns, shards: members })
-      writer.string('mergeType', 'mongos').startDocument('splitPipeline').documents('shardsPart', shownOf(shardsPart))
+      if (host.behaviours.routersMerge) writer.string('mergeType', merge.type)
+      if (merge.type === 'specificShard') writer.string('mergeShardId', merge.required!)
+      writer.startDocument('splitPipeline').documents('shardsPart', shownOf(shardsPart))
       const written = pipeline.writer === null ? [] : pipeline.stages.slice(-1)
-      writer.documents('mergerPart', [mergeCursors(ns, mergeSort), ...shownOf([...mergerPart, ...written])]).end()
+      const source = host.behaviours.explainShowsMergeCursors ? [mergeCursors(ns, mergeSort)] : []
+      writer.documents('mergerPart', [...source, ...shownOf([...mergerPart, ...written])]).end()
       const ofMembers = bodyForMembers(invocation, shardsPart, { merges: true, nowMs })
       const answers = await askForExplains(invocation, to === null ? { kind: 'config' } : route, members, ofMembers, verbosity)
       return writeShardPipelines(writer, invocation, answers)

@@ -1,10 +1,10 @@
 /** Where an explained command goes and what stands above what the shards say. Server: cluster_explain.cpp. */
 import { CommandError, emptyDocument, firstFieldName, isEmptyDocument } from '@shardlab/bson'
-import { readFindAndModify, readModify, writeEvaluation, type ModifyKind } from '@shardlab/node'
+import { readFindAndModify, readModify, writeEvaluation, type ModifyKind, type ModifyStatement } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { soleMember, type Route } from '../routing/route.js'
 import { membersOfRead } from '../routing/target-read.js'
-import { checkFindAndModifyTarget } from '../writes/find-and-modify.js'
+import { checkFindAndModifyTarget, isTargeted } from '../writes/find-and-modify.js'
 import { targetModify, targetStatement } from '../writes/target-modify.js'
 
 /** Stage of the router's own. */
@@ -16,6 +16,8 @@ export interface ExplainedTarget {
   readonly stage: RouterStage
   /** It goes without regard to placement, as multi-writes beyond one shard do. */
   readonly ignoresVersion: boolean
+  /** Of a write of one document that is looked for before it is written: what is looked for. The members are those that are asked for it. */
+  readonly search: ModifyStatement | null
 }
 
 type PresentRoute = Exclude<Route, { kind: 'missing' }>
@@ -43,15 +45,18 @@ function ofRead(invocation: MongosInvocation, ns: string, route: Route, filter: 
   const { members } = membersOfRead(invocation, ns, route, args.document(filter), args.document('collation'))
   // As on the server any sort counts, the natural order too; of commands that take none it is not there.
   const isSorted = filter === 'filter' && !isEmptyDocument(args.document('sort') ?? emptyDocument)
-  return { members, stage: members.length === 1 ? 'SINGLE_SHARD' : isSorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE', ignoresVersion: false }
+  const stage = members.length === 1 ? 'SINGLE_SHARD' : isSorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE'
+  return { members, stage, ignoresVersion: false, search: null }
 }
 
 function ofFindAndModify({ args, host }: MongosInvocation, route: PresentRoute): ExplainedTarget {
   const { statement } = readFindAndModify(args)
-  if (route.kind !== 'sharded') return { members: [soleMember(route)], stage: 'SINGLE_SHARD', ignoresVersion: false }
+  const onOne = (member: string): ExplainedTarget => ({ members: [member], stage: 'SINGLE_SHARD', ignoresVersion: false, search: null })
+  if (route.kind !== 'sharded') return onOne(soleMember(route))
   const { targeting } = targetStatement({ placement: route.placement, evaluation: writeEvaluation(host, args) }, statement)
   checkFindAndModifyTarget(host.behaviours, targeting)
-  return { members: targeting.shards, stage: targeting.shards.length === 1 ? 'SINGLE_SHARD' : 'SHARD_WRITE', ignoresVersion: false }
+  if (isTargeted(host.behaviours, targeting, statement)) return onOne(targeting.shards[0]!)
+  return { members: targeting.shards, stage: 'SHARD_WRITE', ignoresVersion: false, search: statement }
 }
 
 async function ofWrite(
@@ -61,21 +66,30 @@ async function ofWrite(
   statement: Uint8Array,
 ): Promise<ExplainedTarget> {
   const { args, host, operation } = invocation
-  const write = (members: readonly string[], ignoresVersion = false): ExplainedTarget => ({ members, stage: 'SHARD_WRITE', ignoresVersion })
+  const write = (
+    members: readonly string[],
+    { ignoresVersion = false, search = null }: Partial<ExplainedTarget> = {},
+  ): ExplainedTarget => ({
+    members,
+    stage: 'SHARD_WRITE',
+    ignoresVersion,
+    search,
+  })
   if (route.kind !== 'sharded') return write([soleMember(route)])
   const allShards = await host.shards.ids(operation)
   const { placement } = route
   const targeter = { placement, behaviours: host.behaviours, evaluation: writeEvaluation(host, args), allShards }
-  const target = targetModify(targeter, readModify(kind, statement), statement)
+  const modify = readModify(kind, statement)
+  const target = targetModify(targeter, modify, statement)
   switch (target.kind) {
     case 'failed':
       throw target.error
     case 'one':
       return write([target.shard])
     case 'all':
-      return write(target.shards, target.version === 'ignored')
+      return write(target.shards, { ignoresVersion: target.version === 'ignored' })
     case 'first-match':
-      return write(target.shards)
+      return write(target.shards, { search: target.search ? modify : null })
   }
 }
 

@@ -6,15 +6,20 @@ import type { RouterStage } from './explained.js'
 /** A shard's reply to an explain. */
 export type ShardExplain = readonly [shard: string, reply: Uint8Array]
 
-/** `queryPlanner` with a plan for each shard. */
+/**
+ * `queryPlanner` with a plan for each shard.
+ * @param name another one for the document
+ * @param below writes what stands below the router's stage, behind the shards
+ */
 export function writePlanners(
   writer: DocumentWriter,
   { host }: MongosInvocation,
   stage: RouterStage,
   shards: readonly ShardExplain[],
+  { name = 'queryPlanner', below = () => {} }: { name?: string; below?: () => void } = {},
 ): DocumentWriter {
   const versionedShards = host.behaviours.explainHasQueryShapeHash
-  writer.startDocument('queryPlanner')
+  writer.startDocument(name)
   if (!versionedShards) writer.int32('mongosPlannerVersion', 1)
   writer.startDocument('winningPlan').string('stage', stage).startArray('shards')
   shards.forEach(([shard, reply], i) => {
@@ -25,15 +30,22 @@ export function writePlanners(
     appendFields(writer, findField(reply, 'queryPlanner')!)
     writer.end()
   })
-  return writer.end().end().end()
+  writer.end()
+  below()
+  return writer.end().end()
 }
 
-/** `executionStats` with sums; nothing when the shards have none. */
+/**
+ * `executionStats` with sums; nothing when the shards have none.
+ * @param name another one for the document
+ * @param below writes what stands behind everything else
+ */
 export function writeExecutions(
   writer: DocumentWriter,
   stage: RouterStage,
   shards: readonly ShardExplain[],
   durationMs: number,
+  { name = 'executionStats', below = () => {} }: { name?: string; below?: () => void } = {},
 ): DocumentWriter {
   const all = shards.flatMap(([shard, reply]) => {
     const stats = findField(reply, 'executionStats')
@@ -47,7 +59,7 @@ export function writeExecutions(
       .int32('executionTimeMillis', durationMs)
       .int32('totalKeysExamined', sum('totalKeysExamined'))
       .int32('totalDocsExamined', sum('totalDocsExamined'))
-  writer.startDocument('executionStats')
+  writer.startDocument(name)
   counts()
   writer.startDocument('executionStages').string('stage', stage)
   counts().int64('totalChildMillis', sum('executionTimeMillis')).startArray('shards')
@@ -58,6 +70,7 @@ export function writeExecutions(
   })
   writer.end().end()
   writePlansTried(writer, all)
+  below()
   return writer.end()
 }
 

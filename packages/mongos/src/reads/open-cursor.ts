@@ -19,6 +19,8 @@ export interface CursorTraits {
   readonly tailable?: TailableMode
   /** A first batch that is full keeps the cursor open, whatever the shard knows: so does find. Default false. */
   readonly opensWhenFull?: boolean
+  /** It hands over something that is there once. Default false. */
+  readonly sentOnce?: boolean
 }
 
 /**
@@ -32,7 +34,7 @@ export async function openOnOne(
   traits: CursorTraits,
 ): Promise<DocumentWriter> {
   const { host } = invocation
-  const { body } = await host.remote.command(member, command, invocation.operation, true)
+  const { body } = await host.remote.command(member, command, invocation.operation, traits.sentOnce !== true)
   const error = replyError(body)
   if (error !== null) throw error
   const reply = readCursorReply(body, 'firstBatch')

@@ -13,7 +13,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
+import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
 import { maxTimeExpired } from '@shardlab/node'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
@@ -31,6 +31,17 @@ export interface RemoteOptions {
   hostOf(address: Address): string
 }
 
+/** How long a primary is looked for, and how long the next pause is. */
+interface PrimarySearch {
+  readonly untilMs: number
+  readonly pauseMs: number
+}
+
+function noPrimary(to: Address): CommandError {
+  const message = `Could not find host matching read preference { mode: "primary" } for set ${to}`
+  return new CommandError('FailedToSatisfyReadPreference', message)
+}
+
 /** A request of no operation: background work. */
 export type Requester = Operation | null
 
@@ -38,6 +49,8 @@ export class Remote {
   readonly #context: ActorContext
   readonly #clock: ClusterClock
   readonly #options: RemoteOptions
+  /** Members that have said that they are no primary, and nothing since. */
+  readonly #withoutPrimary = new Set<Address>()
 
   constructor(context: ActorContext, clock: ClusterClock, options: RemoteOptions) {
     this.#context = context
@@ -48,10 +61,12 @@ export class Remote {
   /**
    * Runs a command on a storage node. The reply may be an error of the command; cluster and operation time are taken over.
    * @param idempotent sent again when the node went away while it ran, or answered with a retriable error
+   * @param pinned it has to be this process: it is not looked for when it does not answer
    * @throws CommandError 133 FailedToSatisfyReadPreference: nobody answers there; 6 HostUnreachable: it went away while
-   *   it ran the command; 50 MaxTimeMSExpired
+   *   it ran the command, or is gone and was pinned; 50 MaxTimeMSExpired
    */
-  async command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean): Promise<NodeReply> {
+  async command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean, pinned = false): Promise<NodeReply> {
+    let search: PrimarySearch | null = null
     for (let retries = 0; ; retries++) {
       const request: NodeCommand = {
         db: command.db,
@@ -62,11 +77,20 @@ export class Remote {
         stmtIds: command.stmtIds,
         clusterTime: this.#clock.time,
       }
-      const reply = await this.#exchange(to, 'node.command', request, requester, idempotent, () => firstFieldName(command.body)!)
+      const reply = await this.#exchange(to, 'node.command', request, requester, idempotent, () => firstFieldName(command.body)!, pinned)
       this.#clock.advance(reply.clusterTime)
       requester?.observe(reply.operationTime)
-      if (!idempotent || isOk(reply.body)) return reply
-      const code = findField(reply.body, 'code')?.asNumber()
+      const code = isOk(reply.body) ? undefined : findField(reply.body, 'code')?.asNumber()
+      const refused = code === ErrorCodes.NotWritablePrimary || code === ErrorCodes.NotPrimaryNoSecondaryOk
+      // Of a member without a primary the router has heard by then: what is refused there has not been tried.
+      const mayRepeat = idempotent || (refused && this.#withoutPrimary.has(to))
+      if (refused) this.#withoutPrimary.add(to)
+      else this.#withoutPrimary.delete(to)
+      if (refused && mayRepeat) {
+        search = await this.#lookForPrimary(to, search, requester)
+        continue
+      }
+      if (!idempotent) return reply
       if (code === undefined || !isRetriableErrorCode(code)) return reply
       if (retries >= this.#options.limits.remoteRetriesMax) {
         this.#limitReached('remoteRetriesMax', this.#options.limits.remoteRetriesMax)
@@ -74,6 +98,16 @@ export class Remote {
       }
       await this.#pause(this.#options.limits.firstRetryPauseMs << retries, requester)
     }
+  }
+
+  /** A pause in the search for a primary. @throws CommandError 133 when there has been none for too long */
+  async #lookForPrimary(to: Address, search: PrimarySearch | null, requester: Requester): Promise<PrimarySearch> {
+    const { limits, findReplicaSetHostTimeoutMs } = this.#options
+    const now = this.#context.now()
+    const { untilMs, pauseMs } = search ?? { untilMs: now + findReplicaSetHostTimeoutMs, pauseMs: limits.firstRetryPauseMs }
+    if (now >= untilMs) throw noPrimary(to)
+    await this.#pause(Math.min(pauseMs, untilMs - now), requester)
+    return { untilMs, pauseMs: Math.min(pauseMs * 2, limits.longestRetryPauseMs) }
   }
 
   /** Any other request; all of them may be repeated. @throws as {@link command} */
@@ -88,11 +122,11 @@ export class Remote {
     requester: Requester,
     idempotent: boolean,
     name: () => string,
+    pinned = false,
   ): Promise<ReplyOf<K>> {
-    const { limits, findReplicaSetHostTimeoutMs } = this.#options
+    const { limits } = this.#options
     let broken = 0
-    let searchingUntilMs = 0
-    let pauseMs = limits.firstRetryPauseMs
+    let search: PrimarySearch | null = null
     for (;;) {
       const timeoutMs = requester?.remainingMs(this.#context.now())
       try {
@@ -107,19 +141,11 @@ export class Remote {
             this.#limitReached('remoteRetriesMax', limits.remoteRetriesMax)
             throw this.#brokenError(to, name())
           }
-          searchingUntilMs = 0
+          search = null
           continue
         }
-        const now = this.#context.now()
-        if (searchingUntilMs === 0) searchingUntilMs = now + findReplicaSetHostTimeoutMs
-        if (now >= searchingUntilMs) {
-          throw new CommandError(
-            'FailedToSatisfyReadPreference',
-            `Could not find host matching read preference { mode: "primary" } for set ${to}`,
-          )
-        }
-        await this.#pause(Math.min(pauseMs, searchingUntilMs - now), requester)
-        pauseMs = Math.min(pauseMs * 2, limits.longestRetryPauseMs)
+        if (pinned) throw this.#refusedError(to)
+        search = await this.#lookForPrimary(to, search, requester)
       }
     }
   }
@@ -134,6 +160,11 @@ export class Remote {
       if (!(error instanceof RequestFailedError)) throw error
       throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')
     }
+  }
+
+  #refusedError(to: Address): CommandError {
+    const host = this.#options.hostOf(to)
+    return new CommandError('HostUnreachable', `Error connecting to ${host} (${host}) :: caused by :: Connection refused`)
   }
 
   #brokenError(to: Address, name: string): CommandError {

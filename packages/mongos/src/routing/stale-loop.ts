@@ -3,7 +3,7 @@ import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode } from '../remote/command-reply.js'
-import { resolveRoute, type Route } from './route.js'
+import { placementOf, resolveRoute, type Route } from './route.js'
 
 /**
  * Runs `attempt` with a route until it does not fail for stale routing: after each such failure what was used is
@@ -47,7 +47,7 @@ export function noteStale({ host, db }: MongosInvocation, ns: string, route: Rou
     else host.catalog.forgetDatabase(db)
     return
   }
-  host.catalog.markCollectionStale(ns, route.kind === 'sharded' ? route.placement : null)
+  host.catalog.markCollectionStale(ns, placementOf(route))
   // A command may touch other collections than the one that it names.
   const named = error.extra === null ? undefined : findField(error.extra, 'ns')
   if (named?.type === BsonType.string && named.asString() !== ns) host.catalog.forgetCollection(named.asString())

@@ -2,6 +2,7 @@
 import type { CollectionCountsTuple } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { listSource, writeNumber } from '@shardlab/node'
+import type { Behaviours } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configDocuments } from '../remote/config-documents.js'
 import type { MongosStageSource } from './source.js'
@@ -22,7 +23,7 @@ export const shardedDataDistributionSource: MongosStageSource = {
     const byNamespace = new Map<string, Uint8Array[]>()
     shards.forEach((shard, i) => {
       for (const counts of answers[i]!.collections)
-        byNamespace.set(counts[0], [...(byNamespace.get(counts[0]) ?? []), shareOf(shard, counts)])
+        byNamespace.set(counts[0], [...(byNamespace.get(counts[0]) ?? []), shareOf(host.behaviours, shard, counts)])
     })
     return listSource([...byNamespace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, parts]) => distribution(name, parts)))
   },
@@ -34,8 +35,9 @@ async function shardedNamespaces(invocation: MongosInvocation): Promise<string[]
   return collections.map((collection) => findField(collection, '_id')!.asString())
 }
 
-/** The sizes are products with the average size, which an empty collection does not have: null then. */
-function shareOf(shard: string, [, count, orphanCount, averageBytes]: CollectionCountsTuple): Uint8Array {
+/** The sizes are products with the average size, which an empty collection does not have. */
+function shareOf({ nothingHasSizeNull }: Behaviours, shard: string, [, count, orphanCount, average]: CollectionCountsTuple): Uint8Array {
+  const averageBytes = average ?? (nothingHasSizeNull ? null : 0)
   const owned = count - orphanCount
   const writer = new DocumentWriter(160).string('shardName', shard)
   writeNumber(writer, 'numOrphanedDocs', orphanCount)

@@ -254,6 +254,6 @@ export class BatchWriteExecutor {
 function sameRoute(a: Route | null, b: Route): boolean {
   if (a === null) return false
   if (a.kind === 'sharded') return b.kind === 'sharded' && a.placement === b.placement
-  if (a.kind === 'unsharded') return b.kind === 'unsharded' && a.database === b.database
+  if (a.kind === 'unsharded') return b.kind === 'unsharded' && a.database === b.database && a.home === b.home
   return a.kind === b.kind
 }

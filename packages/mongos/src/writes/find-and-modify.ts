@@ -1,6 +1,6 @@
 /** A findAndModify on the shard that has the document. Server: cluster_find_and_modify_cmd.cpp, write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { countInReply, writeEvaluation, type FindAndModifyRequest } from '@shardlab/node'
+import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/node'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours, Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
@@ -102,6 +102,17 @@ export function checkFindAndModifyTarget(
   )
 }
 
+/** Does it go to one shard as it is? Otherwise its document is looked for first. */
+export function isTargeted(
+  { updateOneWithoutShardKey }: Behaviours,
+  { exactKey, shards }: Pick<Targeting, 'exactKey' | 'shards'>,
+  statement: ModifyStatement,
+): boolean {
+  if (exactKey !== null) return true
+  const upserts = statement.kind === 'update' && statement.upsert
+  return shards.length === 1 && (!upserts || updateOneWithoutShardKey !== 'any')
+}
+
 class ShardedFindAndModify {
   readonly #invocation: MongosInvocation
   readonly #ns: string
@@ -123,11 +134,9 @@ class ShardedFindAndModify {
     const { statement } = this.#request
     const target = targetStatement({ placement, evaluation: this.#evaluation }, statement)
     const { targeting } = target
-    const anywhere = host.behaviours.updateOneWithoutShardKey === 'any'
     checkFindAndModifyTarget(host.behaviours, targeting)
     this.#note(target)
-    const upserts = statement.kind === 'update' && statement.upsert
-    if (targeting.exactKey !== null || (targeting.shards.length === 1 && (!upserts || !anywhere))) {
+    if (isTargeted(host.behaviours, targeting, statement)) {
       const shard = targeting.shards[0]!
       await host.reach('mongos.write.targeted', { ns: this.#ns, shards: [shard] })
       return answerOf(shard, await this.#send(shard, this.#invocation.body))

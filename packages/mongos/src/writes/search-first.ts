@@ -3,12 +3,10 @@
  * cluster_query_without_shard_key_cmd.cpp; there the search and the write that follows are one transaction.
  */
 import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
-import { withCollation, type ModifyStatement } from '@shardlab/node'
+import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/node'
 import { parseSort, type EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
-import type { MergeKey } from '../cursors/results-merger.js'
-import { sortKeyField, sortKeyOrder } from '../cursors/sort-key-order.js'
 import { routedCommand, type ShardedRoute } from '../routing/route.js'
 import { ask, type MemberAnswer } from '../routing/scatter.js'
 import type { WriteNamespace } from './write-command.js'

@@ -46,13 +46,14 @@ export async function enterForeign(
   options: ForeignOptions,
 ): Promise<ForeignReader> {
   const entered = new Map<string, Foreign>()
+  const entering = asUnsharded(invocation)
   const pending = [...foreign]
   for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
     const ns = `${next.db ?? options.db}.${next.collection}`
     if (entered.has(ns)) continue
     const view = invocation.host.collection(ns) === undefined ? viewOf(invocation.host, ns) : null
     const below = view === null ? { ns, pipeline: [] } : resolveView(invocation.host, view)
-    const { ownership } = await invocation.host.role.enter(below.ns, invocation)
+    const { ownership } = await invocation.host.role.enter(below.ns, entering)
     entered.set(ns, { collection: invocation.host.collection(below.ns)?.snapshot(), ownership, pipeline: below.pipeline })
     if (below.pipeline.length > 0) {
       const { db } = options
@@ -60,6 +61,16 @@ export async function enterForeign(
     }
   }
   return new LocalReader(entered, options)
+}
+
+/**
+ * What a router knows of the database beside a placement says that the other collections are here, on the primary shard; the
+ * placement is that of the collection that the command names.
+ */
+function asUnsharded(invocation: NodeInvocation): NodeInvocation {
+  const { routed } = invocation
+  if (routed === null || routed.databaseVersion === null || routed.shardVersion === 'UNSHARDED') return invocation
+  return { ...invocation, routed: { ...routed, shardVersion: 'UNSHARDED' } }
 }
 
 class LocalReader implements ForeignReader {

@@ -1,7 +1,7 @@
 /** A pipeline on a collection of this node, ready to give documents. */
 import type { CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, findField } from '@shardlab/bson'
-import { compilePipeline, evaluateDocuments, type EvaluationContext, type Pipeline } from '@shardlab/query'
+import { BsonType, CommandError, findField, type RawValue } from '@shardlab/bson'
+import { compilePipeline, evaluateDocuments, mergeCursorsStage, type EvaluationContext, type Pipeline } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, PlanExecutor, QueryPlan } from '@shardlab/storage'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
@@ -15,7 +15,9 @@ import type { DocumentSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
 import { nodeStageSources } from '../sources/node-sources.js'
 import { enterForeign } from './foreign-collections.js'
+import { GatheredSource } from './gathered-source.js'
 import { planLeading } from './leading-plan.js'
+import { mergedCursors } from './merged-cursors.js'
 import { PipelineSource } from './pipeline-source.js'
 import { ReadAheadSource } from './read-ahead-source.js'
 
@@ -39,6 +41,8 @@ export interface BoundPipeline {
   /** As it is now; undefined: there is none. */
   readonly collection: Collection | undefined
   readonly evaluation: EvaluationContext
+  /** Argument of the `$mergeCursors` that another member has put before the pipeline; null: it reads the collection. */
+  readonly merged: RawValue | null
 }
 
 /**
@@ -52,12 +56,14 @@ export function bindPipeline(invocation: NodeInvocation, ns: string, stages: rea
   const collection = host.collection(ns)
   const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
   const evaluation = withTimeLimit(constants, invocation.operation)
-  const pipeline = compilePipeline(stages, evaluation, {
+  // Only members may send it: what a client sends stays, and is refused.
+  const merged = (routed === null ? undefined : stages[0] && findField(stages[0], mergeCursorsStage)) ?? null
+  const pipeline = compilePipeline(merged === null ? stages : stages.slice(1), evaluation, {
     db,
     memoryLimitBytes: stageMemoryOf(args, host.behaviours),
-    target: args.target.isNumber() ? 'none' : 'collection',
+    ...(merged === null ? { target: args.target.isNumber() ? 'none' : 'collection' } : {}),
   })
-  return { pipeline, collection, evaluation }
+  return { pipeline, collection, evaluation, merged }
 }
 
 /** For those who watch a pipeline at work. */
@@ -79,16 +85,17 @@ export async function openPipeline(
   watch?: PipelineWatch,
 ): Promise<DocumentSource> {
   const { host, args, db } = invocation
-  const { pipeline, evaluation } = bound
+  const { pipeline, evaluation, merged } = bound
+  const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
+  const foreignOptions = { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes }
+  if (merged !== null) {
+    const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
+    return new GatheredSource(new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader))
+  }
   const { ownership } = await host.role.enter(ns, invocation)
   checkCollectionUuid(host, ns, args)
-  const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
   // Also without other collections: a join may read $documents.
-  const reader = await enterForeign(invocation, pipeline.foreign, {
-    db,
-    evaluation,
-    memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes,
-  })
+  const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
   const { source } = pipeline
   if (source !== null) {
     const input =

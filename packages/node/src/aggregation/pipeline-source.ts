@@ -1,6 +1,8 @@
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { DocumentSource } from '../cursors/cursor-manager.js'
 import type { SourceReads } from '../cursors/source-reads.js'
+import type { NodeInvocation } from '../invocation.js'
+import type { TimeLimit } from '../operations/time-limit.js'
 
 /** Reads other collections for the joins of a pipeline. */
 export interface ForeignReader {
@@ -34,6 +36,18 @@ export class PipelineSource implements DocumentSource {
     return this.#input.readsAhead ?? false
   }
 
+  get dry(): boolean {
+    return !this.#ended && this.#input.dry === true
+  }
+
+  fill(invocation: NodeInvocation, timeLimit: TimeLimit | null): Promise<void> {
+    return this.#input.fill!(invocation, timeLimit)
+  }
+
+  close(): void {
+    this.#input.close?.()
+  }
+
   next(): Uint8Array | null {
     const run = this.#run
     const { output } = run
@@ -47,10 +61,12 @@ export class PipelineSource implements DocumentSource {
       }
       if (this.#ended) return null
       const document = run.satisfied ? null : this.#input.next()
-      if (document === null) {
+      if (document !== null) run.push(document)
+      else if (!run.satisfied && this.#input.dry === true) return null
+      else {
         this.#ended = true
         run.end()
-      } else run.push(document)
+      }
     }
     return output[this.#taken++]!
   }

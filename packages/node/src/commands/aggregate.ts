@@ -45,8 +45,11 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   try {
     const { writer } = bound.pipeline
     if (writer !== null) return await writeAway(invocation, ns, source, writer, bound.evaluation)
-    return writeFirstBatch(invocation, ns, source, { batchSize: batchSize ?? defaultFirstBatch, singleBatch: false, noTimeout: false })
+    const countMax = batchSize ?? defaultFirstBatch
+    await source.gather?.(invocation, countMax, invocation.operation.timeLimit)
+    return writeFirstBatch(invocation, ns, source, { batchSize: countMax, singleBatch: false, noTimeout: false })
   } catch (error) {
+    source.close?.()
     const context = host.behaviours.executorErrorsNameCollection
       ? `Executor error during aggregate command on namespace: ${ns}`
       : 'PlanExecutor error during aggregation'

@@ -4,6 +4,7 @@ import { getMoreBatchSize, getMoreNamespace } from '../crud/read-arguments.js'
 import { withContext } from '../crud/read-source.js'
 import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
+import { checkGetMoreAfterCheckout } from '../fail-points/get-more.js'
 import type { NodeInvocation } from '../invocation.js'
 
 /** How long a getMore on an awaitData cursor waits when it does not say. */
@@ -40,15 +41,16 @@ export const getMore: CommandRow<NodeInvocation> = {
     if (args.has('maxTimeMS') && cursor.tailable !== 'await-data')
       throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
     checkReads(invocation, cursor)
-    return cursor.tailable === 'await-data' ? awaitBatch(invocation, cursor, batchSize) : nextBatch(invocation, cursor, batchSize)
+    if (cursor.tailable === 'await-data') return awaitBatch(invocation, cursor, batchSize)
+    return cursor.source.gather === undefined ? nextBatch(invocation, cursor, batchSize) : gatherBatch(invocation, cursor, batchSize)
   },
 }
 
 /** Before anything is read: even what has been read and sorted is lost with its collection. */
-function checkReads({ host }: NodeInvocation, { id, source }: OpenCursor): void {
-  if (source.readsAhead === true) return
+function checkReads({ host, operation, routed }: NodeInvocation, { id, source }: OpenCursor): void {
   try {
-    source.reads?.check()
+    if (host.failPoints.active) checkGetMoreAfterCheckout({ host, operation, internal: routed !== null })
+    if (source.readsAhead !== true) source.reads?.check()
   } catch (error) {
     host.cursors.close(id)
     throw error
@@ -70,6 +72,22 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
       cursor.waiting = null
     }
   }
+  return nextBatch(invocation, cursor, batchSize)
+}
+
+/** Waits for the other members that the cursor reads from. */
+async function gatherBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
+  cursor.timeLimit?.resume()
+  cursor.waiting = invocation.operation
+  try {
+    await cursor.source.gather!(invocation, batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY, cursor.timeLimit ?? null)
+  } catch (error) {
+    cursor.waiting = null
+    closingOnError(invocation, cursor, () => {
+      throw error
+    })
+  }
+  cursor.waiting = null
   return nextBatch(invocation, cursor, batchSize)
 }
 

@@ -51,50 +51,50 @@ export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue
 /** A one-member replica set whose primary this node is. */
 export const hello: CommandRow<NodeInvocation> = {
   name: 'hello',
-  aliases: ['isMaster', 'ismaster'],
   routing: 'local',
   access: 'none',
   apiVersion1: true,
   manual: 'reference/command/hello',
   status: 'full',
   summary: 'Introduces the member: role, limits, wire versions.',
-  async run(invocation) {
-    const { host, args, connectionId, remote } = invocation
-    const metadata = args.value('client')
-    if (metadata?.type === BsonType.object && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata.slice())
-    const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-    if (waitMs !== null) await awaitNoChange(invocation, waitMs)
-    const { context } = host
-    const writer = new DocumentWriter(1024)
-      .startDocument('topologyVersion')
-      .objectId('processId', host.processId)
-      .int64('counter', 6n)
-      .end()
-      .startArray('hosts')
-      .string('0', context.endpoint)
-      .end()
-      .string('setName', host.role.setName)
-      .int32('setVersion', 1)
-    writer
-      .bool(args.command === 'hello' ? 'isWritablePrimary' : 'ismaster', true)
-      .bool('secondary', false)
-      .string('primary', context.endpoint)
-      .string('me', context.endpoint)
-    writer.objectId('electionId', electionId)
-    const [seconds, increment] = host.clock.time
-    const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', 1n).end()
-    writer.startDocument('lastWrite')
-    opTime('opTime')
-    writer.date('lastWriteDate', seconds * 1000)
-    opTime('majorityOpTime')
-    writer.date('majorityWriteDate', seconds * 1000).end()
-    if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-    writeHelloLimits(writer, context.now(), connectionId)
-      .int32('minWireVersion', 0)
-      .int32('maxWireVersion', host.options.maxWireVersion)
-      .bool('readOnly', false)
-    return writeAgreedCompression(writer, args.value('compression'))
-  },
+  run: (invocation) => introduceNode(invocation, 'isWritablePrimary'),
 }
 
-const electionId = new Uint8Array([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1])
+/** What hello answers; the older form names its first field otherwise. */
+export async function introduceNode(invocation: NodeInvocation, primaryField: 'isWritablePrimary' | 'ismaster'): Promise<DocumentWriter> {
+  const { host, args, connectionId, remote } = invocation
+  const metadata = args.value('client')
+  if (metadata?.type === BsonType.object && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata.slice())
+  const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
+  if (waitMs !== null) await awaitNoChange(invocation, waitMs)
+  const { context } = host
+  const writer = new DocumentWriter(1024)
+    .startDocument('topologyVersion')
+    .objectId('processId', host.processId)
+    // Each step down and each election is a change of the topology.
+    .int64('counter', 4n + 2n * host.primary.term + (host.primary.isPrimary ? 0n : 1n))
+    .end()
+    .startArray('hosts')
+    .string('0', context.endpoint)
+    .end()
+    .string('setName', host.role.setName)
+    .int32('setVersion', 1)
+  const { isPrimary, electionId, term } = host.primary
+  writer.bool(primaryField, isPrimary).bool('secondary', !isPrimary)
+  if (isPrimary) writer.string('primary', context.endpoint)
+  writer.string('me', context.endpoint)
+  if (isPrimary) writer.objectId('electionId', electionId)
+  const [seconds, increment] = host.clock.time
+  const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', term).end()
+  writer.startDocument('lastWrite')
+  opTime('opTime')
+  writer.date('lastWriteDate', seconds * 1000)
+  opTime('majorityOpTime')
+  writer.date('majorityWriteDate', seconds * 1000).end()
+  if (args.bool('helloOk') === true) writer.bool('helloOk', true)
+  writeHelloLimits(writer, context.now(), connectionId)
+    .int32('minWireVersion', 0)
+    .int32('maxWireVersion', host.options.maxWireVersion)
+    .bool('readOnly', false)
+  return writeAgreedCompression(writer, args.value('compression'))
+}

@@ -11,21 +11,21 @@ export const replSetGetStatus: CommandRow<NodeInvocation> = {
   manual: 'reference/command/replSetGetStatus',
   status: 'full',
   summary: 'Describes the replica set: one member, its primary.',
-  run({ host: { clock, context, role, startedAtMs } }) {
+  run({ host: { clock, context, primary, role, startedAtMs } }) {
     const [seconds, increment] = clock.time
     const now = context.now()
     const startedSeconds = Math.floor(startedAtMs / 1000)
     const writer = new DocumentWriter(2048)
       .string('set', role.setName)
       .date('date', now)
-      .int32('myState', 1)
-      .int64('term', 1)
+      .int32('myState', primary.isPrimary ? 1 : 2)
+      .int64('term', primary.term)
       .string('syncSourceHost', '')
       .int32('syncSourceId', -1)
       .int64('heartbeatIntervalMillis', 2000)
     for (const name of ['majorityVoteCount', 'writeMajorityCount', 'votingMembersCount', 'writableVotingMembersCount'])
       writer.int32(name, 1)
-    const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', 1).end()
+    const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', primary.term).end()
     writer.startDocument('optimes')
     opTime('lastCommittedOpTime')
     writer.date('lastCommittedWallTime', seconds * 1000)
@@ -40,8 +40,8 @@ export const replSetGetStatus: CommandRow<NodeInvocation> = {
       .int32('_id', 0)
       .string('name', context.endpoint)
       .double('health', 1)
-      .int32('state', 1)
-      .string('stateStr', 'PRIMARY')
+      .int32('state', primary.isPrimary ? 1 : 2)
+      .string('stateStr', primary.isPrimary ? 'PRIMARY' : 'SECONDARY')
       .int32('uptime', Math.floor((now - startedAtMs) / 1000))
     opTime('optime')
     return writer

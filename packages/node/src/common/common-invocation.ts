@@ -1,5 +1,6 @@
 import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
+import type { FailPoints } from '../fail-points/fail-points.js'
 import type { LogBuffer } from './log-buffer.js'
 import type { ShardLabel } from '../operations/operation-document.js'
 import type { OperationRegistry } from '../operations/operation-registry.js'
@@ -22,6 +23,7 @@ export interface CommonHost {
   readonly statistics: MemberStatistics
   readonly operations: OperationRegistry
   readonly connections: ConnectionTable
+  readonly failPoints: FailPoints
   readonly parameters: ParameterSet
   /** Of a mongod; a router has none. */
   readonly featureCompatibilityVersion?: string

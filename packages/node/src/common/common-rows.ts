@@ -25,6 +25,7 @@ import { testDeprecationInVersion2 } from './rows/test-deprecation-in-version2.j
 import { testRemoval } from './rows/test-removal.js'
 import { testVersion2 } from './rows/test-version2.js'
 import { testVersions1And2 } from './rows/test-versions1-and2.js'
+import { waitForFailPoint } from './rows/wait-for-fail-point.js'
 import { updateSearchIndex } from './rows/update-search-index.js'
 import { whatsmyuri } from './rows/whatsmyuri.js'
 
@@ -56,5 +57,6 @@ export const commonRows: readonly CommandRow<CommonInvocation>[] = [
   testVersion2,
   testVersions1And2,
   updateSearchIndex,
+  waitForFailPoint,
   whatsmyuri,
 ]

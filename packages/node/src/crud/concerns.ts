@@ -32,7 +32,8 @@ export interface Concerns {
 type CheckedRow = Pick<CommandRow<never>, 'name' | 'access'>
 
 const noReadConcern: ReadConcern = { level: null, afterClusterTime: null, atClusterTime: null }
-const noConcerns: Concerns = { read: noReadConcern, write: null }
+/** Those of a command that names none. */
+export const noConcerns: Concerns = { read: noReadConcern, write: null }
 
 /** @throws CommandError 9, 72, 14, 2, 160 for what is malformed or not for this command */
 export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviours: Behaviours): Concerns {

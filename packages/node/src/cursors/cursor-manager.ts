@@ -3,6 +3,7 @@
  */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { checkBuilt } from '../crud/built-document.js'
+import type { NodeInvocation } from '../invocation.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import type { TimeLimit } from '../operations/time-limit.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
@@ -23,6 +24,18 @@ export interface DocumentSource {
   readonly reads?: SourceReads | undefined
   /** It looks after {@link reads} itself, when it has to read on; otherwise every getMore does. */
   readonly readsAhead?: boolean
+  /** `next` has given null, and yet more is to come: {@link fill} brings it. Absent: never. */
+  readonly dry?: boolean
+  /**
+   * Gets documents of other members here.
+   * @param timeLimit of the cursor's first command; null: none
+   * @throws CommandError of another member or of the way to it, 50 MaxTimeMSExpired, and what the operation was killed with
+   */
+  fill?(invocation: NodeInvocation, timeLimit: TimeLimit | null): Promise<void>
+  /** Called before each batch: what it needs of other members is brought here. Absent: nothing is needed. @throws CommandError as `fill` */
+  gather?(invocation: NodeInvocation, countMax: number, timeLimit: TimeLimit | null): Promise<void>
+  /** Nobody reads from it any more: what is open for it on other members is closed. */
+  close?(): void
 }
 
 /** Does the cursor go on when its collection does, and does getMore wait for that? */
@@ -111,7 +124,9 @@ export class CursorManager {
 
   /** Ends the getMore that waits on it, too. @returns whether there was one */
   close(id: bigint): boolean {
-    this.#cursors.get(id)?.waiting?.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
+    const cursor = this.#cursors.get(id)
+    cursor?.waiting?.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
+    cursor?.source.close?.()
     return this.#cursors.delete(id)
   }
 

@@ -32,6 +32,6 @@ export function writeFirstBatch(
     const cursor = host.cursors.open({ ns, source, session: session?.key ?? null, noTimeout, tailable, timeLimit }, host.context.now())
     cursor.pending = batch.pending
     id = cursor.id
-  }
+  } else source.close?.()
   return writer.int64('id', id).string('ns', ns).end()
 }

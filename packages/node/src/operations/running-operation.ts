@@ -30,6 +30,10 @@ export class RunningOperation {
   readonly startedAtMs: number
   /** Null until the arguments are read, and for commands without one. */
   session: SessionId | null = null
+  /** The labels that a fail point gives to the failure of the command, instead of its own; null: no fail point does. */
+  errorLabels: readonly string[] | null = null
+  /** Whether a fail point wants its client to see errors about the state of a member as they are. */
+  showsStateChanges = false
   /** What `maxTimeMS` allows the command on this member; null: as long as it takes. */
   timeLimit: TimeLimit | null = null
   #interruption: CommandError | null = null

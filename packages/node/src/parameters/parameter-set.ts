@@ -1,5 +1,6 @@
 import { CommandError, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { CommonHost } from '../common/common-invocation.js'
+import { failPointParameters } from '../fail-points/parameters.js'
 import { parseParameter, writeParameter, type ParameterRow, type ParameterValue } from './parameter.js'
 import { parameterTable, type ParameterName } from './parameter-table.js'
 
@@ -12,7 +13,7 @@ export class ParameterSet {
 
   constructor(host: CommonHost) {
     this.#host = host
-    for (const row of parameterTable as readonly ParameterRow[]) {
+    for (const row of [...(parameterTable as readonly ParameterRow[]), ...failPointParameters(host)]) {
       if (row.only !== undefined && row.only !== host.process) continue
       if (row.behaviour !== undefined && (host.behaviours as unknown as Record<string, unknown>)[row.behaviour] !== true) continue
       this.#rows.set(row.name, row)

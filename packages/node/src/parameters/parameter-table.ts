@@ -1,5 +1,6 @@
 import { writeLogComponents } from './log-components.js'
 import type { ParameterRow } from './parameter.js'
+import { balancerParameters } from './balancer-parameters.js'
 import { analyzeShardKeyParameters, queryAnalysisParameters } from './query-analysis-parameters.js'
 import { reshardingParameters } from './resharding-parameters.js'
 
@@ -20,6 +21,7 @@ export const parameterTable = [
     initial: ['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256'],
     ...startup,
   },
+  ...balancerParameters,
   { name: 'cursorTimeoutMillis', type: 'long', initial: 600_000, ...runtime },
   { name: 'diagnosticDataCollectionEnabled', type: 'bool', initial: false, ...runtime },
   { name: 'enableTestCommands', type: 'bool', initial: true, ...startup },
@@ -34,6 +36,14 @@ export const parameterTable = [
   },
   { name: 'internalQueryExecYieldIterations', type: 'int', initial: 1000, ...runtime, only: 'mongod' },
   { name: 'internalQueryExecYieldPeriodMS', type: 'int', initial: 10, min: 0, ...runtime, only: 'mongod' },
+  {
+    name: 'internalQueryProhibitMergingOnMongoS',
+    type: 'bool',
+    initial: false,
+    ...runtime,
+    only: 'mongos',
+    behaviour: 'routersMerge',
+  },
   { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
   {
     name: 'logComponentVerbosity',

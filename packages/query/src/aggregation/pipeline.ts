@@ -68,6 +68,9 @@ export interface Pipeline {
   openAfterLeading(emitted?: number[]): PipelineRun
 }
 
+/** The stage by which members hand each other cursors to merge: whoever gets it takes it off before the pipeline is compiled. */
+export const mergeCursorsStage = '$mergeCursors'
+
 const defaultMemoryLimitBytes = 100 * 1024 * 1024
 
 /**
@@ -205,6 +208,10 @@ function stepOf(stage: Uint8Array, context: LanguageContext): PipelineStep {
   const argument = it.value()
   if (it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
   const operator = findOperator(stageOperators, name, context)
+  if (name === mergeCursorsStage && (context.languageVersion ?? Infinity) >= 5) {
+    // The server's message lacks the first quote, too.
+    throw new CommandError(5491300, `${name}' is not allowed in user requests`)
+  }
   if (operator === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
   return { operator, argument, stage }
 }

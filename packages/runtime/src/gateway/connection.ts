@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
-import type { LogLevel, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
-import { decodeRequest, FrameReader, ProtocolError, type CommandRequest, type WireRequest } from '@shardlab/wire'
+import { noAnswer, type LogLevel, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { decodeRequest, encodeReply, FrameReader, ProtocolError, type CommandRequest, type WireRequest } from '@shardlab/wire'
+import { ReplyCutError } from '../host/faults/reply-cut-error.js'
 import { findCompressor } from './compressors.js'
 import { followingRequest } from './exhaust.js'
 import { ReplyBatch } from './reply-batch.js'
@@ -165,10 +166,18 @@ export class Connection {
   }
 
   #answer(request: CommandRequest, reply: ClientReply): void {
+    if (reply.body.length === noAnswer.length) return this.#hangUp()
     if (request.moreToCome) return
     const id = this.#host.nextRequestId()
     this.#following = followingRequest(request, reply.body, id)
     this.#replies.add(this.#following === null ? request.format : { ...request.format, moreToCome: true }, id, reply.body)
+  }
+
+  /** The command gets no answer; those before it have theirs. */
+  #hangUp(): void {
+    this.#closing = true
+    this.flush()
+    this.socket.destroySoon()
   }
 
   /** Goes on with an exhaust in another turn: one that never waits would leave no time for anybody else. */
@@ -198,8 +207,21 @@ export class Connection {
   }
 
   readonly #onFailure = (error: unknown): void => {
+    const request = this.#running!
     this.#running = null
-    this.#fail(error)
+    if (error instanceof ReplyCutError) this.#cut(request, error.body)
+    else this.#fail(error)
+  }
+
+  /** Half an answer, and then nothing more. */
+  #cut({ format }: CommandRequest, body: Uint8Array): void {
+    this.#closing = true
+    if (this.socket.destroyed) return
+    this.flush()
+    const compressor = format.compressorId === null ? undefined : findCompressor(format.compressorId)
+    const bytes = encodeReply(format, this.#host.nextRequestId(), body, compressor)
+    this.socket.write(bytes.subarray(0, bytes.length >> 1))
+    this.socket.destroySoon()
   }
 
   /** The actor is gone: so is the connection, as when a server's process dies. */

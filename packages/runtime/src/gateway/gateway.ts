@@ -8,6 +8,8 @@ export interface GatewayOptions {
   readonly port: number
   readonly target: GatewayTarget
   readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
+  /** Whether a new client may connect now; one that may not finds its connection reset. Default: always. */
+  readonly accepts?: () => boolean
   /** Further clients are turned away. Default 10,000. */
   readonly maxConnections?: number
   /** Bytes of a client's input that wait while its command runs, before its socket is not read any more. Default 256 KiB. */
@@ -61,6 +63,10 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 500
     // Half-open: commands that came before the client's end are still executed and answered.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (options.accepts?.() === false) {
+        socket.resetAndDestroy()
+        return
+      }
       if (this.#connections.size >= this.#maxConnections) {
         this.log('warn', 'connection refused because there are too many open connections', { connections: this.#connections.size })
         socket.destroy()

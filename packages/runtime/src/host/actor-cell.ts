@@ -1,6 +1,7 @@
 import { endpointOf } from './endpoint.js'
 import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
-import type { Alarm } from './clock.js'
+import type { Alarm, HostClock } from './clock.js'
+import { CellFaults } from './faults/cell-faults.js'
 import type { OpenedGateway } from './gateway-opener.js'
 import type { Peer } from './peer.js'
 
@@ -37,6 +38,7 @@ export interface Waiting {
 export class ActorCell {
   readonly boot: MemberBoot
   readonly disk: Disk
+  readonly faults: CellFaults
   state: CellState = 'starting'
   actor: Actor | null = null
   endpoint: string
@@ -48,9 +50,10 @@ export class ActorCell {
   readonly timers = new Map<string, Alarm>()
   readonly sleeps = new Set<Alarm>()
 
-  constructor(boot: MemberBoot, disk: Disk) {
+  constructor(boot: MemberBoot, disk: Disk, clock: HostClock) {
     this.boot = boot
     this.disk = disk
+    this.faults = new CellFaults(clock)
     this.endpoint =
       boot.listen === null || boot.listen.port === 0 ? `${boot.address}:27017` : endpointOf(boot.listen.host, boot.listen.port)
   }

@@ -33,11 +33,24 @@ class CellDisk implements Disk {
   }
 
   append(record: Uint8Array): Promise<void> {
-    return this.#cell.gone ? never() : this.#cell.disk.append(record)
+    const { gone, faults, disk } = this.#cell
+    if (gone) return never()
+    if (!faults.active) return disk.append(record)
+    const copy = new Uint8Array(record)
+    return this.#faulty(() => disk.append(copy))
   }
 
   writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
-    return this.#cell.gone ? never() : this.#cell.disk.writeCheckpoint(checkpoint)
+    const { gone, faults, disk } = this.#cell
+    if (gone) return never()
+    if (!faults.active) return disk.writeCheckpoint(checkpoint)
+    const copy = new Uint8Array(checkpoint)
+    return this.#faulty(() => disk.writeCheckpoint(copy))
+  }
+
+  #faulty(write: () => Promise<void>): Promise<void> {
+    const cell = this.#cell
+    return cell.faults.write(cell.disk, () => (cell.gone ? never() : write()))
   }
 
   read(): DiskContents {
@@ -70,7 +83,8 @@ export class CellContext implements ActorContext {
   }
 
   now(): number {
-    return this.#host.clock.now()
+    const { faults } = this.#cell
+    return faults.active ? faults.now() : this.#host.clock.now()
   }
 
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
@@ -95,7 +109,7 @@ export class CellContext implements ActorContext {
         sleeps.delete(alarm)
         reject(cancelled())
       }
-      const alarm = this.#host.clock.alarm(durationMs, () => {
+      const alarm = this.#cell.faults.alarm(durationMs, () => {
         sleeps.delete(alarm)
         unlisten?.()
         resolve()

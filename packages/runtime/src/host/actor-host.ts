@@ -3,6 +3,7 @@ import {
   createDeferred,
   kindShapeAt,
   packetTypes,
+  type Actor,
   type ActorFactory,
   type Address,
   type AddressDirectory,
@@ -18,12 +19,15 @@ import { CellContext } from './actor-context.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { HostClock } from './clock.js'
 import type { EventSink } from './event-sink.js'
+import { clientsAddress } from './faults/host-fault.js'
+import { HostFaults } from './faults/host-faults.js'
 import { gatewayTarget } from './gateway-calls.js'
 import type { GatewayOpener } from './gateway-opener.js'
 import type { HostLimits } from './limits.js'
 import type { Peer } from './peer.js'
 import { PostOffice } from './post-office.js'
 import { StepFaults } from './step-faults.js'
+import { isHello } from './is-hello.js'
 import { isThenable } from './thenable.js'
 
 /** What a host gets from the world that it is in. */
@@ -47,6 +51,10 @@ export interface ActorHostOptions {
   /** A member crashed inside this host: by a fault (null) or by an exception of its own. */
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
   readonly onStepStruck: (faultId: number, address: Address) => void
+  /** A fault that strikes a limited number of times has struck. */
+  readonly onFaultStruck: (faultId: number) => void
+  /** A client's command is not answered at once; `isGone`: it never will be. */
+  readonly onClientWaits?: (answer: Promise<unknown>, isGone: () => boolean) => void
   /** A named timer is about to wake its actor. */
   readonly onWake?: (address: Address, timer: string) => void
 }
@@ -57,6 +65,7 @@ export class ActorHost {
   readonly clock: HostClock
   readonly events: EventSink
   readonly steps: StepFaults
+  readonly faults: HostFaults
   readonly post: PostOffice
   readonly #options: ActorHostOptions
   /** By the actor's number. */
@@ -68,11 +77,27 @@ export class ActorHost {
     this.clock = options.clock
     this.events = options.events
     this.steps = new StepFaults(options.onStepStruck)
+    this.faults = new HostFaults(
+      {
+        clock: options.clock,
+        random: options.random.fork('link faults').fork(String(options.hostId)),
+        onSilent: (connects, why) => this.post.failLinks(connects, why),
+        onStruck: options.onFaultStruck,
+      },
+      () => this.cells(),
+    )
     this.post = new PostOffice({
       ...options,
+      links: this.faults.links,
       onLimit: (member, limit, value) => this.#reportLimit(member ?? `host ${this.hostId}`, limit, value),
       onMessage: (peer, message) => this.#accept(peer, message),
     })
+  }
+
+  /** A command of a client waits; one that asks for changes of the topology does so on purpose, and does not count. */
+  noteWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
+    const { onClientWaits } = this.#options
+    if (onClientWaits !== undefined && !isHello(command.body)) onClientWaits(answer, () => cell.gone)
   }
 
   /** The incarnation of a member that is here now, gone ones included. */
@@ -87,15 +112,17 @@ export class ActorHost {
 
   /** Gives a member its place: from now on messages wait for it. */
   adopt(boot: MemberBoot, disk: Disk): ActorCell {
-    const cell = new ActorCell(boot, disk)
+    const cell = new ActorCell(boot, disk, this.clock)
+    this.faults.adopt(cell)
     this.#cells[boot.index] = cell
     return cell
   }
 
-  /** Gives a place to someone who only sends, such as the API's own address. */
-  adoptSender(index: number, address: Address): ActorCell {
+  /** Gives a place to someone outside of the world, such as the API. `actor` answers what is asked of it; null: nobody. */
+  adoptSender(index: number, address: Address, actor: Actor | null): ActorCell {
     const cell = this.adopt({ index, address, role: 'sender', options: null, listen: null, incarnation: 0 }, new MemoryDisk(0))
     cell.state = 'running'
+    cell.actor = actor
     return cell
   }
 
@@ -136,6 +163,7 @@ export class ActorHost {
     const gateway = await openGateway({
       ...listen,
       target: gatewayTarget(this, cell),
+      accepts: () => !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),
       log: (level, message, fields) => this.log(cell, level, message, fields),
     })
     if (cell.gone) {
@@ -160,6 +188,7 @@ export class ActorHost {
   /** Takes an incarnation out of the world, silently; `why` is for who waits for its start. */
   drop(cell: ActorCell, why: Error): void {
     this.post.forget(cell)
+    this.faults.forget(cell.address)
     cell.abandon(why)
     this.post.unroute(cell.boot.index)
     cell.gateway?.destroy()
@@ -187,10 +216,18 @@ export class ActorHost {
     return actor.describe?.() ?? {}
   }
 
+  /** What the member answers to a request that comes past the network. @throws Error when it is not running here */
+  peek(index: number, kind: MessageKind, request: unknown): unknown {
+    const cell = this.#cells[index]
+    const actor = cell?.gone === false && cell.state === 'running' ? cell.actor : null
+    if (actor === null || actor === undefined) throw new Error(`member number ${index} is not running`)
+    return actor.receive(kind, request as RequestOf<MessageKind>, clusterAddress)
+  }
+
   setTimer(cell: ActorCell, name: string, delayMs: number): void {
     cell.timers.get(name)?.cancel()
     const wake = () => this.#wake(cell, name)
-    const alarm = this.clock.alarm(delayMs, () => {
+    const alarm = cell.faults.alarm(delayMs, () => {
       cell.timers.delete(name)
       if (cell.state === 'starting') cell.waiting.push({ deliver: wake, refuse: () => {} })
       else wake()

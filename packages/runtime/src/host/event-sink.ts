@@ -14,6 +14,8 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   'range-deleted': true,
   'balancer-round': true,
   jumbo: true,
+  'fault-applied': true,
+  'fault-healed': true,
   log: true,
 }
 const everyType = Object.keys(wantedAtFirst) as readonly EventType[]

@@ -1,6 +1,8 @@
 import { RequestFailedError, type Address, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import type { ActorHost } from './actor-host.js'
+import { clientsAddress } from './faults/host-fault.js'
+import { ReplyCutError } from './faults/reply-cut-error.js'
 import type { GatewayCallee } from './gateway-opener.js'
 import { isThenable } from './thenable.js'
 
@@ -16,11 +18,39 @@ export function gatewayTarget(host: ActorHost, cell: ActorCell): GatewayCallee {
   const down = () => new RequestFailedError('unreachable', cell.address, `${cell.address} is down`, true)
 
   function call<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+    const answer = take(kind, request)
+    if (kind === 'client.command' && isThenable(answer)) host.noteWaiting(cell, request as RequestOf<'client.command'>, answer)
+    return answer
+  }
+
+  function take<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (cell.state === 'starting') {
       return new Promise<void>((resolve, reject) => cell.waiting.push({ deliver: resolve, refuse: () => reject(down()) })).then(() =>
-        call(kind, request),
+        take(kind, request),
       )
     }
+    return host.faults.links.active && kind === 'client.command' ? overFaultyLink(kind, request) : serve(kind, request)
+  }
+
+  /** A command and its answer travel on the client's link, which has faults. */
+  async function overFaultyLink<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    if (host.faults.links.refuses(clientsAddress, cell.address, kind)) throw down()
+    await travel(clientsAddress, cell.address, kind, null)
+    const reply = await serve(kind, request)
+    await travel(cell.address, clientsAddress, kind, (reply as ReplyOf<'client.command'>).body)
+    return reply
+  }
+
+  /** `body`: what travels is an answer with it; null: a command. */
+  function travel(from: Address, to: Address, kind: MessageKind, body: Uint8Array | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lose = (why: string) => reject(new RequestFailedError('unreachable', to, `${from} ${why}`))
+      const cut = () => reject(new ReplyCutError(body ?? new Uint8Array(0)))
+      host.faults.links.pass(from, to, kind, body !== null, { deliver: resolve, lose, break: lose, cut })
+    })
+  }
+
+  function serve<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (cell.gone || cell.actor === null) throw down()
     let result: Promise<ReplyOf<K>> | ReplyOf<K>
     try {

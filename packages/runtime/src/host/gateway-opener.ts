@@ -20,6 +20,8 @@ export interface GatewayRequest {
   readonly host: string
   readonly port: number
   readonly target: GatewayCallee
+  /** Whether a new client may connect now. */
+  readonly accepts: () => boolean
   readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
 }
 

@@ -70,10 +70,19 @@ export class MemberTable<Place> {
     return this.all().map(memberInfo)
   }
 
-  /** Makes a crashed member a starting one. @throws Error when it is not crashed. */
+  /** @throws Error when the member is up */
+  down(address: Address): Member<Place> {
+    const member = this.get(address)
+    if (member.state === 'running' || member.state === 'starting')
+      throw new Error(`${address} is ${member.state}: only a member that is down loses its disk`)
+    return member
+  }
+
+  /** Makes a crashed or stopped member a starting one. @throws Error when it is neither. */
   restarting(address: Address): Member<Place> {
     const member = this.get(address)
-    if (member.state !== 'crashed') throw new Error(`${address} is ${member.state}: only a crashed member can be restarted`)
+    if (member.state !== 'crashed' && member.state !== 'stopped')
+      throw new Error(`${address} is ${member.state}: only a crashed or stopped member can be restarted`)
     member.state = 'starting'
     member.incarnation++
     return member

@@ -1,4 +1,5 @@
 import {
+  clusterAddress,
   kindShapeAt,
   packetTypes,
   readPacket,
@@ -15,6 +16,8 @@ import {
 import type { ActorCell, Job } from './actor-cell.js'
 import type { HostClock } from './clock.js'
 import type { HostLimits } from './limits.js'
+import type { LinkFaults } from './faults/link-faults.js'
+import { clientsAddress } from './faults/host-fault.js'
 import { Peer } from './peer.js'
 import { mostPendingRequests, PendingRequests, type PendingRequest } from './pending-requests.js'
 import { whenAborted } from './when-aborted.js'
@@ -23,6 +26,7 @@ export interface PostOfficeOptions {
   readonly directory: AddressDirectory
   readonly clock: HostClock
   readonly limits: HostLimits
+  readonly links: LinkFaults
   /** Pack strictly: see `PacketWriterOptions.checked`. */
   readonly checked: boolean
   /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
@@ -38,6 +42,7 @@ export interface PostOfficeOptions {
 export class PostOffice {
   readonly #options: PostOfficeOptions
   readonly #directory: AddressDirectory
+  readonly #links: LinkFaults
   /** How each member is reached, by its number; undefined: it is down. */
   readonly #routes: (Peer | undefined)[] = []
   readonly #pending = new PendingRequests()
@@ -48,6 +53,7 @@ export class PostOffice {
   constructor(options: PostOfficeOptions) {
     this.#options = options
     this.#directory = options.directory
+    this.#links = options.links
   }
 
   /** Something written in this turn has not left yet. */
@@ -89,16 +95,8 @@ export class PostOffice {
   /** A packet arrived from that peer. */
   receive(peer: Peer, packet: Uint8Array): void {
     for (const message of readPacket(packet)) {
-      const type = message[0]
-      if (type === packetTypes.reply) {
-        const request = this.#pending.take(message[1])
-        request?.resolve(kindShapeAt(message[4]).toReply(message[5]) as never)
-      } else if (type === packetTypes.failure) {
-        const [reason, undelivered, text] = message[5] as unknown as FailurePayload
-        this.#pending.fail(message[1], reason, text, undelivered)
-      } else {
-        this.#options.onMessage(peer, message)
-      }
+      if (this.#links.active) this.#pass(peer, message)
+      else this.#take(peer, message)
     }
   }
 
@@ -113,6 +111,7 @@ export class PostOffice {
     const toIndex = this.#directory.indexOf(to)
     const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
     if (toIndex === undefined || peer === undefined) return notSent('unreachable', to, `nothing answers at ${to}`)
+    if (this.#refuses(cell, to, kind)) return notSent('unreachable', to, `nothing answers at ${to}`)
     if (options?.signal?.aborted === true) return notSent('cancelled', to, `the request to ${to} was cancelled`)
     const { limits, onLimit } = this.#options
     if (this.#pending.size >= Math.min(limits.outstandingRequests, mostPendingRequests)) {
@@ -137,7 +136,7 @@ export class PostOffice {
   notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
     const toIndex = this.#directory.indexOf(to)
     const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
-    if (toIndex === undefined || peer === undefined) return
+    if (toIndex === undefined || peer === undefined || this.#refuses(cell, to, kind)) return
     peer.writer.addNotice(toIndex, cell.boot.index, kind, request)
     this.#touch(peer, cell.address)
   }
@@ -162,6 +161,71 @@ export class PostOffice {
     this.#pending.dropOf(cell)
   }
 
+  /** Requests between these members have waited too long. */
+  failLinks(connects: (one: Address, other: Address) => boolean, why: string): void {
+    this.#pending.failWhere(({ cell, to }) => cell.address !== clusterAddress && connects(cell.address, to), why)
+  }
+
+  /** A message arrived, and no fault keeps it. */
+  #take(peer: Peer, message: MessageTuple): void {
+    const type = message[0]
+    if (type === packetTypes.reply) {
+      const request = this.#pending.take(message[1])
+      request?.resolve(kindShapeAt(message[4]).toReply(message[5]) as never)
+    } else if (type === packetTypes.failure) {
+      const [reason, undelivered, text] = message[5] as unknown as FailurePayload
+      this.#pending.fail(message[1], reason, text, undelivered)
+    } else if (type === packetTypes.broken) {
+      this.#disconnect(message[2], message[3], String(message[5][0]))
+    } else {
+      this.#options.onMessage(peer, message)
+    }
+  }
+
+  /** Lets link faults decide what becomes of a message. What runs the mail itself, and what the API asks for, is not subject to them. */
+  #pass(peer: Peer, message: MessageTuple): void {
+    const [type, id, to, from, kindIndex] = message
+    const isAnswer = type === packetTypes.reply
+    const { kind } = kindShapeAt(kindIndex)
+    const [sender, receiver] = [this.#linkEnd(from, kind), this.#linkEnd(to, kind)]
+    if (sender === null || receiver === null || from === to || type === packetTypes.failure || type === packetTypes.broken)
+      return this.#take(peer, message)
+    const lose = (why: string): void => {
+      if (isAnswer) this.#pending.fail(id, 'unreachable', `${sender} ${why}`)
+      else if (type === packetTypes.request) this.fail({ peer, id, from, kind }, to, false, why)
+    }
+    this.#links.pass(sender, receiver, kind, isAnswer, {
+      deliver: () => this.#take(peer, message),
+      lose,
+      cut: lose,
+      break: (why) => {
+        this.#disconnect(to, from, why)
+        if (peer.closed) return
+        peer.writer.addBroken(from, to, why)
+        this.#touch(peer, null)
+      },
+    })
+  }
+
+  /** No request of the first to the second member will be answered, and nothing on its way from there arrives. */
+  #disconnect(index: number, otherIndex: number, why: string): void {
+    const [here, there] = [this.#directory.addressOf(index) ?? '', this.#directory.addressOf(otherIndex) ?? '']
+    this.#links.drain(there, here, why)
+    this.#pending.failWhere((request) => request.cell.boot.index === index && request.toIndex === otherIndex, why)
+  }
+
+  #refuses(cell: ActorCell, to: Address, kind: MessageKind): boolean {
+    if (!this.#links.active) return false
+    const from = this.#linkEnd(cell.boot.index, kind)
+    return from !== null && from !== to && this.#links.refuses(from, to, kind)
+  }
+
+  /** Who a member is to link faults; null: the API itself. */
+  #linkEnd(index: number, kind: MessageKind): Address | null {
+    const address = this.#directory.addressOf(index) ?? null
+    return address !== clusterAddress ? address : isOfClients(kind) ? clientsAddress : null
+  }
+
   #peerOf(index: number): Peer | undefined {
     return this.#routes[index] ?? this.#options.findPeer?.(index)
   }
@@ -169,7 +233,7 @@ export class PostOffice {
   #bound(id: number, pending: PendingRequest, { timeoutMs, signal }: RequestOptions): void {
     const { to } = pending
     if (timeoutMs !== undefined) {
-      pending.alarm = this.#options.clock.alarm(timeoutMs, () =>
+      pending.alarm = pending.cell.faults.alarm(timeoutMs, () =>
         this.#pending.fail(id, 'timed-out', `${to} did not answer within ${timeoutMs} ms`),
       )
     }
@@ -192,6 +256,11 @@ export class PostOffice {
     this.#flushScheduled = true
     atEndOfTurn(this.#flushTurn)
   }
+}
+
+/** What clients send where they have no sockets. */
+function isOfClients(kind: MessageKind): boolean {
+  return kind === 'client.command' || kind === 'client.disconnected'
 }
 
 function notSent(reason: 'unreachable' | 'cancelled', to: Address, message: string): Promise<never> {

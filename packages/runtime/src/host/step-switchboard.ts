@@ -12,6 +12,7 @@ export interface StepBroadcast {
 interface KnownFault {
   readonly fault: StepFault
   readonly struck: Deferred<Address>
+  readonly victims: Set<Address>
   strikes: number
 }
 
@@ -27,7 +28,7 @@ export class StepSwitchboard implements StepControls {
 
   async arm(step: string, action: StepFaultAction, options: StepFaultOptions = {}): Promise<number> {
     const fault: StepFault = { id: ++this.#lastId, step, action, address: options.address ?? null, times: options.times ?? null }
-    this.#faults.set(fault.id, { fault, struck: createDeferred(), strikes: 0 })
+    this.#faults.set(fault.id, { fault, struck: createDeferred(), victims: new Set(), strikes: 0 })
     await this.#broadcast.arm(fault)
     return fault.id
   }
@@ -41,12 +42,21 @@ export class StepSwitchboard implements StepControls {
     return this.#faults.get(id)?.struck.promise ?? Promise.reject(new Error(`no step fault has the id ${id}`))
   }
 
+  victims(id: number): readonly Address[] {
+    return [...(this.#faults.get(id)?.victims ?? [])]
+  }
+
+  strikes(id: number): number {
+    return this.#faults.get(id)?.strikes ?? 0
+  }
+
   /** A host reports that a fault struck one of its members. */
   report(id: number, address: Address): void {
     const known = this.#faults.get(id)
     if (known === undefined) return
     known.strikes++
     known.struck.resolve(address)
+    known.victims.add(address)
     if (known.fault.times !== null && known.strikes >= known.fault.times) void this.#broadcast.disarm(id)
   }
 

@@ -22,11 +22,14 @@ import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { LiveClock } from '../host/live-clock.js'
 import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import type { Peer } from '../host/peer.js'
+import { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
 import { StepSwitchboard } from '../host/step-switchboard.js'
 import { VirtualClock } from '../host/virtual-clock.js'
-import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
+import type { Alarm } from '../host/clock.js'
+import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
+import { AutoAdvance } from './auto-advance.js'
 
-export interface InlineRuntimeOptions {
+export interface InlineRuntimeOptions extends RuntimeHooks {
   readonly roles: Readonly<Record<string, ActorFactory<never>>>
   /** The root of all generators. */
   readonly seed: number | string
@@ -37,6 +40,11 @@ export interface InlineRuntimeOptions {
   readonly stopTimeoutMs?: number
   /** `manual`: alarms and timeouts wait until {@link InlineRuntime.advance} moves the time. Default `real`. */
   readonly clock?: 'real' | 'manual'
+  /**
+   * With a manual clock: time goes on to the next alarm while a client, or the API, waits for an answer and only alarms are left. What
+   * clients wait for on purpose, changes of the topology, does not count. Default true.
+   */
+  readonly autoAdvance?: boolean
   /** Default: TCP. */
   readonly openGateway?: GatewayOpener
 }
@@ -56,12 +64,14 @@ export function createInlineRuntime(options: InlineRuntimeOptions): InlineRuntim
 }
 
 interface InlinePlace {
-  readonly disk: MemoryDisk
+  disk: MemoryDisk
 }
 
 class InlineWorld implements InlineRuntime {
   readonly kind = 'inline'
   readonly steps: StepSwitchboard
+  readonly faults: FaultSwitchboard
+  readonly background = this
   readonly #options: InlineRuntimeOptions
   readonly #directory = new AddressDirectory()
   readonly #hub = new EventHub()
@@ -71,11 +81,20 @@ class InlineWorld implements InlineRuntime {
   readonly #members: MemberTable<InlinePlace>
   readonly #keepAlive = new KeepAlive()
   readonly #manualClock: VirtualClock | null
+  readonly #autoAdvance: AutoAdvance | null
+  /** Calls that move the time, or wait for sockets. */
+  #busyCalls = 0
 
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
     this.#manualClock = options.clock === 'manual' ? new VirtualClock(Date.now()) : null
+    this.#autoAdvance =
+      this.#manualClock === null || options.autoAdvance === false
+        ? null
+        : new AutoAdvance(this.#manualClock, { quiet: () => this.#quiet(), isBusy: () => this.#busyCalls > 0 })
+    const autoAdvance = this.#autoAdvance
     this.#host = new ActorHost({
+      ...(autoAdvance === null ? {} : { onClientWaits: (answer, isGone) => autoAdvance.waitFor(answer, isGone) }),
       hostId: 0,
       directory: this.#directory,
       clock: this.#manualClock ?? new LiveClock(),
@@ -87,6 +106,7 @@ class InlineWorld implements InlineRuntime {
       openGateway: options.openGateway ?? openTcpGateway,
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
       onStepStruck: (id, address) => this.steps.report(id, address),
+      onFaultStruck: (id) => this.faults.report(id),
     })
     const { clock, events, post, steps } = this.#host
     this.#members = new MemberTable(
@@ -94,11 +114,17 @@ class InlineWorld implements InlineRuntime {
       (event) => events.emit(event),
     )
     this.#self = post.createPeer(0, (packet) => post.receive(this.#self, packet))
-    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress)
+    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
+    post.route(this.#outside.boot.index, this.#self)
     this.steps = new StepSwitchboard({
       arm: async (fault) => steps.arm(fault),
       disarm: async (id) => steps.disarm(id),
       heal: async (id) => steps.heal(id),
+    })
+    this.faults = new FaultSwitchboard({
+      apply: async (fault) => this.#host.faults.apply(fault),
+      exhaust: async (id) => this.#host.faults.exhaust(id),
+      heal: async (id) => this.#host.faults.heal(id),
     })
   }
 
@@ -113,12 +139,33 @@ class InlineWorld implements InlineRuntime {
   }
 
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
-    return this.#keepAlive.during(() => this.#host.post.request(this.#outside, to, kind, request, options))
+    return this.#keepAlive.during(() => {
+      const answer = this.#host.post.request(this.#outside, to, kind, request, options)
+      this.#autoAdvance?.waitFor(answer, () => false)
+      return answer
+    })
   }
 
   async crash(address: Address): Promise<void> {
     const cell = this.#host.cell(this.#members.get(address).index)
     if (cell !== undefined) this.#host.crash(cell, null)
+  }
+
+  halt(address: Address): Promise<void> {
+    return this.#keepAlive.during(async () => {
+      const member = this.#members.get(address)
+      const cell = this.#host.cell(member.index)
+      if (cell === undefined || cell.gone) return
+      await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#host.stop(cell))
+      if (cell.gone) return
+      this.#host.drop(cell, new Error(`${address} was stopped`))
+      this.#members.stopped(member)
+    })
+  }
+
+  async replaceDisk(address: Address): Promise<void> {
+    const { place, spec } = this.#members.down(address)
+    place.disk = new MemoryDisk(spec.diskLimitBytes)
   }
 
   restart(address: Address): Promise<MemberInfo> {
@@ -130,6 +177,22 @@ class InlineWorld implements InlineRuntime {
 
   async describe(address: Address): Promise<Record<string, unknown>> {
     return this.#host.describe(this.#members.get(address).index)
+  }
+
+  during<T>(work: Promise<T>): Promise<T> {
+    return this.#keepAlive.during(() => work)
+  }
+
+  alarm(delayMs: number, wake: () => void): Alarm {
+    return this.#host.clock.alarm(delayMs, wake)
+  }
+
+  now(): number {
+    return this.#host.clock.now()
+  }
+
+  emit(event: ClusterEvent): void {
+    this.#host.events.emit(event)
   }
 
   members(): MemberInfo[] {
@@ -147,13 +210,18 @@ class InlineWorld implements InlineRuntime {
   async advance(durationMs: number): Promise<void> {
     const clock = this.#manualClock
     if (clock === null) throw new Error("only a manual clock can be advanced: create the runtime with clock: 'manual'")
+    this.#busyCalls++
     const untilMicros = clock.nowMicros + Math.round(durationMs * 1000)
-    await this.#quiet()
-    while (clock.nextMicros() <= untilMicros) {
-      clock.step()
+    try {
       await this.#quiet()
+      while (clock.nextMicros() <= untilMicros) {
+        clock.step()
+        await this.#quiet()
+      }
+      clock.skipTo(untilMicros)
+    } finally {
+      this.#busyCalls--
     }
-    clock.skipTo(untilMicros)
   }
 
   stop(): Promise<void> {
@@ -182,7 +250,8 @@ class InlineWorld implements InlineRuntime {
       this.#host.post.route(member.index, this.#self)
       return this.#host.adopt(memberBoot(member), member.place.disk)
     })
-    return settleAll(
+    this.#busyCalls++
+    const begun = settleAll(
       members.map(async (member, i) => {
         const cell = cells[i]!
         await this.#host.begin(cell, () => this.#options.roles[member.spec.role]!)
@@ -190,5 +259,6 @@ class InlineWorld implements InlineRuntime {
         return memberInfo(member)
       }),
     )
+    return begun.finally(() => this.#busyCalls--)
   }
 }

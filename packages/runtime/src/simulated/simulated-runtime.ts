@@ -2,10 +2,8 @@ import {
   AddressDirectory,
   clusterAddress,
   createRandom,
-  type ActorFactory,
   type Address,
   type ClusterEvent,
-  type LogLevel,
   type MessageKind,
   type Random,
   type ReplyOf,
@@ -18,40 +16,19 @@ import { ActorHost } from '../host/actor-host.js'
 import { EventHub } from '../host/event-hub.js'
 import { EventSink } from '../host/event-sink.js'
 import { settleAll } from '../host/keep-alive.js'
-import { defaultLimits, type HostLimits } from '../host/limits.js'
+import { defaultLimits } from '../host/limits.js'
 import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
+import { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
 import { StepSwitchboard } from '../host/step-switchboard.js'
 import { VirtualClock } from '../host/virtual-clock.js'
+import type { Alarm } from '../host/clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { Driver } from './driver.js'
-import { defaultLatency, type LatencyOption } from './latency.js'
+import { defaultLatency } from './latency.js'
 import { Network, type NetworkNode } from './network.js'
+import type { SimulatedRuntimeOptions } from './simulated-runtime-options.js'
+import { SimulationFailedError } from './simulation-failed-error.js'
 import { TraceHash } from './trace-hash.js'
-
-export interface SimulatedRuntimeOptions {
-  readonly roles: Readonly<Record<string, ActorFactory<never>>>
-  /** Everything that happens is a function of it, and of what is asked from outside. */
-  readonly seed: number | string
-  /** Default: 200 to 1000 microseconds everywhere. */
-  readonly latency?: LatencyOption
-  readonly limits?: Partial<HostLimits>
-  /** Lower lines are dropped. Default `info`. */
-  readonly logLevel?: LogLevel
-}
-
-/** The end of a simulation by a broken invariant: an exception left a handler. `cause` is that exception. */
-export class SimulationFailedError extends Error {
-  readonly seed: number | string
-  readonly member: Address
-  readonly atMs: number
-  constructor(seed: number | string, member: Address, atMs: number, cause: Error) {
-    super(`seed ${seed}: ${member} failed at ${new Date(atMs).toISOString()}: ${cause.message}`, { cause })
-    this.name = 'SimulationFailedError'
-    this.seed = seed
-    this.member = member
-    this.atMs = atMs
-  }
-}
 
 /**
  * Time passes only while somebody waits: in `advance`, `runUntilIdle`, or until `start`, `restart`, `request` or `stop`
@@ -68,6 +45,12 @@ export interface SimulatedRuntime extends Runtime {
   runUntilIdle(options?: { readonly maxVirtualMs?: number }): Promise<boolean>
   /** Breaks the connection between two members, as a network does: what is on its way is lost, requests without an answer fail. */
   sever(one: Address, other: Address): void
+  /**
+   * Asks a member past the network: nothing is sent, no time passes, and the trace does not know of it. Only for kinds that change nothing and
+   * are answered without asking others.
+   * @throws Error when the member is not running
+   */
+  peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>>
   /** Stands for all that happened so far: times, members, bytes. Equal seeds and equal requests from outside give equal hashes. */
   traceHash(): string
 }
@@ -78,7 +61,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Simula
 }
 
 interface SimulatedPlace {
-  readonly disk: MemoryDisk
+  disk: MemoryDisk
 }
 
 /** 2026-01-01T00:00:00Z: where every simulation begins. */
@@ -89,6 +72,8 @@ class Simulation implements SimulatedRuntime {
   readonly kind = 'simulated'
   readonly seed: number | string
   readonly steps: StepSwitchboard
+  readonly faults: FaultSwitchboard
+  readonly background: Runtime['background']
   readonly #options: SimulatedRuntimeOptions
   readonly #random: Random
   readonly #directory = new AddressDirectory()
@@ -118,20 +103,35 @@ class Simulation implements SimulatedRuntime {
       disarm: async (id) => hosts().forEach(({ steps }) => steps.disarm(id)),
       heal: async (id) => hosts().forEach(({ steps }) => steps.heal(id)),
     })
+    this.faults = new FaultSwitchboard({
+      apply: async (fault) => hosts().forEach((host) => host.faults.apply(fault)),
+      exhaust: async (id) => hosts().forEach((host) => host.faults.exhaust(id)),
+      heal: async (id) => hosts().forEach((host) => host.faults.heal(id)),
+    })
+    this.background = {
+      request: (...args) => this.#request(...args),
+      halt: (address) => this.#halt(address),
+      restart: (address) => this.#restart(address),
+    }
     const { host, index } = this.#join(clusterAddress)
-    this.#outside = { host, cell: host.adoptSender(index, clusterAddress) }
+    this.#outside = { host, cell: host.adoptSender(index, clusterAddress, options.outside ?? null) }
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
-    return this.#begin(
-      specs.map((spec) => this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) })),
+    const members = specs.map((spec) =>
+      this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
     )
+    return this.#driver.during(this.#begin(members), () => this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`))
   }
 
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    return this.#driver.during(this.#request(to, kind, request, options), () => this.#stuck(`${to} has not answered ${kind}`))
+  }
+
+  #request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
     const { host, cell } = this.#outside
-    return this.#driver.during(host.post.request(cell, to, kind, request, options), () => this.#stuck(`${to} has not answered ${kind}`))
+    return host.post.request(cell, to, kind, request, options)
   }
 
   async crash(address: Address): Promise<void> {
@@ -140,15 +140,59 @@ class Simulation implements SimulatedRuntime {
     if (cell !== undefined) this.#network.node(index)!.host.crash(cell, null)
   }
 
+  halt(address: Address): Promise<void> {
+    return this.#driver.during(this.#halt(address), () => this.#stuck(`${address} has not stopped`))
+  }
+
+  async #halt(address: Address): Promise<void> {
+    const member = this.#members.get(address)
+    const node = this.#network.node(member.index)
+    const cell = node?.host.cell(member.index)
+    if (node === undefined || cell === undefined) return
+    const timeout = new Promise<void>((resolve) => this.#clock.alarm(stopWithinMs, resolve))
+    await Promise.race([node.host.stop(cell), timeout])
+    if (cell.gone) return
+    node.host.drop(cell, new Error(`${address} was stopped`))
+    this.#leave(member.index)
+    this.#members.stopped(member)
+  }
+
+  async replaceDisk(address: Address): Promise<void> {
+    const { place, spec } = this.#members.down(address)
+    place.disk = new MemoryDisk(spec.diskLimitBytes)
+  }
+
   async restart(address: Address): Promise<MemberInfo> {
+    return this.#driver.during(this.#restart(address), () => this.#stuck(`${address} cannot start`))
+  }
+
+  async #restart(address: Address): Promise<MemberInfo> {
     const [info] = await this.#begin([this.#members.restarting(address)])
     return info!
+  }
+
+  during<T>(work: Promise<T>): Promise<T> {
+    return this.#driver.during(work, () => this.#stuck('what was asked for has not been done'))
+  }
+
+  alarm(delayMs: number, wake: () => void): Alarm {
+    return this.#clock.alarm(delayMs, wake)
+  }
+
+  emit(event: ClusterEvent): void {
+    this.#events.emit(event)
   }
 
   async describe(address: Address): Promise<Record<string, unknown>> {
     const { index, state } = this.#members.get(address)
     if (state !== 'running') throw new Error(`${address} is ${state}`)
     return this.#network.node(index)!.host.describe(index)
+  }
+
+  async peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    const { index, state } = this.#members.get(to)
+    if (state !== 'running') throw new Error(`${to} is ${state}`)
+    return this.#network.node(index)!.host.peek(index, kind, request) as Promise<ReplyOf<K>>
   }
 
   members(): MemberInfo[] {
@@ -205,14 +249,13 @@ class Simulation implements SimulatedRuntime {
       const { host } = this.#join(member.spec.address)
       return { member, host, cell: host.adopt(memberBoot(member), member.place.disk) }
     })
-    const begun = settleAll(
+    return settleAll(
       places.map(async ({ member, host, cell }) => {
         await host.begin(cell, () => this.#options.roles[member.spec.role]!)
         this.#members.started(member, cell.endpoint, 0)
         return memberInfo(member)
       }),
     )
-    return this.#driver.during(begun, () => this.#stuck(`${members.map(({ spec }) => spec.address).join(', ')} cannot start`))
   }
 
   /** A machine of its own for this incarnation. */
@@ -231,6 +274,7 @@ class Simulation implements SimulatedRuntime {
       openGateway: null,
       onCrash: (cell, error) => this.#crashed(cell, error),
       onStepStruck: (id, struck) => this.steps.report(id, struck),
+      onFaultStruck: (id) => this.faults.report(id),
       onWake: (_, timer) => {
         this.#trace.addInteger(this.#clock.nowMicros)
         this.#trace.addInteger(index)
@@ -239,6 +283,7 @@ class Simulation implements SimulatedRuntime {
     })
     const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false, silenced: false }
     for (const fault of this.steps.armed()) host.steps.arm(fault)
+    for (const fault of this.faults.applied()) host.faults.apply(fault)
     this.#network.join(node)
     return node
   }

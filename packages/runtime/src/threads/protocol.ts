@@ -4,6 +4,7 @@ import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
 import type { SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
 import type { HostLimits } from '../host/limits.js'
+import type { HostFault } from '../host/faults/host-fault.js'
 import type { StepFault } from '../host/step-faults.js'
 
 /** A member and where it runs. */
@@ -27,7 +28,8 @@ export interface HostBoot {
   readonly limits: HostLimits
   readonly logLevel: LogLevel
   readonly watched: readonly ClusterEvent['type'][]
-  readonly faults: readonly StepFault[]
+  readonly steps: readonly StepFault[]
+  readonly faults: readonly HostFault[]
   readonly links: readonly { readonly hostId: number; readonly port: MessagePort }[]
   readonly introductions: readonly Introduction[]
   readonly members: readonly HostedMember[]
@@ -43,12 +45,17 @@ export interface HostCommands {
   begin(index: number): Promise<string>
   /** Ends a member without warning. */
   kill(index: number): void
+  /** The orderly end of one member, which serves its peers until it is killed. */
+  halt(index: number): Promise<void>
   /** The orderly end of all members; they serve their peers until the worker is terminated. */
   stop(): Promise<void>
   describe(index: number): Record<string, unknown>
   arm(fault: StepFault): void
   disarm(faultId: number): void
   heal(faultId: number): void
+  applyFault(fault: HostFault): void
+  exhaustFault(faultId: number): void
+  healFault(faultId: number): void
   watch(types: readonly ClusterEvent['type'][]): void
 }
 
@@ -70,4 +77,5 @@ export type HostAnswer =
 export type HostReport =
   | { readonly type: 'crashed'; readonly index: number; readonly incarnation: number; readonly error: PortableError | null }
   | { readonly type: 'struck'; readonly faultId: number; readonly address: Address }
+  | { readonly type: 'fault-struck'; readonly faultId: number }
   | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

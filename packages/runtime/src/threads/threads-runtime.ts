@@ -4,7 +4,6 @@ import {
   createRandom,
   type Address,
   type ClusterEvent,
-  type LogLevel,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
@@ -20,27 +19,19 @@ import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { LiveClock } from '../host/live-clock.js'
 import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import type { Peer } from '../host/peer.js'
-import { StepSwitchboard } from '../host/step-switchboard.js'
+import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
+import type { StepSwitchboard } from '../host/step-switchboard.js'
+import type { Alarm } from '../host/clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
-import { sharedHostCount, type HostsOption } from './layout.js'
+import { sharedHostCount } from './layout.js'
 import { attachLink } from './link.js'
-import type { HostCommandName, HostCommands, HostReport } from './protocol.js'
+import type { HostReport } from './protocol.js'
 import { fromPortable } from './portable-error.js'
 import { RemoteHost } from './remote-host.js'
+import { faultSwitchboard, stepSwitchboard } from './switchboards.js'
+import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
+import { WorkerFleet } from './worker-fleet.js'
 import { connect, introductionOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
-
-export interface ThreadsRuntimeOptions {
-  /** A module that calls `runWorkerHost`. */
-  readonly workerEntry: URL
-  readonly hosts?: HostsOption
-  /** The root of all generators. */
-  readonly seed: number | string
-  readonly limits?: Partial<HostLimits>
-  /** Lower lines are dropped. Default `info`. */
-  readonly logLevel?: LogLevel
-  /** How long the actors may take for their orderly end. Default 10,000. */
-  readonly stopTimeoutMs?: number
-}
 
 /** Actors on worker threads with direct channels between them; the caller's thread only supervises. */
 export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
@@ -50,6 +41,8 @@ export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
 class ThreadsRuntime implements Runtime {
   readonly kind = 'threads'
   readonly steps: StepSwitchboard
+  readonly faults: FaultSwitchboard
+  readonly background = this
   readonly #options: ThreadsRuntimeOptions
   readonly #limits: HostLimits
   readonly #directory = new AddressDirectory()
@@ -57,10 +50,9 @@ class ThreadsRuntime implements Runtime {
   readonly #host: ActorHost
   readonly #outside: ActorCell
   readonly #members: MemberTable<ThreadsPlace>
-  readonly #workers = new Set<WorkerPlace>()
+  readonly #fleet = new WorkerFleet()
   readonly #peers = new Map<number, Peer>()
   #watched: readonly EventType[] = defaultWatched
-  #lastHostId = mainHostId
   #stopped = false
 
   constructor(options: ThreadsRuntimeOptions) {
@@ -78,18 +70,16 @@ class ThreadsRuntime implements Runtime {
       openGateway: null,
       onCrash: () => {},
       onStepStruck: () => {},
+      onFaultStruck: (id) => this.faults.report(id),
     })
     const { clock, events } = this.#host
     this.#members = new MemberTable(
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress)
-    this.steps = new StepSwitchboard({
-      arm: (fault) => this.#broadcast('arm', [fault]),
-      disarm: (id) => this.#broadcast('disarm', [id]),
-      heal: (id) => this.#broadcast('heal', [id]),
-    })
+    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
+    this.steps = stepSwitchboard(this.#fleet)
+    this.faults = faultSwitchboard(this.#fleet, this.#host)
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
@@ -110,7 +100,19 @@ class ThreadsRuntime implements Runtime {
   async crash(address: Address): Promise<void> {
     const member = this.#members.get(address)
     if (member.state !== 'running' && member.state !== 'starting') return
-    await this.#goesDown(member, null)
+    await this.#crashes(member, null)
+  }
+
+  async halt(address: Address): Promise<void> {
+    const member = this.#members.get(address)
+    if (member.state !== 'running') return
+    await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]))
+    if (this.#members.get(address).state === 'running') await this.#goesDown(member, () => this.#members.stopped(member))
+  }
+
+  async replaceDisk(address: Address): Promise<void> {
+    const { place, spec } = this.#members.down(address)
+    place.disk = createSharedDisk(spec.diskLimitBytes)
   }
 
   async restart(address: Address): Promise<MemberInfo> {
@@ -128,6 +130,22 @@ class ThreadsRuntime implements Runtime {
     return member.place.host!.remote.call('describe', [member.index])
   }
 
+  during<T>(work: Promise<T>): Promise<T> {
+    return work
+  }
+
+  alarm(delayMs: number, wake: () => void): Alarm {
+    return this.#host.clock.alarm(delayMs, wake)
+  }
+
+  now(): number {
+    return this.#host.clock.now()
+  }
+
+  emit(event: ClusterEvent): void {
+    this.#host.events.emit(event)
+  }
+
   members(): MemberInfo[] {
     return this.#members.infos()
   }
@@ -139,13 +157,13 @@ class ThreadsRuntime implements Runtime {
   watch(types: readonly EventType[]): void {
     this.#watched = types
     this.#host.events.watch(types)
-    void this.#broadcast('watch', [types])
+    void this.#fleet.broadcast('watch', [types])
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    const workers = [...this.#workers]
-    await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#broadcast('stop', []))
+    const workers = [...this.#fleet.workers]
+    await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#fleet.broadcast('stop', []))
     await Promise.all(workers.map((worker) => this.#terminate(worker)))
     for (const member of this.#members.all()) {
       if (member.state === 'running' || member.state === 'starting') this.#members.stopped(member)
@@ -158,13 +176,13 @@ class ThreadsRuntime implements Runtime {
     const fresh: WorkerPlace[] = []
     const adopted: Member<ThreadsPlace>[] = []
     for (const member of members) {
-      const worker = this.#placeFor(member, sharing, fresh)
+      const worker = this.#fleet.placeFor(member, sharing, fresh)
       member.place.host?.members.delete(member)
       member.place.host = worker
       worker.members.add(member)
       if (!fresh.includes(worker)) adopted.push(member)
     }
-    const elders = [...this.#workers]
+    const elders = [...this.#fleet.workers]
     const greetings = this.#spawn(fresh, elders)
     for (const member of adopted)
       greetings.push(member.place.host!.remote.call('adopt', [{ boot: memberBoot(member), disk: member.place.disk }]))
@@ -172,24 +190,6 @@ class ThreadsRuntime implements Runtime {
     await Promise.allSettled(greetings)
     const introductions = members.map((member) => introductionOf(member))
     await Promise.allSettled(elders.map(({ remote }) => remote.call('introduce', [introductions])))
-  }
-
-  #placeFor(member: Member<ThreadsPlace>, sharing: number | null, fresh: WorkerPlace[]): WorkerPlace {
-    const { host } = member.place
-    if (host !== null && !host.over) return host
-    const sharers = sharing === null ? [] : [...this.#workers, ...fresh].filter((worker) => worker.sharing !== null && !worker.over)
-    if (sharing !== null && sharers.length >= sharing)
-      return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
-    // The worker itself is made once all places are known: each needs channels to all others.
-    const worker = {
-      hostId: ++this.#lastHostId,
-      sharing,
-      members: new Set<Member<ThreadsPlace>>(),
-      over: false,
-      ended: false,
-    } as WorkerPlace
-    fresh.push(worker)
-    return worker
   }
 
   /** Starts the workers at once, with channels among them, to the elder ones and to this thread. */
@@ -211,13 +211,14 @@ class ThreadsRuntime implements Runtime {
         limits: this.#limits,
         logLevel: this.#options.logLevel ?? 'info',
         watched: this.#watched,
-        faults: this.steps.armed(),
+        steps: this.steps.armed(),
+        faults: this.faults.applied(),
         links: links.get(worker)!,
         introductions,
         members: [...worker.members].map((member) => ({ boot: memberBoot(member), disk: member.place.disk })),
       }
       worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#hear(worker, report))
-      this.#workers.add(worker)
+      this.#fleet.workers.add(worker)
       void worker.remote.exited.then((error) => this.#ended(worker, error))
     }
     return greetings
@@ -244,19 +245,27 @@ class ThreadsRuntime implements Runtime {
       case 'struck':
         this.steps.report(report.faultId, report.address)
         break
+      case 'fault-struck':
+        this.faults.report(report.faultId)
+        break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)
-        if (member !== undefined && member.state !== 'crashed' && member.incarnation === report.incarnation)
-          void this.#goesDown(member, report.error === null ? null : fromPortable(report.error))
+        const isUp = member?.state === 'running' || member?.state === 'starting'
+        if (member !== undefined && isUp && member.incarnation === report.incarnation)
+          void this.#crashes(member, report.error === null ? null : fromPortable(report.error))
       }
     }
   }
 
-  /** A member is down: nobody may wait for it any longer, and a worker that was only there for it ends. */
-  async #goesDown(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
-    const worker = member.place.host!
+  #crashes(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
     member.place.error = error
-    this.#members.crashed(member, error)
+    return this.#goesDown(member, () => this.#members.crashed(member, error))
+  }
+
+  /** A member is down: nobody may wait for it any longer, and a worker that was only there for it ends. */
+  async #goesDown(member: Member<ThreadsPlace>, report: () => void): Promise<void> {
+    const worker = member.place.host!
+    report()
     this.#route(member)
     const ends: Promise<unknown>[] = []
     if (worker.members.size === 1) {
@@ -264,7 +273,7 @@ class ThreadsRuntime implements Runtime {
     } else {
       ends.push(worker.remote.call('kill', [member.index]))
     }
-    ends.push(this.#broadcast('introduce', [[introductionOf(member)]]))
+    ends.push(this.#fleet.broadcast('introduce', [[introductionOf(member)]]))
     await Promise.allSettled(ends)
   }
 
@@ -283,14 +292,14 @@ class ThreadsRuntime implements Runtime {
       member.place.error = error
       this.#members.crashed(member, error)
       this.#route(member)
-      void this.#broadcast('introduce', [[introductionOf(member)]])
+      void this.#fleet.broadcast('introduce', [[introductionOf(member)]])
     }
   }
 
   /** Nothing is sent to that worker any more. */
   #leave(worker: WorkerPlace): void {
     worker.over = true
-    this.#workers.delete(worker)
+    this.#fleet.workers.delete(worker)
     const peer = this.#peers.get(worker.hostId)
     this.#peers.delete(worker.hostId)
     if (peer !== undefined) this.#host.post.closePeer(peer)
@@ -301,10 +310,5 @@ class ThreadsRuntime implements Runtime {
     const peer = hostId === null ? undefined : this.#peers.get(hostId)
     if (peer === undefined) this.#host.post.unroute(member.index)
     else this.#host.post.route(member.index, peer)
-  }
-
-  // A worker that ends meanwhile does not matter: whoever knows of its end acts on it.
-  async #broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
-    await Promise.allSettled([...this.#workers].map(({ remote }) => remote.call(command, args)))
   }
 }

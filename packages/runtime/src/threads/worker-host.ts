@@ -53,11 +53,13 @@ class WorkerHost implements HostCommands {
       onCrash: ({ boot: { index, incarnation } }, error) =>
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
+      onFaultStruck: (faultId) => this.#report({ type: 'fault-struck', faultId }),
     })
     const self: Peer = this.#host.post.createPeer(boot.hostId, (packet) => this.#host.post.receive(self, packet))
     this.#peers.set(boot.hostId, self)
     this.watch(boot.watched)
-    for (const fault of boot.faults) this.arm(fault)
+    for (const fault of boot.steps) this.arm(fault)
+    for (const fault of boot.faults) this.applyFault(fault)
     for (const member of boot.members) this.adopt(member)
     for (const { hostId, port } of boot.links) this.link(hostId, port)
     this.introduce(boot.introductions)
@@ -100,6 +102,11 @@ class WorkerHost implements HostCommands {
     if (cell !== undefined) this.#host.crash(cell, null)
   }
 
+  async halt(index: number): Promise<void> {
+    const cell = this.#host.cell(index)
+    if (cell !== undefined) await this.#host.stop(cell)
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#host.cells().map((cell) => this.#host.stop(cell)))
   }
@@ -118,6 +125,18 @@ class WorkerHost implements HostCommands {
 
   heal(faultId: number): void {
     this.#host.steps.heal(faultId)
+  }
+
+  applyFault(...args: Parameters<HostCommands['applyFault']>): void {
+    this.#host.faults.apply(...args)
+  }
+
+  exhaustFault(faultId: number): void {
+    this.#host.faults.exhaust(faultId)
+  }
+
+  healFault(faultId: number): void {
+    this.#host.faults.heal(faultId)
   }
 
   watch(types: readonly ClusterEvent['type'][]): void {

@@ -9,7 +9,7 @@ export const mainHostId = 0
 
 /** What the supervisor keeps for a member. */
 export interface ThreadsPlace {
-  readonly disk: SharedDiskBuffers
+  disk: SharedDiskBuffers
   /** The worker it runs on, or ran on last. */
   host: WorkerPlace | null
   /** What it crashed of last. */

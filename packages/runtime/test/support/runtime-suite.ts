@@ -145,7 +145,7 @@ export function runtimeSuite(world: World): void {
     await runtime.restart('a')
     test.equal(await ask(runtime, 'a', 'sum'), 12, 'from checkpoint and log')
     test.same(await runtime.describe('a'), { sum: 12 })
-    await test.rejects(runtime.restart('a'), /only a crashed member/)
+    await test.rejects(runtime.restart('a'), /only a crashed or stopped member/)
   })
 
   check(

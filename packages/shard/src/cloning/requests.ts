@@ -10,7 +10,10 @@ export interface RepeatedRequest {
   readonly signal?: AbortSignal
 }
 
-/** Sends a request that does no harm when it comes twice; again when no answer comes in time. @throws RequestFailedError */
+/** Pause before a member is asked again that could not be reached: a connection that broke is soon there again. */
+const retryPauseMs = 50
+
+/** Sends a request that does no harm when it comes twice; again when no answer comes. @throws RequestFailedError */
 export async function askAgain<K extends MessageKind>(
   context: ActorContext,
   member: string,
@@ -22,7 +25,8 @@ export async function askAgain<K extends MessageKind>(
     try {
       return await context.request(member, kind, request, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
     } catch (error) {
-      if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out' || attempt >= attemptsMax) throw error
+      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled' || attempt >= attemptsMax) throw error
+      if (error.reason !== 'timed-out') await context.sleep(retryPauseMs, signal)
     }
   }
 }

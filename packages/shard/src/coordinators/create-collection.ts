@@ -15,13 +15,29 @@ export async function createShardedCollection(
   parts: ShardParts,
   { ns, body, databaseVersion }: RequestOf<'shard.create-sharded-collection'>,
 ): Promise<ReplyOf<'shard.create-sharded-collection'>> {
+  const { node, state } = parts
+  const { address } = node.context
+  await raiseStaleDatabase(state, address, ns, databaseVersion)
+  return shardHere(parts, { ns, body, primary: address })
+}
+
+/** @param request `primary`: this shard, or the one that has asked for it because the collection is here */
+export function shardHere(
+  parts: ShardParts,
+  { ns, body, primary }: RequestOf<'shard.shard-collection-here'>,
+): Promise<ReplyOf<'shard.shard-collection-here'>> {
   const { node, state, critical } = parts
   const { context, behaviours } = node
-  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const plan = await planShardCollection(parts, ns, body)
     if ('sharded' in plan) return { uuid: plan.sharded.uuid, error: null }
-    const { collection, request, index, chunks, isEmpty } = plan
+    if ('elsewhere' in plan) {
+      const { uuid, error } = await context.request(plan.elsewhere, 'shard.shard-collection-here', { ns, body, primary })
+      raiseError(error)
+      await state.refreshCollection(ns)
+      return { uuid, error: null }
+    }
+    const { collection, request, index, chunks, isEmpty, wasTracked } = plan
     const { shardKey, unique } = request
     await context.reach('shard.create-collection.validated', { ns })
     const uuid = collection?.uuid ?? uuidV4(context.random)
@@ -31,7 +47,7 @@ export async function createShardedCollection(
     if (index !== null) buildIndex(node, local, index)
     await node.flush()
     const created = node.collection(ns)!
-    const others = [...new Set(chunks.map(([, , shard]) => shard))].filter((shard) => shard !== context.address).sort()
+    const others = [...new Set([primary, ...chunks.map(([, , shard]) => shard)])].filter((shard) => shard !== context.address).sort()
     const indexes = created.indexes().map((each) => each.spec)
     const replies = await forEachShard(others, (shard) =>
       context.request(shard, 'shard.create-local-collection', { ns, uuid, options: created.options, indexes }),
@@ -45,6 +61,7 @@ export async function createShardedCollection(
       unique,
       defaultCollation: created.defaultCollation,
       chunks,
+      wasTracked,
     })
     raiseError(committed.error)
     const placement = await state.refreshCollection(ns)

@@ -3,14 +3,11 @@
  * done its part, however long one of them is away, and after a restart of the coordinator. Server: sharding_ddl_coordinator.cpp
  * (RecoverableShardingDDLCoordinator), sharding_ddl_coordinator_service.cpp.
  */
-import { RequestFailedError, StepFailedError } from '@shardlab/actor'
+import { RequestFailedError } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { ShardParts } from '../shard-parts.js'
 import { DdlRecords, type DdlRecord } from './ddl-records.js'
-
-/** Pause before a member that has not answered is asked again. */
-const retryPauseMs = 500
 
 /** How an operation is carried on after a restart, by its kind: in which critical sections, and what is done there. */
 export interface DdlRecovery<R extends DdlRecord = DdlRecord> {
@@ -22,12 +19,10 @@ export type DdlRecoveries = { readonly [O in DdlRecord['operation']]: DdlRecover
 
 export class DdlCoordinators {
   readonly records: DdlRecords
-  readonly #node: StorageNode
   /** Those that clients wait for, by what was asked for. */
   readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(node: StorageNode) {
-    this.#node = node
     this.records = new DdlRecords(node)
   }
 
@@ -38,19 +33,6 @@ export class DdlCoordinators {
     const started = work().finally(() => this.#running.delete(key))
     this.#running.set(key, started)
     return started
-  }
-
-  /** Repeats the work until nobody is in its way. @throws RequestFailedError only when this member shuts down; other errors of the work */
-  async untilDone<T>(work: () => Promise<T>): Promise<T> {
-    const { context, stopping } = this.#node
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!isPassing(error)) throw error
-      }
-      await context.sleep(retryPauseMs, stopping.signal)
-    }
   }
 
   /** After a restart, before anybody can touch what an earlier life has begun to change. */
@@ -65,10 +47,4 @@ export class DdlCoordinators {
       })
     }
   }
-}
-
-/** Does it say that a member is away, or that a fault has broken something off? */
-function isPassing(error: unknown): boolean {
-  if (error instanceof RequestFailedError) return error.reason !== 'cancelled'
-  return error instanceof StepFailedError || (error instanceof CommandError && error.code === 133)
 }

@@ -4,7 +4,7 @@
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
-import { dropLocalDatabase, dropLocalNamespace, expectUuid, raiseError } from '@shardlab/node'
+import { dropLocalDatabase, dropLocalNamespace, expectUuid, raiseError, untilDone } from '@shardlab/node'
 import { parseDatabase } from '../metadata/placement-state.js'
 import { forgetSampling } from '../query-analysis/forget-sampling.js'
 import { logChange } from './log-change.js'
@@ -51,7 +51,7 @@ async function carryOnDrop(parts: ShardParts, record: DropCollectionRecord): Pro
   const { context } = node
   const { ns, sharded } = record
   if (sharded) {
-    await ddl.untilDone(async () => {
+    await untilDone(node, async () => {
       raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
       await context.reach('shard.drop-collection.committed', { ns })
     })
@@ -60,7 +60,7 @@ async function carryOnDrop(parts: ShardParts, record: DropCollectionRecord): Pro
   await node.flush()
   state.forgetCollection(ns)
   // Copies are also on shards without chunks, and where a database has had its primary shard before.
-  await ddl.untilDone(async () => {
+  await untilDone(node, async () => {
     await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
     if (sharded) await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
   })
@@ -93,7 +93,7 @@ async function carryOnDropDatabase(parts: ShardParts, record: DropDatabaseRecord
   const { node, state, ddl } = parts
   const { context } = node
   const { ns: db, uuid } = record
-  await ddl.untilDone(async () => {
+  await untilDone(node, async () => {
     const { database } = await context.request(configAddress, 'config.get-database', { db })
     if (database === null || parseDatabase(database).version[0] !== uuid) return
     raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
@@ -106,7 +106,7 @@ async function carryOnDropDatabase(parts: ShardParts, record: DropDatabaseRecord
     await context.reach('shard.drop-database.committed', { db })
   })
   state.forgetDatabase(db)
-  await ddl.untilDone(() => logChange(context, 'dropDatabase', db, new DocumentWriter().finish()))
+  await untilDone(node, () => logChange(context, 'dropDatabase', db, new DocumentWriter().finish()))
   await ddl.records.finish(record)
 }
 

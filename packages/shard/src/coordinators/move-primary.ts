@@ -6,16 +6,13 @@
  */
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { dropLocalCollection, raiseError } from '@shardlab/node'
+import { dropLocalCollection, raiseError, untilDone } from '@shardlab/node'
 import { parseDatabase } from '../metadata/placement-state.js'
 import type { ShardParts } from '../shard-parts.js'
 import { copyCollection, createEmptyCopy } from './copy-collection.js'
 import { logChange } from './log-change.js'
 import { beginMovePrimary, finishMovePrimary, movePrimaryRecords, type MovePrimaryRecord } from './move-primary-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
-
-/** Pause before the config server is asked again whether a commit was made. */
-const commitRetryPauseMs = 500
 
 export async function movePrimary(
   parts: ShardParts,
@@ -79,19 +76,12 @@ async function copyAndCommit(
 
 /** Until it is known whether the commit was made nobody may touch the database. @throws CommandError of the config server: it was not made */
 async function commit(
-  { node: { context } }: ShardParts,
+  { node }: ShardParts,
   { db, to }: MovePrimaryRecord,
   databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
 ): Promise<void> {
-  for (;;) {
-    try {
-      raiseError((await context.request(configAddress, 'config.commit-move-primary', { db, to, databaseVersion })).error)
-      return
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-      await context.sleep(commitRetryPauseMs)
-    }
-  }
+  const request = { db, to, databaseVersion }
+  raiseError((await untilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request))).error)
 }
 
 /** {@link StorageNode.flush} follows. */

@@ -27,7 +27,7 @@ async function refineShardKey(
   return critical.hold(ns, async () => {
     expectUuid(node, ns, collectionUuid)
     const placement = await state.refreshCollection(ns)
-    if (placement === null)
+    if (placement === null || placement.isUnsplittable)
       throw new CommandError(
         'NamespaceNotSharded',
         behaviours.shardCollectionIsCheckedBy === 'primary-shard'
@@ -71,10 +71,9 @@ function checkShardKeyIndex(
   const reasons = { text: '' }
   const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
   if (hasShardKeyIndex({ behaviours, collection: node.collection(ns), ns, shardKey, unique }, reasons)) return { error: null }
-  throw new CommandError(
-    'InvalidOptions',
-    behaviours.shardKeyIndexErrorsGiveReasons
-      ? `Please create an index that starts with the proposed shard key before refining the collection's shard key. ${reasons.text}`
-      : 'Please create an index that starts with the proposed shard key before refining the shard key of the collection',
-  )
+  const please = 'Please create an index that starts with the proposed shard key before'
+  if (!behaviours.shardKeyIndexErrorsGiveReasons)
+    throw new CommandError('InvalidOptions', `${please} refining the shard key of the collection`)
+  const what = behaviours.refineErrorsSpeakOfSharding ? 'sharding the collection' : "refining the collection's shard key"
+  throw new CommandError('InvalidOptions', `${please} ${what}. ${reasons.text}`)
 }

@@ -14,6 +14,7 @@ import {
   renameLocalCollection,
   splitNamespace,
   type StorageNode,
+  untilDone,
 } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { logChange } from './log-change.js'
@@ -78,7 +79,7 @@ async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord):
   const { context } = node
   const { ns, to, uuid, sharded, targetSharded } = record
   try {
-    await ddl.untilDone(async () => {
+    await untilDone(node, async () => {
       if (sharded) raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid })).error)
       else if (targetSharded) raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
       await context.reach('shard.rename-collection.committed', { ns, to })
@@ -93,7 +94,7 @@ async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord):
   await node.flush()
   state.forgetCollection(ns)
   state.forgetCollection(to)
-  await ddl.untilDone(async () => {
+  await untilDone(node, async () => {
     if (sharded || targetSharded)
       await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }))
     if (sharded) await logChange(context, 'renameCollection.end', to, namesOf({ ns, to }))
@@ -120,7 +121,7 @@ async function checkPreconditions(
     if (source !== null) throw new CommandError(13138, "You can't rename a sharded collection")
     if (target !== null) throw new CommandError(13139, "You can't rename to a sharded collection")
   }
-  if (source !== null) checkShardedNamespace(to, 'Namespace of target collection')
+  if (source !== null && !source.isUnsplittable) checkShardedNamespace(to, 'Namespace of target collection')
   if (source !== null && !sameDatabase) {
     throw new CommandError('CommandFailed', `Source and destination collections must be on the same database because ${ns} is sharded.`)
   }

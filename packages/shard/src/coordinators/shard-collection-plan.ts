@@ -21,25 +21,30 @@ export interface ShardCollectionPlan {
   /** The specification of the index that is to be made, or null. */
   readonly index: Uint8Array | null
   readonly chunks: ReturnType<typeof initialChunks>
+  /** Does the catalog have the collection, not sharded? */
+  readonly wasTracked: boolean
 }
 
 /**
- * Checks in the order of the emulated version; changes nothing. `sharded`: the collection is, with the same options.
+ * Checks in the order of the emulated version; changes nothing. `sharded`: the collection is, with the same options. `elsewhere`: it is not, and
+ * another shard has it.
  * @throws CommandError 20, 23, 72, 166, 2 and more; under 2.6 without codes
  */
 export async function planShardCollection(
   parts: ShardParts,
   ns: string,
   body: Uint8Array,
-): Promise<ShardCollectionPlan | { readonly sharded: CollectionPlacement }> {
+): Promise<ShardCollectionPlan | { readonly sharded: CollectionPlacement } | { readonly elsewhere: string }> {
   const { node, state } = parts
   const { context, behaviours } = node
-  const [{ shards }, { zones }, { setting }, existing] = await context.all([
+  const [{ shards }, { zones }, { setting }, known] = await context.all([
     context.request(configAddress, 'config.get-shards', {}),
     context.request(configAddress, 'config.get-zones', { ns }),
     context.request(configAddress, 'config.get-setting', { id: 'chunksize' }),
     state.refreshCollection(ns),
   ])
+  if (known?.isUnsplittable === true && known.table.lowestShard() !== context.address) return { elsewhere: known.table.lowestShard() }
+  const existing = known?.isUnsplittable === true ? null : known
   const ids = shards.map((shard) => findField(shard, '_id')!.asString())
   const catalogEntry =
     existing === null
@@ -86,7 +91,7 @@ export async function planShardCollection(
     if (behaviours.shardCollectionIsCheckedBy !== 'primary-shard') checkPolicy()
     const cutsDocuments = !isEmpty && ranges.length === 0 && behaviours.initialChunksOfDocuments
     const splitPoints = cutsDocuments ? splitPointsOf(collection, shardKey, chunkSizeBytes(behaviours, setting)) : []
-    return { request, collection, isEmpty, index, chunks: initialChunks({ ...split, splitPoints }) }
+    return { request, collection, isEmpty, index, chunks: initialChunks({ ...split, splitPoints }), wasTracked: known !== null }
   })
 }
 

@@ -1,7 +1,7 @@
 /** Who this shard is, and how much it holds. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { createCollection } from '@shardlab/node'
+import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
+import { createCollection, type StorageNode } from '@shardlab/node'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 
 export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.data-size'> = {
@@ -9,12 +9,28 @@ export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.data-si
   'shard.data-size': dataSize,
 }
 
+const identityNs = 'admin.system.version'
+const identityFilter = new DocumentWriter().string('_id', 'shardIdentity').finish()
+
+/** Has this node been made part of a cluster? A new disk has forgotten it. */
+export function hasIdentity(node: StorageNode): boolean {
+  return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!) !== undefined
+}
+
+/** @throws CommandError 203 ShardingStateNotInitialized. Server: sharding_state.cpp, assertCanAcceptShardedCommands */
+export function refuseStrangers(): never {
+  throw new CommandError(
+    'ShardingStateNotInitialized',
+    'Cannot accept sharding commands if sharding state has not been initialized with a shardIdentity document',
+  )
+}
+
 /** Stores who this shard is, where the server keeps it: admin.system.version, `shardIdentity`. */
 async function initialise(
   { node }: ShardParts,
   { clusterId, configHost }: RequestOf<'shard.initialise'>,
 ): Promise<ReplyOf<'shard.initialise'>> {
-  const ns = 'admin.system.version'
+  const ns = identityNs
   const collection = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
   const identity = new DocumentWriter()
     .string('_id', 'shardIdentity')

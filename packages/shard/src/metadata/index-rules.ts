@@ -9,8 +9,9 @@ import type { PlacementState } from './placement-state.js'
 export function shardIndexRules(behaviours: Behaviours, state: PlacementState): IndexRules {
   /** Undefined: as far as the command is concerned, the collection is not sharded. */
   const shardKeyOf = ({ ownership }: Access, ns: string): ShardKeyPattern | undefined => {
-    if (ownership !== null) return ownership.placement.shardKey
-    return behaviours.directCommandsSeePlacement ? state.collection(ns)?.shardKey : undefined
+    if (ownership !== null) return ownership.placement.isUnsplittable ? undefined : ownership.placement.shardKey
+    const placement = behaviours.directCommandsSeePlacement ? state.collection(ns) : undefined
+    return placement?.isUnsplittable === false ? placement.shardKey : undefined
   }
   /** Undefined: nothing is protected. */
   const protectedKey = (access: Access, ns: string): Uint8Array | undefined => {

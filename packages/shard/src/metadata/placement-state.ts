@@ -3,9 +3,9 @@
  * server when a router comes with a version that does not fit, and kept until it is contradicted.
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
-import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
-import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
+import { applyPlacementAnswer, knownVersion, PlacementHistory, sameGeneration, type CollectionPlacement } from '@shardlab/sharding'
 
 export interface DatabasePlacement {
   readonly primary: string
@@ -21,6 +21,9 @@ export class PlacementState {
   readonly #collections = new Map<string, CollectionPlacement | null>()
   readonly #databases = new Map<string, DatabasePlacement | null>()
   readonly #refreshes = new Map<string, Promise<unknown>>()
+
+  /** Asked for once for each placement, by reads of the past. */
+  readonly #histories = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
 
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
 
@@ -66,6 +69,30 @@ export class PlacementState {
       if (placement !== null) this.#learned(ns, placement)
       return placement
     })
+  }
+
+  /**
+   * A placement with the owners of a past time; undefined: the collection is another by now.
+   * @throws CommandError 250 StaleChunkHistory: the catalog does not remember; 133
+   */
+  async placementAt(placement: CollectionPlacement, time: TimestampPair): Promise<CollectionPlacement | undefined> {
+    const { ns, table } = placement
+    const load = async (): Promise<PlacementHistory | null> => {
+      const answer = await this.#ask(() =>
+        this.#context.request(configAddress, 'config.get-collection', { ns, since: null }, { timeoutMs: refreshTimeoutMs }),
+      )
+      const current = applyPlacementAnswer(ns, null, answer)
+      return current !== null && sameGeneration(current.table.version, table.version)
+        ? new PlacementHistory(placement, answer.chunks)
+        : null
+    }
+    let history = this.#histories.get(placement)
+    if (history === undefined) {
+      history = load()
+      this.#histories.set(placement, history)
+      history.catch(() => this.#histories.delete(placement))
+    }
+    return (await history)?.at(time)
   }
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {

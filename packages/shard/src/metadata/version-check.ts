@@ -82,6 +82,7 @@ export class VersionCheck {
   #filter(placement: CollectionPlacement): Access {
     const hidden = this.#hiddenIn(placement.uuid)
     if (hidden !== undefined) return { ownership: new HidingFilter(placement, this.#shard, hidden) }
+    if (placement.isUnsplittable && placement.table.lowestShard() === this.#shard) return everything
     let access = this.#filters.get(placement)
     if (access === undefined) {
       access = { ownership: new OwnershipFilter(placement, this.#shard) }
@@ -113,6 +114,11 @@ export class VersionCheck {
       await this.#state.refreshCollection(ns)
       refreshed = true
     }
+  }
+
+  /** What may be seen and changed by who is let in under a placement. */
+  accessUnder(placement: CollectionPlacement): Access {
+    return this.#filter(placement)
   }
 
   /** What a shard answers that was asked to do something for which it is not, or no longer, the right one. */

@@ -217,13 +217,13 @@ export class Donation {
 
   /** @throws CommandError what the config server refuses it with; RequestFailedError when nobody knows what it did */
   async #commitOnConfig({ min, max }: KeyRange, chunkVersion: PlacementVersion): Promise<void> {
-    const { context } = this.#parts.node
+    const { context, clock } = this.#parts.node
     const { ns, to } = this.#request
     await context.reach('shard.migration.committing', { ns, to })
     const { error } = await context.request(
       configAddress,
       'config.commit-chunk-migration',
-      { ns, min, max, from: context.address, to, chunkVersion },
+      { ns, min, max, from: context.address, to, chunkVersion, clusterTime: clock.time },
       { timeoutMs: commitTimeoutMs },
     )
     raiseError(error)

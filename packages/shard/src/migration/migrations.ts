@@ -2,8 +2,9 @@
  * All that a shard does for migrations: ranges that it gives away, receives and deletes, and what an earlier life has left unfinished.
  * Server: migration_util.cpp (recovery), migration_coordinator.cpp.
  */
-import { configAddress, RequestFailedError, StepFailedError, type MigrationDecision, type RequestOf } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type MigrationDecision, type RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
+import { reachAnyway, untilDone } from '@shardlab/node'
 import type { CriticalSection } from '../metadata/critical-sections.js'
 import type { ShardParts } from '../shard-parts.js'
 import { MigrationStatistics } from '../statistics/migration-statistics.js'
@@ -138,14 +139,14 @@ export class Migrations {
       if (record.decision === 'committed') await this.#learn(record)
       this.records.put(record)
       await node.flush()
-      await this.#reach('shard.migration.decided', record)
+      await reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision: record.decision })
     } finally {
       section?.leave()
     }
     if (record.decision === 'committed') this.deleter.release(record.id, null, documents)
     else this.deleter.cancel(record.id)
     await node.flush()
-    await this.#reach('shard.migration.settled', record)
+    await reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision: record.decision })
     if (await this.#tellRecipient(record)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
@@ -196,12 +197,12 @@ export class Migrations {
     const { node, state } = this.#parts()
     const { context } = node
     const request = { ns, uuid: collectionUuid, ...range, version: chunkVersion }
-    await this.#untilAnswered(() =>
+    await untilDone(node, () =>
       context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, { timeoutMs: answerTimeoutMs }),
     )
     // The first of two answers may be one that somebody else asked for before.
-    await this.#untilAnswered(() => state.refreshCollection(ns))
-    const placement = await this.#untilAnswered(() => state.refreshCollection(ns))
+    await untilDone(node, () => state.refreshCollection(ns))
+    const placement = await untilDone(node, () => state.refreshCollection(ns))
     if (placement === null || !sameBytes(placement.uuid, collectionUuid)) return 'aborted'
     return ownerOfRange(placement, range) === context.address ? 'aborted' : 'committed'
   }
@@ -210,7 +211,7 @@ export class Migrations {
   async #learn({ ns, range }: MigrationRecord): Promise<void> {
     const { node, state } = this.#parts()
     for (;;) {
-      const placement = await this.#untilAnswered(() => state.refreshCollection(ns))
+      const placement = await untilDone(node, () => state.refreshCollection(ns))
       if (placement === null || ownerOfRange(placement, range) !== node.context.address) return
     }
   }
@@ -218,8 +219,9 @@ export class Migrations {
   /** False: it does not answer. */
   async #tellRecipient(record: MigrationRecord): Promise<boolean> {
     const { node } = this.#parts()
+    const { context } = node
     try {
-      const { error } = await node.context.request(
+      const { error } = await context.request(
         record.recipient,
         'shard.settle-migration',
         { migrationId: record.id, decision: record.decision! },
@@ -230,10 +232,10 @@ export class Migrations {
       if (!(error instanceof RequestFailedError) || isShutdown(error)) throw error
       return false
     }
-    await this.#reach('shard.migration.recipient-told', record)
+    await reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision: record.decision })
     this.records.remove(record.id)
     await node.flush()
-    await this.#reach('shard.migration.forgotten', record)
+    await reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision: record.decision })
     return true
   }
 
@@ -249,33 +251,7 @@ export class Migrations {
       this.#finished.notify()
     }
   }
-
-  /** @throws RequestFailedError only when the member shuts down */
-  async #untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-    const { context, stopping } = this.#parts().node
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        const isUnanswered =
-          error instanceof RequestFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
-        if (!isUnanswered || isShutdown(error)) throw error
-      }
-      await context.sleep(retryPauseMs, stopping.signal)
-    }
-  }
-
-  /** What is decided goes on, whatever a fault makes fail. */
-  async #reach(step: string, { ns, decision }: MigrationRecord): Promise<void> {
-    try {
-      await this.#parts().node.context.reach(step, { ns, decision })
-    } catch (error) {
-      if (!(error instanceof StepFailedError)) throw error
-    }
-  }
 }
-
-const failedToSatisfyReadPreference = 133
 
 function isShutdown(error: unknown): boolean {
   return error instanceof RequestFailedError && error.reason === 'cancelled'

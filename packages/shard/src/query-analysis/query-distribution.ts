@@ -210,6 +210,7 @@ function placementOf(
     uuid: collection.uuid,
     shardKey,
     unique: false,
+    isUnsplittable: false,
     defaultCollation: collection.defaultCollation,
     table: RoutingTable.build(
       ['000000000000000000000001', 1, 1],

@@ -38,9 +38,9 @@ export const reshardingHandlers: ShardHandlers<
     ...reshardings.of(request).donating().feed(request.recipient).mods(request.batch),
     error: null,
   }),
-  async 'shard.block-for-resharding'({ reshardings }, request) {
+  async 'shard.block-for-resharding'({ reshardings, node }, request) {
     await reshardings.of(request).block(request.reads)
-    return { error: null }
+    return { clusterTime: node.clock.time, error: null }
   },
   async 'shard.finish-resharding'({ reshardings }, request) {
     await reshardings.of(request).finish()

@@ -83,7 +83,8 @@ function writePhases(writer: DocumentWriter, reported: Reported): void {
   writeCommon(writer, reported)
   if (role === 'Donor') writeDonorCounts(writer)
   else writeRecipientProgress(writer, reported)
-  if (withIndexBuild) writer.string('provenance', 'reshardCollection')
+  const { provenance } = reported.participation.facts
+  if (provenance !== null) writer.string('provenance', provenance)
 }
 
 /** From `type` to the state. */

@@ -2,12 +2,14 @@
  * What a shard has begun and not finished, on its disk: as a donor, as a recipient, and as the coordinator of the command.
  * Server: donor_document.idl, recipient_document.idl, reshard_collection_coordinator_document.idl.
  */
+import type { ReshardingProvenance } from '@shardlab/actor'
 import { DocumentWriter, findField, uuidValue, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { RecordStore } from '../record-store.js'
 
 /** What all parties of an attempt know of it. */
 export interface ReshardingFacts {
+  readonly provenance: ReshardingProvenance
   readonly id: Uint8Array
   readonly attempt: number
   readonly ns: string
@@ -49,10 +51,8 @@ class ParticipantRecords<State extends string> {
       .string('tempNs', facts.tempNs)
       .document('reshardingKey', facts.key)
       .date('startTime', facts.startedAtMs)
-      .startDocument('mutableState')
-      .string('state', state)
-      .end()
-      .startArray(this.#othersField)
+    if (facts.provenance !== null) writer.string('provenance', facts.provenance)
+    writer.startDocument('mutableState').string('state', state).end().startArray(this.#othersField)
     others.forEach((shard, i) => writer.string(String(i), shard))
     this.#store.put(writer.end().int64('attempt', facts.attempt).finish())
   }
@@ -69,6 +69,7 @@ class ParticipantRecords<State extends string> {
     for (let i = 0, each = at(others, i); each !== undefined; each = at(others, ++i)) names.push(each.asString())
     return {
       facts: {
+        provenance: (findField(document, 'provenance')?.asString() ?? null) as ReshardingProvenance,
         id: findField(document, '_id')!.asBinary(),
         attempt: findField(document, 'attempt')!.asNumber(),
         ns: findField(document, 'ns')!.asString(),

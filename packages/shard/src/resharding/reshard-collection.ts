@@ -1,12 +1,13 @@
 /**
- * reshardCollection as the database's primary shard carries it out: it has the config server do it, and keeps other changes of the collection's
+ * reshardCollection, moveCollection and unshardCollection as the database's primary shard carries them out: it has the config server do it, and keeps other changes of the collection's
  * definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, compareDocuments, findField } from '@shardlab/bson'
-import { databaseNameOf, expectUuid, raiseError } from '@shardlab/node'
+import { CommandError, compareDocuments } from '@shardlab/bson'
+import { databaseNameOf, raiseError, untilDone } from '@shardlab/node'
 import { raiseStaleDatabase } from '../coordinators/primary-shard-check.js'
 import type { ShardParts } from '../shard-parts.js'
+import { checkedRequest } from './checked-request.js'
 import { CommandRecords, type CommandRecord } from './records.js'
 
 /** Longest wait for one answer of the config server, and the pause before it is asked again. */
@@ -31,9 +32,10 @@ export async function reshardCollection(
     await running.done
     return { error: null }
   }
-  const record: CommandRecord = { id: uuidV4(node.context.random), ns, request }
   await definitionLocks.hold(ns, request, async () => {
-    await checkCollection(parts, ns, request, collectionUuid)
+    const checked = await checkedRequest(parts, ns, request, collectionUuid)
+    if (checked === null) return
+    const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
     const records = new CommandRecords(node)
     records.put(record)
     await node.flush()
@@ -79,46 +81,18 @@ export function recoverReshardCommands(parts: ShardParts): void {
   }
 }
 
-/** @throws CommandError 118 NamespaceNotSharded or 26 NamespaceNotFound, 72 InvalidOptions, 361 CollectionUUIDMismatch */
-async function checkCollection(
-  { node, state }: ShardParts,
-  ns: string,
-  request: Uint8Array,
-  collectionUuid: Uint8Array | null,
-): Promise<void> {
-  const { behaviours } = node
-  expectUuid(node, ns, collectionUuid)
-  const placement = await state.refreshCollection(ns)
-  if (placement === null) {
-    const text = behaviours.unshardedRefusalsExpectSharding ? `Expected collection ${ns} to be sharded` : `Collection ${ns} is not sharded.`
-    throw behaviours.reshardingUnshardedCode === 118
-      ? new CommandError('NamespaceNotSharded', text)
-      : new CommandError('NamespaceNotFound', `Expected collection ${ns} to be tracked`)
-  }
-  const isForced = behaviours.reshardingCanForceRedistribution && findField(request, 'forceRedistribution')?.isTruthy() === true
-  if (isForced && compareDocuments(placement.shardKey.document, findField(request, 'key')!.slice()) !== 0)
-    throw new CommandError(
-      'InvalidOptions',
-      'The new shard key must be the same as the original shard key when using the forceRedistribution option. The forceRedistribution option is meant for redistributing the collection to a different set of shards.',
-    )
-}
-
 /** Resolves when it has been done. @throws CommandError why not; RequestFailedError only when the member shuts down */
 async function carryOut(parts: ShardParts, record: CommandRecord): Promise<void> {
-  const { context, stopping } = parts.node
+  const { node } = parts
   const runningId = await start(parts, record)
   if (runningId === null) return
+  const request = { reshardingId: runningId, ns: record.ns }
+  const ask = () => node.context.request(configAddress, 'config.await-resharding', request, { timeoutMs: answerTimeoutMs })
   for (;;) {
-    try {
-      const request = { reshardingId: runningId, ns: record.ns }
-      const { ended, error } = await context.request(configAddress, 'config.await-resharding', request, { timeoutMs: answerTimeoutMs })
-      if (!ended) continue
-      raiseError(error)
-      return
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-    }
-    await context.sleep(retryPauseMs, stopping.signal)
+    const { ended, error } = await untilDone(node, ask)
+    if (!ended) continue
+    raiseError(error)
+    return
   }
 }
 

@@ -2,9 +2,9 @@
  * All that a shard does for resharding: its part in attempts of its own and other databases' collections, and what an earlier life of the
  * member has left. One collection is resharded at a time. Server: resharding_donor_service.cpp, resharding_recipient_service.cpp.
  */
-import { configAddress, RequestFailedError, StepFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import { dropLocalCollection } from '@shardlab/node'
+import { dropLocalCollection, reachAnyway, untilDone } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { ShardParts } from '../shard-parts.js'
 import { DonorSide } from './donor.js'
@@ -17,7 +17,6 @@ export const reshardingTimer = 'resharding'
 /** Between two questions of a participant for what has become of its attempt. */
 const outcomePauseMs = 1000
 const answerTimeoutMs = 15_000
-const retryPauseMs = 250
 
 type Beginning = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
 
@@ -117,7 +116,7 @@ export class Reshardings {
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation !== undefined && participation.facts.attempt > attempt) return
-    await this.#reach('shard.resharding.settling', ns)
+    await reachAnyway(node.context, 'shard.resharding.settling', { ns })
     await participation?.end()
     // Somebody else may have done it meanwhile.
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) !== participation) return
@@ -126,7 +125,7 @@ export class Reshardings {
     this.donors.remove(reshardingId)
     this.recipients.remove(reshardingId)
     await node.flush()
-    await this.#reach('shard.resharding.settled', ns)
+    await reachAnyway(node.context, 'shard.resharding.settled', { ns })
     if (this.#participations.get(hexOf(reshardingId)) === participation) this.#participations.delete(hexOf(reshardingId))
     participation?.release()
   }
@@ -135,7 +134,7 @@ export class Reshardings {
   async #adopt(ns: string, sourceUuid: Uint8Array): Promise<void> {
     const { node, state } = this.#parts()
     for (;;) {
-      const placement = await this.#untilAnswered(() => state.refreshCollection(ns))
+      const placement = await untilDone(node, () => state.refreshCollection(ns))
       if (placement === null || !sameBytes(placement.uuid, sourceUuid)) break
     }
     const old = node.collection(ns)
@@ -150,7 +149,7 @@ export class Reshardings {
   }
 
   /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: a later one has begun */
-  async #join({ reshardingId, attempt, ns, tempNs, sourceUuid, keyPattern }: Beginning): Promise<Participation> {
+  async #join({ reshardingId, attempt, ns, tempNs, sourceUuid, keyPattern: key, provenance }: Beginning): Promise<Participation> {
     const known = this.#participations.get(hexOf(reshardingId))
     if (known !== undefined && known.facts.attempt < attempt)
       await this.settle({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
@@ -158,7 +157,8 @@ export class Reshardings {
     if (current !== undefined && current.facts.attempt > attempt) throw unknownAttempt()
     if (current !== undefined && current.facts.attempt === attempt) return current
     const { node } = this.#parts()
-    const facts: ReshardingFacts = { id: reshardingId, attempt, ns, tempNs, sourceUuid, key: keyPattern, startedAtMs: node.context.now() }
+    const startedAtMs = node.context.now()
+    const facts: ReshardingFacts = { id: reshardingId, attempt, ns, tempNs, sourceUuid, key, provenance, startedAtMs }
     const participation = new Participation(this.#parts(), facts, this.donors)
     this.#participations.set(hexOf(reshardingId), participation)
     this.#arm()
@@ -199,32 +199,8 @@ export class Reshardings {
     }
   }
 
-  /** @throws RequestFailedError only when the member shuts down */
-  async #untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-    const { context, stopping } = this.#parts().node
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof CommandError) || error.code !== failedToSatisfyReadPreference) throw error
-      }
-      await context.sleep(retryPauseMs, stopping.signal)
-    }
-  }
-
-  /** What is decided goes on, whatever a fault makes fail. */
-  async #reach(step: string, ns: string): Promise<void> {
-    try {
-      await this.#parts().node.context.reach(step, { ns })
-    } catch (error) {
-      if (!(error instanceof StepFailedError)) throw error
-    }
-  }
-
   #arm(): void {
     const { context, stopping } = this.#parts().node
     if (this.#participations.size > 0 && !stopping.signal.aborted) context.setTimer(reshardingTimer, outcomePauseMs)
   }
 }
-
-const failedToSatisfyReadPreference = 133

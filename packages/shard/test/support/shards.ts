@@ -19,7 +19,8 @@ export class Shards {
   constructor({
     shards = ['shard01', 'shard02', 'shard03'],
     version = '7.0' as EmulatedVersion,
-  }: { shards?: string[]; version?: EmulatedVersion } = {}) {
+    strangers = false,
+  }: { shards?: string[]; version?: EmulatedVersion; /** Nobody has told them that they are shards. */ strangers?: boolean } = {}) {
     this.config = new ScriptedConfig(shards)
     this.#options = { emulate: version, maxWireVersion: 21 }
     for (const shard of shards) {
@@ -33,6 +34,7 @@ export class Shards {
       const actor = createShard(context, this.#options)
       void actor.start?.()
       this.#actors.set(shard, actor)
+      if (!strangers) void actor.receive('shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }, 'cluster')
     }
   }
 

@@ -11,6 +11,7 @@ import { chunkBehaviours } from './subjects/chunks.js'
 import { collectionBehaviours } from './subjects/collections.js'
 import { commandBehaviours } from './subjects/commands.js'
 import { explainBehaviours } from './subjects/explain.js'
+import { failPointBehaviours } from './subjects/fail-points.js'
 import { languageBehaviours } from './subjects/language.js'
 import { migrationBehaviours } from './subjects/migrations.js'
 import { queryAnalysisBehaviours } from './subjects/query-analysis.js'
@@ -36,6 +37,7 @@ export const behaviourTable = {
   ...languageBehaviours,
   ...commandBehaviours,
   ...explainBehaviours,
+  ...failPointBehaviours,
   ...migrationBehaviours,
   ...queryAnalysisBehaviours,
   ...reshardingBehaviours,

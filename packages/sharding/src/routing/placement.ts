@@ -7,12 +7,14 @@ import { sameGeneration, type PlacementVersion } from '../model/placement-versio
 import { ShardKeyPattern } from '../model/shard-key-pattern.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
 
-/** Everything that routing a sharded collection needs. Immutable. */
+/** Everything that routing a collection of the catalog needs. Immutable. */
 export interface CollectionPlacement {
   readonly ns: string
   readonly uuid: Uint8Array
   readonly shardKey: ShardKeyPattern
   readonly unique: boolean
+  /** It is not sharded: the catalog knows it because it has been moved or unsharded, and it has one chunk. */
+  readonly isUnsplittable: boolean
   readonly defaultCollation: Uint8Array | null
   readonly table: RoutingTable
 }
@@ -25,7 +27,7 @@ export interface PlacementAnswer {
 }
 
 /**
- * The placement after the catalog's answer; null when the collection is not sharded.
+ * The placement after the catalog's answer; null when the catalog does not have the collection.
  * @param known what the asker had, on which an answer that is not full builds
  */
 export function applyPlacementAnswer(ns: string, known: CollectionPlacement | null, answer: PlacementAnswer): CollectionPlacement | null {
@@ -72,6 +74,7 @@ function wholePlacement(
     uuid: (entry['uuid'] as { buffer: Uint8Array }).buffer,
     shardKey,
     unique: entry['unique'] === true,
+    isUnsplittable: entry['unsplittable'] === true,
     defaultCollation: collation === undefined ? null : collation.slice(),
     table: RoutingTable.build(
       generation,

@@ -51,7 +51,15 @@ for (const count of [1_000, 100_000, 1_000_000]) {
   globalThis.gc?.()
   const after = process.memoryUsage()
   console.log(`\n${count} chunks, ${((after.heapUsed + after.external - before.heapUsed - before.external) / count).toFixed(0)} bytes each`)
-  const placement: CollectionPlacement = { ns: 'db.c', uuid: new Uint8Array(16), shardKey, unique: false, defaultCollation: null, table }
+  const placement: CollectionPlacement = {
+    ns: 'db.c',
+    uuid: new Uint8Array(16),
+    shardKey,
+    unique: false,
+    isUnsplittable: false,
+    defaultCollation: null,
+    table,
+  }
   const tenants = Array.from({ length: 4096 }, (_, i) => (i * 7919) % Math.floor(count / 10))
   const documents = tenants.map((tenant, i) =>
     encode({ _id: new ObjectId(), tenant: `t${String(tenant).padStart(6, '0')}`, ts: (i * 37) % 10_000, amount: i, name: `customer ${i}` }),

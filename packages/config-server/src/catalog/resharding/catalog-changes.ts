@@ -2,14 +2,14 @@
  * What a resharding writes to the catalog. Everything of one change is written between two awaits, and is on the disk together.
  * Server: resharding_coordinator_service.cpp.
  */
-import type { ChunkAssignment } from '@shardlab/actor'
+import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import { boolValue, DocumentWriter, encode, decode, findField, ObjectId, Timestamp, toRawValue, type RawValue } from '@shardlab/bson'
 import { uuidText } from '@shardlab/node'
 import { chunkDocument, collectionDocument, type NewCollection } from '../catalog-documents.js'
 import { logChange } from '../changelog.js'
 import { withFields } from '../document-changes.js'
 import type { ShardingCatalog } from '../sharding-catalog.js'
-import { operationDocument, operationsNs, type CoordinatorState, type ReshardingOperation } from './operation.js'
+import { isUnsplittableAfter, operationDocument, operationsNs, type CoordinatorState, type ReshardingOperation } from './operation.js'
 import type { NamedRange } from './request.js'
 
 /** `what` of the entries in config.changelog. */
@@ -52,7 +52,11 @@ export function writeTemporaryCollection(
   const entry = collectionDocument(behaviours, collection)
   store.put(
     'config.collections',
-    withFields(entry, { reshardingFields: reshardingFields(operation, 'recipient'), allowMigrations: boolValue(false) }),
+    withFields(entry, {
+      reshardingFields: reshardingFields(operation, 'recipient'),
+      allowMigrations: boolValue(false),
+      ...unsplittableIn(operation),
+    }),
   )
   putOperation(catalog, operation, 'initializing')
   changeEntry(catalog, operation.ns, { reshardingFields: reshardingFields(operation, 'donor') })
@@ -84,7 +88,10 @@ export function commitOperation(catalog: ShardingCatalog, operation: ReshardingO
     lastmodEpoch: toRawValue(new ObjectId(node.newObjectId())),
     timestamp: toRawValue(new Timestamp({ t, i })),
     reshardingFields: reshardingFields(operation, 'recipient'),
+    ...unsplittableIn(operation),
   })
+  // What it was before this time is not known under the new key.
+  for (const chunk of chunksOf(catalog, id)) store.put('config.chunks', withoutPast(chunk, [t, i]))
   for (const tag of store.find('config.tags', { ns })) store.remove('config.tags', tag)
   for (const tag of store.find('config.tags', { ns: tempNs })) store.put('config.tags', encode({ ...decode(tag), ns }))
 }
@@ -102,6 +109,10 @@ export function finishOperation(catalog: ShardingCatalog, operation: ReshardingO
   logTransition(catalog, { ...operation, state: 'done' }, operation.state)
 }
 
+function unsplittableIn(operation: ReshardingOperation): { unsplittable?: RawValue } {
+  return isUnsplittableAfter(operation) ? { unsplittable: boolValue(true) } : {}
+}
+
 function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: ReshardingOperation): void {
   const { store } = catalog
   const entry = store.get('config.collections', tempNs)
@@ -110,9 +121,21 @@ function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: Res
   removeChunks(catalog, id)
 }
 
-function removeChunks({ store }: ShardingCatalog, uuid: Uint8Array): void {
-  for (const chunk of store.findRaw('config.chunks', new DocumentWriter(32).uuid('uuid', uuid).finish()))
-    store.remove('config.chunks', chunk)
+function removeChunks(catalog: ShardingCatalog, uuid: Uint8Array): void {
+  for (const chunk of chunksOf(catalog, uuid)) catalog.store.remove('config.chunks', chunk)
+}
+
+function chunksOf({ store }: ShardingCatalog, uuid: Uint8Array): Uint8Array[] {
+  return store.findRaw('config.chunks', new DocumentWriter(32).uuid('uuid', uuid).finish())
+}
+
+/** A chunk that is where it is from this time on. */
+function withoutPast(chunk: Uint8Array, [seconds, increment]: TimestampPair): Uint8Array {
+  const fields = new DocumentWriter(128).timestamp('onCurrentShardSince', seconds, increment).startArray('history').startDocument('0')
+  fields.timestamp('validAfter', seconds, increment).value('shard', findField(chunk, 'shard')!).end().end()
+  const written = fields.finish()
+  const changed = ['onCurrentShardSince', 'history'].filter((name) => findField(chunk, name) !== undefined)
+  return withFields(chunk, Object.fromEntries(changed.map((name) => [name, findField(written, name)!])))
 }
 
 function putOperation(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState | 'unused'): void {

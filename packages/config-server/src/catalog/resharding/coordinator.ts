@@ -4,7 +4,7 @@
  */
 import { createDeferred, RequestFailedError, StepFailedError, type ReshardingOutcome, type ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError, errorDocument, findField } from '@shardlab/bson'
-import { raiseError } from '@shardlab/node'
+import { raiseError, reachAnyway } from '@shardlab/node'
 import type { ShardingCatalog } from '../sharding-catalog.js'
 import { commitOperation, finishOperation, writeState } from './catalog-changes.js'
 import type { CoordinatorState, ReshardingOperation } from './operation.js'
@@ -140,8 +140,8 @@ export class ReshardingCoordinator {
   async #tryOnce(attempt: number): Promise<void> {
     const { node } = this.#catalog
     const { context } = node
-    const { id, ns, tempNs, sourceUuid, key, donors, recipients } = this.#operation
-    const facts = { reshardingId: id, attempt, ns, tempNs, sourceUuid, keyPattern: key }
+    const { id, ns, tempNs, sourceUuid, key, provenance, donors, recipients } = this.#operation
+    const facts = { reshardingId: id, attempt, ns, tempNs, sourceUuid, keyPattern: key, provenance }
     const begun = await context.all(
       donors.map((donor) => this.#participants.ask(donor, 'shard.donate-collection', { ...facts, recipients })),
     )
@@ -180,7 +180,8 @@ export class ReshardingCoordinator {
     await this.#reach('config.resharding.writes-blocked')
     await context.all(recipients.map((recipient) => this.#participants.ask(recipient, 'shard.finish-resharding', request)))
     await this.#reach('config.resharding.consistent')
-    await context.all(participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: true })))
+    const blocked = participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: true }))
+    for (const { clusterTime } of await context.all(blocked)) node.clock.advance(clusterTime)
     await this.#reach('config.resharding.before-commit')
     this.#check()
     this.#deadlineMs = null
@@ -194,33 +195,34 @@ export class ReshardingCoordinator {
   /** It is committed: all shards learn it, then the catalog forgets what was. */
   async #finish(): Promise<void> {
     const { node } = this.#catalog
-    await this.#reachAnyway('config.resharding.committed')
+    const { ns } = this.#operation
+    await reachAnyway(node.context, 'config.resharding.committed', { ns })
     // After a restart the number of the attempt is not known; any that is running is the one that was committed.
     await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, true)
     const participants = participantsOf(this.#operation)
     const others = this.#catalog.shardIds().filter((shard) => !participants.includes(shard))
     await node.context.all(others.map((shard) => this.#participants.settleOnce(shard, this.#operation, Number.MAX_SAFE_INTEGER, true)))
-    await this.#reachAnyway('config.resharding.participants-told')
+    await reachAnyway(node.context, 'config.resharding.participants-told', { ns })
     finishOperation(this.#catalog, this.#operation, true)
     await node.flush()
-    await this.#reachAnyway('config.resharding.finished')
+    await reachAnyway(node.context, 'config.resharding.finished', { ns })
   }
 
   async #giveUp(reason: CommandError): Promise<void> {
     const { node } = this.#catalog
-    const old = this.#operation.state
+    const { ns, state: old } = this.#operation
     this.#deadlineMs = null
     if (old !== 'initializing' && old !== 'aborting') {
       this.#operation = { ...this.#operation, state: 'aborting', abortReason: errorDocument(reason) }
       writeState(this.#catalog, this.#operation, old)
       await node.flush()
     }
-    await this.#reachAnyway('config.resharding.aborting')
+    await reachAnyway(node.context, 'config.resharding.aborting', { ns })
     if (this.#operation.state === 'aborting') await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, false)
-    await this.#reachAnyway('config.resharding.participants-aborted')
+    await reachAnyway(node.context, 'config.resharding.participants-aborted', { ns })
     finishOperation(this.#catalog, this.#operation, false)
     await node.flush()
-    await this.#reachAnyway('config.resharding.aborted')
+    await reachAnyway(node.context, 'config.resharding.aborted', { ns })
   }
 
   /** Until none of the recipients is in one of these states. @throws CommandError with which one has failed */
@@ -285,15 +287,6 @@ export class ReshardingCoordinator {
   async #reach(step: string): Promise<void> {
     await this.#catalog.node.context.reach(step, { ns: this.#operation.ns })
     this.#check()
-  }
-
-  /** What is decided goes on, whatever a fault makes fail. */
-  async #reachAnyway(step: string): Promise<void> {
-    try {
-      await this.#catalog.node.context.reach(step, { ns: this.#operation.ns })
-    } catch (error) {
-      if (!(error instanceof StepFailedError)) throw error
-    }
   }
 }
 

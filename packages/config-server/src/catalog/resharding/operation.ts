@@ -1,7 +1,7 @@
 /** A resharding as the config server keeps it in config.reshardingOperations. Server: coordinator_document.idl, resharding/common_types.idl. */
-import type { TimestampPair } from '@shardlab/actor'
+import type { ReshardingProvenance, TimestampPair } from '@shardlab/actor'
 import { arrayIndexName, BsonType, DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
-import type { NamedRange } from './request.js'
+import { provenanceOf, type NamedRange } from './request.js'
 
 export type CoordinatorState =
   | 'initializing'
@@ -14,6 +14,7 @@ export type CoordinatorState =
   | 'done'
 
 export interface ReshardingOperation {
+  readonly provenance: ReshardingProvenance
   /** UUID of the resharding, and of the collection afterwards. */
   readonly id: Uint8Array
   readonly ns: string
@@ -46,6 +47,7 @@ export function operationDocument(operation: ReshardingOperation): Uint8Array {
     .string('tempNs', operation.tempNs)
     .document('reshardingKey', operation.key)
     .date('startTime', operation.startedAtMs)
+  if (operation.provenance !== null) writer.string('provenance', operation.provenance)
   if (approxSize !== null) writer.int64('approxDocumentsToCopy', approxSize.documents).int64('approxBytesToCopy', approxSize.bytes)
   if (abortReason !== null) writer.document('abortReason', abortReason)
   writer.string('state', operation.state)
@@ -64,6 +66,7 @@ export function parseOperation(document: Uint8Array): ReshardingOperation | null
     return null
   if (ns?.type !== BsonType.string || tempNs?.type !== BsonType.string || key?.type !== BsonType.object) return null
   return {
+    provenance: provenanceOf(request.slice()),
     id: uuidBytes(id),
     ns: ns.asString(),
     sourceUuid: uuidBytes(ui),
@@ -79,6 +82,11 @@ export function parseOperation(document: Uint8Array): ReshardingOperation | null
     zones: zonesIn(findField(document, 'zones')),
     request: request.slice(),
   }
+}
+
+/** Is the collection, once it is committed, one that is not sharded? */
+export function isUnsplittableAfter({ provenance }: ReshardingOperation): boolean {
+  return provenance === 'moveCollection' || provenance === 'unshardCollection'
 }
 
 export function uuidBytes({ bytes, start, end }: RawValue): Uint8Array {

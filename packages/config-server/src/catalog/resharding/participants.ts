@@ -6,6 +6,9 @@ import type { ReshardingOperation } from './operation.js'
 /** Longest wait for one answer of a participant, and the pause before it is asked again. */
 const answerTimeoutMs = 15_000
 const retryPauseMs = 250
+/** How often a participant is asked that cannot be reached, and the pause between: a connection that broke is soon there again. */
+const attemptsMax = 3
+const attemptPauseMs = 50
 
 /** What may end a question early. */
 export interface Patience {
@@ -30,11 +33,11 @@ export class Participants {
     this.#patience = patience
   }
 
-  /** Asks until the participant has answered. @throws CommandError of the participant, or of {@link Patience.check}; RequestFailedError when it is away */
+  /** Asks until the participant has answered; what it is asked does no harm when it comes twice. @throws CommandError of the participant, or of {@link Patience.check}; RequestFailedError when it is away */
   async ask<K extends MessageKind>(shard: string, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const { context } = this.#node
     const { signal } = this.#patience
-    for (;;) {
+    for (let attempt = 1; ;) {
       this.#patience.check()
       const deadlineMs = this.#patience.deadlineMs()
       const timeoutMs = deadlineMs === null ? answerTimeoutMs : Math.min(answerTimeoutMs, Math.max(1, deadlineMs - context.now()))
@@ -43,7 +46,11 @@ export class Participants {
         raiseError((reply as { readonly error: ErrorField }).error)
         return reply
       } catch (error) {
-        if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out') throw error
+        if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
+        if (error.reason !== 'timed-out') {
+          if (++attempt > attemptsMax) throw error
+          await context.sleep(attemptPauseMs, signal)
+        }
       }
     }
   }

@@ -1,5 +1,5 @@
 /** The arguments of reshardCollection, as the config server checks them. Server: reshard_collection.idl, configsvr_reshard_collection_cmd.cpp. */
-import { CommandArguments } from '@shardlab/actor'
+import { CommandArguments, type ReshardingProvenance } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, documentsOf, findField, typeName, type RawValue } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
@@ -20,6 +20,7 @@ export interface DistributionEntry {
 }
 
 export interface ReshardingRequest {
+  readonly provenance: ReshardingProvenance
   readonly shardKey: ShardKeyPattern
   /** Null: the version's own number. */
   readonly numInitialChunks: number | null
@@ -40,6 +41,7 @@ const fields = {
   _presetReshardedChunks: 'array',
   forceRedistribution: 'bool',
   shardDistribution: 'array',
+  provenance: 'string',
 } as const
 
 /**
@@ -66,7 +68,13 @@ export function parseReshardingRequest(behaviours: Behaviours, request: Uint8Arr
   const shardDistribution = behaviours.reshardingCanForceRedistribution ? distributionOf(args.value('shardDistribution')) : null
   if (shardDistribution !== null) checkDistribution(shardKey, shardDistribution)
   if (zones !== null) checkZones(zones)
-  return { shardKey, numInitialChunks, zones, forceRedistribution, shardDistribution, presetChunks }
+  const provenance = provenanceOf(request)
+  return { provenance, shardKey, numInitialChunks, zones, forceRedistribution, shardDistribution, presetChunks }
+}
+
+/** Routers write it, clients cannot. */
+export function provenanceOf(request: Uint8Array): ReshardingProvenance {
+  return (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
 }
 
 function checkZones(zones: readonly NamedRange[]): void {

@@ -19,7 +19,7 @@ export const reshardingHandlers: ConfigHandlers<
 > = {
   'config.start-resharding': (catalog, request) => catalog.reshardings.start(request),
   'config.await-resharding': (catalog, request) => catalog.reshardings.awaitEnd(request),
-  'config.abort-resharding': (catalog, { ns }) => catalog.reshardings.abort(ns),
+  'config.abort-resharding': (catalog, request) => catalog.reshardings.abort(request),
   async 'config.commit-resharding'(catalog, { ns }) {
     catalog.reshardings.commit(ns)
     return { error: null }
@@ -62,7 +62,7 @@ export class ReshardingOperations {
     if (sameBytes(uuidIn(entry), reshardingId)) return reply('done')
     const zones = store.find('config.tags', { ns }, { min: 1 })
     const parsed = parseReshardingRequest(behaviours, request, zones.length > 0)
-    const { shardKey, forceRedistribution, shardDistribution } = parsed
+    const { shardKey, forceRedistribution, shardDistribution, provenance } = parsed
     if (shardDistribution !== null)
       checkShards(
         store.find('config.shards', {}),
@@ -71,6 +71,7 @@ export class ReshardingOperations {
     const running = this.#of(ns)
     if (running !== null && compareDocuments(running.operation.key, shardKey.document) === 0) return reply('running', running.operation.id)
     if (compareDocuments(findField(entry, 'key')!.slice(), shardKey.document) === 0 && !forceRedistribution) return reply('done')
+    if (provenance === 'moveCollection' && this.#isOn(entry, shardDistribution![0]!.shard)) return reply('done')
     if (this.#running.size > 0) {
       throw new CommandError(
         'ReshardCollectionInProgress',
@@ -80,8 +81,9 @@ export class ReshardingOperations {
     const allowMigrations = findField(entry, 'allowMigrations')
     if (allowMigrations?.type === BsonType.bool && !allowMigrations.isTruthy())
       throw new CommandError(5808201, 'collection allowMigrations setting is already set to false')
-    const existing = forceRedistribution ? zones.map(zoneOf) : null
+    const existing = forceRedistribution && provenance !== 'unshardCollection' ? zones.map(zoneOf) : null
     const operation: ReshardingOperation = {
+      provenance,
       id: reshardingId,
       ns,
       sourceUuid: uuidIn(entry),
@@ -115,13 +117,18 @@ export class ReshardingOperations {
     return { ended: true, error: this.#isCommitted(reshardingId, ns) ? null : errorDocument(aborted) }
   }
 
-  /** @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection, 340 ReshardCollectionCommitted; what it has failed with otherwise */
-  async abort(ns: string): Promise<ReplyOf<'config.abort-resharding'>> {
+  /**
+   * @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection, 20 IllegalOperation when another command is at work, 340
+   *   ReshardCollectionCommitted; what it has failed with otherwise
+   */
+  async abort({ ns, provenance }: RequestOf<'config.abort-resharding'>): Promise<ReplyOf<'config.abort-resharding'>> {
     const coordinator = this.#require(
       ns,
       'Could not find resharding-related metadata that matches the given namespace',
       'Could not find in-progress resharding operation to abort',
     )
+    if (coordinator.operation.provenance !== provenance)
+      throw new CommandError('IllegalOperation', 'Could not find in-progress resharding operation with matching provenance')
     coordinator.abort()
     const ending = await this.#end(coordinator)
     if (ending === null)
@@ -164,6 +171,10 @@ export class ReshardingOperations {
     const coordinator = this.#of(ns)
     if (coordinator === null) throw new CommandError('NoSuchReshardCollection', ended)
     return coordinator
+  }
+
+  #isOn(entry: Uint8Array, shard: string): boolean {
+    return this.#catalog.chunks(entry).some((chunk) => findField(chunk, 'shard')!.asString() === shard)
   }
 
   #isCommitted(id: Uint8Array, ns: string): boolean {

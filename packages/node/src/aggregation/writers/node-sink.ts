@@ -2,6 +2,7 @@ import { uuidV4 } from '@shardlab/actor'
 import { findField, isEmptyDocument } from '@shardlab/bson'
 import { compileCollation, type EvaluationContext } from '@shardlab/query'
 import { uuidText } from '../../crud/uuid-text.js'
+import { ConnectionClosedError } from '../../fail-points/fail-command.js'
 import type { NodeInvocation } from '../../invocation.js'
 import { runCommand } from '../../run-command.js'
 import type { WriteSink } from './write-sink.js'
@@ -12,6 +13,7 @@ export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationC
     async run(body, sequences) {
       const db = findField(body, '$db')!.asString()
       const reply = await runCommand(host, { body, sequences, db, routed: null, client: null })
+      if (reply === null) throw new ConnectionClosedError()
       return reply.finish()
     },
     shardKeyOf: () => Promise.resolve(null),

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError } from '@shardlab/bson'
+import { BsonType, DocumentWriter } from '@shardlab/bson'
 import type { CommonInvocation } from '../common-invocation.js'
 
 /** Server: fail_point_cmds.cpp, fail_point.cpp (setGlobalFailPoint). */
@@ -10,10 +10,15 @@ export const configureFailPoint: CommandRow<CommonInvocation> = {
   adminOnly: true,
   manual: 'reference/parameters',
   status: 'partial',
-  missing: 'all fail points: every name is one that does not exist',
-  summary: 'Switches a fail point on or off.',
-  run({ args }) {
+  missing:
+    'fail points but failCommand, failGetMoreAfterCursorCheckout, those of maxTimeMS, and those at steps of migrations, resharding and movePrimary',
+  summary: 'Switches a fail point of this member on or off.',
+  run({ args, body, connectionId, host }) {
     const name = args.target.type === BsonType.string ? args.target.asString() : ''
-    throw new CommandError('FailPointSetFailed', `${name} not found`)
+    const count = host.failPoints.configure(name, body)
+    host.logBuffer.add(host.context.now(), 'W', 'CONTROL', 23829, `conn${connectionId}`, 'Set failpoint', { failPointName: name })
+    const writer = new DocumentWriter(64)
+    // A number that fits is an int32: the server's appendNumber.
+    return host.behaviours.failPointCounts ? writer.int32('count', count) : writer
   },
 }

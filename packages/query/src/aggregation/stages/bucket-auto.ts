@@ -161,5 +161,6 @@ export const bucketAutoStage: StageOperator = {
   manualPage: 'aggregation/bucketAuto',
   status: 'complete',
   sharded: 'merger',
+  spills: () => true,
   compile: compileBucketAuto,
 }

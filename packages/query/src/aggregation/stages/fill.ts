@@ -5,6 +5,7 @@ import {
   documentValue,
   DocumentWriter,
   FieldIterator,
+  findField,
   isEmptyDocument,
   typeName,
   type RawValue,
@@ -80,11 +81,20 @@ function compileFill(argument: RawValue, context: StageContext): CompiledStage {
   return { name: '$fill', open: (next, board) => stages.reduceRight((following, stage) => stage.open(following, board), next) }
 }
 
+/** It then is a window; values alone are filled in document by document. */
+function interpolates(argument: RawValue): boolean {
+  const output = findField(argument.bytes, 'output', argument.start)!
+  for (const it = new FieldIterator(output.bytes, output.start); it.next();)
+    if (findField(it.bytes, 'method', it.valueStart) !== undefined) return true
+  return false
+}
+
 export const fillStage: StageOperator = {
   name: '$fill',
   manualPage: 'aggregation/fill',
   status: 'complete',
   since: 5.3,
   sharded: 'merger',
+  spills: interpolates,
   compile: compileFill,
 }

@@ -176,6 +176,7 @@ export const groupStage: StageOperator = {
   manualPage: 'aggregation/group',
   status: 'complete',
   sharded: 'group',
+  spills: () => true,
   compile: compileGroup,
 }
 

@@ -114,6 +114,7 @@ export const orderStages: readonly StageOperator[] = [
     manualPage: 'aggregation/sort',
     status: 'complete',
     sharded: 'sort',
+    spills: () => true,
     compile: (argument, context) => compileSort(argument, context),
   },
   { name: '$limit', manualPage: 'aggregation/limit', status: 'complete', sharded: 'limit', compile: compileLimit },

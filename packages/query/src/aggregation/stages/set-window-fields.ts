@@ -162,5 +162,6 @@ export const setWindowFieldsStage: StageOperator = {
   status: 'complete',
   since: 5,
   sharded: 'merger',
+  spills: () => true,
   compile: compileSetWindowFields,
 }

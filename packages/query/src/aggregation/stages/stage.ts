@@ -73,6 +73,8 @@ export interface StageOperator extends OperatorRow {
    * How it runs on a sharded collection: `shards` = on each shard alone; else it splits the pipeline, at the latest here.
    */
   readonly sharded: 'shards' | 'sort' | 'group' | 'limit' | 'skip' | 'merger'
+  /** May it write what it holds to the disk, where that is allowed? Server: `DiskUseRequirement::kWritesTmpData`. Absent = it never does. */
+  readonly spills?: (argument: RawValue) => boolean
   /** Where it must stand; absent = anywhere. */
   readonly position?: 'first' | 'last'
   /** Pipelines inside other stages that it may not stand in. */

@@ -126,6 +126,12 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  balancerCollectionStatusTellsFractions: row<boolean>(
+    'The chunk size in balancerCollectionStatus is a double with two decimals; before, a long without.',
+    'balancer.cpp, getBalancerStatusForNs',
+    ['2.6', false],
+    ['6.0', true],
+  ),
   collectionBalancingCanBeConfigured: row<boolean>(
     'There is configureCollectionBalancing.',
     'reference/command/configureCollectionBalancing, new in 5.3',

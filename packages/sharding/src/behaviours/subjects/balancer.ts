@@ -56,6 +56,24 @@ export const balancerBehaviours = {
     ['2.6', false],
     ['6.0', true],
   ),
+  defragmentationSplitsChunks: row<boolean>(
+    'The defragmentation of a collection ends with splits of the chunks that are too large, also when it is ended early.',
+    'balancer_defragmentation_policy_impl.cpp, kSplitChunks, until 6.0.2',
+    ['2.6', true],
+    ['6.0', false],
+  ),
+  defragmentationEstimatesSizes: row<boolean>(
+    'To defragment a collection, chunks are measured by the average document, and no further than a small chunk reaches; before, document by document.',
+    'balancer_defragmentation_policy.cpp, kBigChunkMarker',
+    ['2.6', false],
+    ['6.0', true],
+  ),
+  endedDefragmentationsAreFinished: row<boolean>(
+    'Whoever ends a defragmentation leaves the collection in phase finished until the balancer notices; before, in splitChunks.',
+    'balancer_defragmentation_policy.cpp, abortCollectionDefragmentation',
+    ['2.6', false],
+    ['7.0', true],
+  ),
   autoMerger: row<boolean>(
     'The balancer merges chunks that can be merged by itself.',
     'core/automerger, new in 7.0',

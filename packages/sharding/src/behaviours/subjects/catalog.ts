@@ -89,11 +89,12 @@ export const catalogBehaviours = {
     ['4.0', true],
     ['6.0.2', false],
   ),
-  databasesHavePartitioned: row<boolean>(
-    'config.databases documents have the partitioned field.',
-    'reference/config-database',
-    ['2.6', true],
-    ['6.0.2', false],
+  databasesHavePartitioned: row<'as enabled' | 'false' | 'no'>(
+    'config.databases documents have the field partitioned: whether enableSharding was called, false, or not at all.',
+    'reference/config-database; type_database.idl, where the field is deprecated from 6.0 on; sh.status() of 7.0.24 and 8.0.3',
+    ['2.6', 'as enabled'],
+    ['6.0.2', 'false'],
+    ['8.0', 'no'],
   ),
   droppedCollectionsLeaveEntries: row<boolean>(
     'A dropped sharded collection stays in config.collections with dropped: true.',

@@ -56,6 +56,12 @@ export const explainBehaviours = {
     ['2.6', true],
     ['8.0', false],
   ),
+  explainShowsMergeCursors: row<boolean>(
+    'The merging part of an explained pipeline begins with $mergeCursors.',
+    'agg_explain_fmt.js, which says: since 5.3',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
   expressPlans: row<boolean>(
     'Reading or writing one document by a single equality has a plan of its own, EXPRESS_IXSCAN and others.',
     'release notes 8.0; reference/explain-results; query_utils.h, isExpressEligible',

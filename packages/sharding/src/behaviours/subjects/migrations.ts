@@ -40,4 +40,10 @@ export const migrationBehaviours = {
     ['2.6', 6],
     ['6.0.2', 8],
   ),
+  moveChunkChecksThrottle: row<boolean>(
+    'moveChunk that is not typed refuses a secondaryThrottle or _secondaryThrottle of another type than bool; where it is typed all arguments are checked.',
+    'migration_secondary_throttle_options.cpp, createFromCommand',
+    ['2.6', false],
+    ['4.0', true],
+  ),
 }

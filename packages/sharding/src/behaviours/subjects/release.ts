@@ -36,6 +36,12 @@ export const releaseBehaviours = {
     ['7.0', '7.0'],
     ['8.0', '8.0'],
   ),
+  notPrimaryIsCalled: row<'master' | 'primary'>(
+    'What a member that is no primary calls what it is not, to clients that know hello.',
+    'service_entry_point_common.cpp; "not primary" to clients with helloOk since 4.4.2',
+    ['2.6', 'master'],
+    ['4.4', 'primary'],
+  ),
   commandsByOpQuery: row<boolean>(
     'Any command may come as OP_QUERY; otherwise only those of the handshake may.',
     'legacy opcode removal, 5.1; checkAllowedOpQueryCommand',

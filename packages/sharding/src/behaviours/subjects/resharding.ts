@@ -14,6 +14,12 @@ export const reshardingBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  moveCollectionCommand: row<boolean>(
+    'There are moveCollection and unshardCollection, with those that abort them: collections that are not sharded may be on any shard.',
+    'reference/command/moveCollection, reference/command/unshardCollection, new in 8.0',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   reshardingInitialChunks: row<number | null>(
     'Chunks that reshardCollection makes when it is not told how many; null: as many as there are.',
     'SERVER-92762; resharding_coordinator_service.cpp',

@@ -65,7 +65,7 @@ export const shardingBehaviours = {
   ),
   updateOneWithoutShardKey: row<'exact-id-or-61' | 'one-shard-or-72' | 'any'>(
     'What a single-document update or delete whose filter lacks the full shard key does.',
-    'reference/method/db.collection.updateOne, sharded collections',
+    'reference/method/db.collection.updateOne, sharded collections; write_without_shard_key_util.cpp; of 7.0 see D812',
     ['2.6', 'exact-id-or-61'],
     ['4.4', 'one-shard-or-72'],
     ['7.0', 'any'],
@@ -152,6 +152,13 @@ export const shardingBehaviours = {
     'shard_key_index_util.cpp',
     ['2.6', false],
     ['6.0.2', true],
+  ),
+  refineErrorsSpeakOfSharding: row<boolean>(
+    'Without an index that supports the new key, refineCollectionShardKey asks for one before sharding the collection, as shardCollection does.',
+    'shard_key_util.cpp, ValidationBehaviorsRefineShardKey, of 4.4, 6.0 and 8.0',
+    ['2.6', false],
+    ['6.0.2', true],
+    ['7.0', false],
   ),
   refineCollectionShardKeyCommand: row<boolean>(
     'There is a refineCollectionShardKey command.',

@@ -8,6 +8,12 @@ export const statisticsBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  nothingHasSizeNull: row<boolean>(
+    '$shardedDataDistribution gives null for the sizes of what a shard has no documents of; later 0.',
+    'sh.status() of 6.0.21, 7.0.24 and 8.0.3',
+    ['2.6', true],
+    ['7.0', false],
+  ),
   statisticsHaveTotals: row<boolean>(
     'collStats and dbStats give totalSize, the free storage and the scale that they were asked for.',
     'reference/command/collStats and dbStats, scaleFactor new in 4.2, totalSize in 4.4',

@@ -15,6 +15,18 @@ export const targetingBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  routersMerge: row<boolean>(
+    'A router merges what shards send of a pipeline where no stage needs a shard, and a shard that takes part where one does; before, the primary shard always does.',
+    'core/aggregation-pipeline-sharded-collections; cluster_pipeline_cmd.cpp of 2.6, cluster_aggregation_planner.cpp',
+    ['2.6', false],
+    ['4.0', true],
+  ),
+  ownersMerge: row<boolean>(
+    'What reads or writes a collection that is not sharded is merged on the shard that has it, instead of on the primary shard of the pipeline.',
+    'stage_constraints.h, document_source_lookup.cpp, document_source_writer.h; determineSpecificMergeShard of common_process_interface.cpp',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   partialResultsAreTold: row<boolean>(
     'A cursor reply of a find with allowPartialResults says partialResultsReturned when shards were passed over.',
     'reference/command/find, allowPartialResults',

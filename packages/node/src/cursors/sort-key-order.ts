@@ -1,7 +1,7 @@
-/** Merging by the `$sortKey` that shards add to the documents of a sorted find. */
+/** Merging sorted streams: by the `$sortKey` that shards add to the documents of a sorted find, or by the documents themselves. */
 import { compareValues, elementsOf, findField, nullValue, type RawValue, type StringComparator } from '@shardlab/bson'
 import { sortKeyOf, sortKeyOfValues, sortKeyValues, type SortPattern } from '@shardlab/query'
-import type { MergeOrder } from './results-merger.js'
+import type { MergeOrder } from './input-merger.js'
 
 /** Field in which a shard sends the sort key, and the length of its header: type, name, NUL. */
 export const sortKeyField = '$sortKey'

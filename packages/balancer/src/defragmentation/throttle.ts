@@ -1,0 +1,18 @@
+import type { ActorContext } from '@shardlab/actor'
+
+/** Keeps things that are done a while apart. */
+export class Throttle {
+  readonly #context: ActorContext
+  #lastAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(context: ActorContext) {
+    this.#context = context
+  }
+
+  /** Answers when it is one's turn. @throws RequestFailedError when `signal` aborts */
+  async turn(apartMs: number, signal: AbortSignal): Promise<void> {
+    const now = this.#context.now()
+    this.#lastAtMs = Math.max(now, this.#lastAtMs + apartMs)
+    if (this.#lastAtMs > now) await this.#context.sleep(this.#lastAtMs - now, signal)
+  }
+}

@@ -1,0 +1,36 @@
+import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import type { Behaviours } from '@shardlab/sharding'
+import { configTimeoutMs } from './cluster-view.js'
+import { failedRoundDetails, roundDetails } from './round-details.js'
+import type { RoundResult } from './round.js'
+
+/** Writes rounds to config.actionlog. A round that cannot be noted was one all the same. */
+export class RoundLog {
+  readonly #context: ActorContext
+  readonly #behaviours: Behaviours
+  readonly #stopping: AbortSignal
+
+  constructor(context: ActorContext, behaviours: Behaviours, stopping: AbortSignal) {
+    this.#context = context
+    this.#behaviours = behaviours
+    this.#stopping = stopping
+  }
+
+  /** @param cached how many collections were out of balance in the last rounds */
+  async ended(startedAtMs: number, result: RoundResult, cached: number): Promise<void> {
+    await this.#write(roundDetails(this.#behaviours, this.#context.now() - startedAtMs, result, cached))
+  }
+
+  async failed(startedAtMs: number, reason: string): Promise<void> {
+    await this.#write(failedRoundDetails(this.#behaviours, this.#context.now() - startedAtMs, reason))
+  }
+
+  async #write(details: Uint8Array): Promise<void> {
+    try {
+      const options = { timeoutMs: configTimeoutMs, signal: this.#stopping }
+      await this.#context.request(configAddress, 'config.log-action', { what: 'balancer.round', details }, options)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+    }
+  }
+}

@@ -1,0 +1,168 @@
+/** What each verb does to the runtime, and how it is undone. */
+import type { Address } from '@shardlab/actor'
+import type { LinkEffect, MemberEffect, Runtime } from '@shardlab/runtime'
+import type { FaultSpec } from './schema.js'
+
+/** A fault whose names have been found. */
+export interface ResolvedFault {
+  readonly spec: FaultSpec
+  /** null: the fault is not one of a single member. */
+  readonly target: Address | null
+  readonly link: { readonly from: LinkEnds; readonly to: LinkEnds } | null
+}
+
+export type LinkEnds = 'everybody' | 'members' | readonly Address[]
+
+/** What a fault needs of its cluster. */
+export interface FaultWorld {
+  readonly runtime: Runtime
+  /** After how long silence on a link is noticed. */
+  readonly networkTimeoutMs: number
+  /** Heals the pauses of that member. */
+  resume(member: Address): Promise<void>
+}
+
+/** A fault at work. */
+export interface RunningFault {
+  heal(): Promise<void>
+  /** How often it struck; null: it is not counted. */
+  strikes(): number | null
+}
+
+/** Lets a fault begin. Null: it is over with that. */
+export async function begin(world: FaultWorld, { spec, target, link }: ResolvedFault): Promise<RunningFault | null> {
+  const { runtime } = world
+  const { background } = runtime
+  const member = target ?? ''
+  const startsAgain = { heal: () => startIfDown(runtime, member), strikes: () => null }
+  switch (spec.verb) {
+    case 'crash':
+      await runtime.crash(member)
+      return startsAgain
+    case 'destroy':
+      await runtime.crash(member)
+      await runtime.replaceDisk(member)
+      return startsAgain
+    case 'stop':
+      await background.halt(member)
+      return startsAgain
+    case 'restart':
+      await runtime.crash(member)
+      await background.restart(member)
+      return null
+    case 'resume':
+      await world.resume(member)
+      return null
+    case 'pause':
+      return all([
+        await onMember(runtime, member, { type: 'freeze' }),
+        await onLinks(runtime, { from: [member], to: 'everybody' }, true, { type: 'partition', silenceMs: world.networkTimeoutMs }, spec),
+      ])
+    case 'stepDown':
+      return switched(runtime, member, 'stepped-down')
+    case 'freezeRoutes':
+      return switched(runtime, member, 'frozen-routes')
+    case 'slow': {
+      const perMessageMs = spec.factor - 1
+      return onLinks(runtime, { from: 'everybody', to: [member] }, false, { type: 'slow', perMessageMs }, spec)
+    }
+    case 'slowDisk':
+      return onMember(runtime, member, { type: 'slow-disk', perAppendMs: spec.by })
+    case 'fullDisk':
+      return onMember(runtime, member, { type: 'full-disk' })
+    case 'skewClock':
+      return onMember(runtime, member, { type: 'clock-skew', skewMs: spec.by })
+    case 'partition':
+      return onLinks(runtime, link!, spec.link.bothWays, { type: 'partition', silenceMs: world.networkTimeoutMs }, spec)
+    case 'delay':
+      return onLinks(runtime, link!, spec.link.bothWays, { type: 'delay', minMs: spec.by, maxMs: spec.upTo ?? spec.by }, spec)
+    case 'drop':
+      return onLinks(runtime, link!, spec.link.bothWays, { type: 'drop' }, spec)
+    case 'refuse':
+    case 'cut':
+      return onLinks(runtime, link!, false, { type: spec.verb }, spec)
+    case 'stallRangeDeleter':
+      return atStep(runtime, 'shard.range-deleter.started', 'hold', target)
+    case 'hold':
+    case 'fail':
+      return atStep(runtime, spec.step, spec.verb, target, spec.first)
+    case 'crashAt':
+      return atStep(runtime, spec.step, 'crash', target, spec.first)
+  }
+}
+
+async function startIfDown(runtime: Runtime, member: Address): Promise<void> {
+  const state = runtime.members().find(({ address }) => address === member)?.state
+  if (state === 'crashed' || state === 'stopped') await runtime.background.restart(member)
+}
+
+async function onMember({ faults }: Runtime, address: Address, effect: MemberEffect): Promise<RunningFault> {
+  const id = await faults.apply({ scope: 'member', address, effect })
+  return { heal: () => faults.heal(id), strikes: () => null }
+}
+
+async function onLinks(
+  { faults }: Runtime,
+  { from, to }: { readonly from: LinkEnds; readonly to: LinkEnds },
+  bothWays: boolean,
+  effect: LinkEffect,
+  spec: FaultSpec,
+): Promise<RunningFault> {
+  const { kinds, first, probability, seed } =
+    'link' in spec ? spec : ({} as { kinds?: string[]; first?: number; probability?: number; seed?: number })
+  const id = await faults.apply({
+    scope: 'link',
+    effect,
+    from,
+    to,
+    bothWays,
+    kinds: kinds ?? null,
+    times: first ?? null,
+    probability: probability ?? 1,
+    seed: seed ?? null,
+  })
+  return { heal: () => faults.heal(id), strikes: () => (first === undefined ? null : faults.strikes(id)) }
+}
+
+async function atStep(
+  runtime: Runtime,
+  step: string,
+  action: 'hold' | 'fail' | 'crash',
+  target: Address | null,
+  first?: number,
+): Promise<RunningFault> {
+  const { steps } = runtime
+  const id = await steps.arm(step, action, {
+    ...(target === null ? {} : { address: target }),
+    ...(first === undefined ? {} : { times: first }),
+  })
+  return {
+    async heal() {
+      const victims = steps.victims(id)
+      await steps.heal(id)
+      if (action === 'crash') for (const victim of victims) await startIfDown(runtime, victim)
+    },
+    strikes: () => steps.strikes(id),
+  }
+}
+
+/** A switch is in the memory of the member: when it is started anew it is off, as what it stands for would be over. */
+async function switched(runtime: Runtime, member: Address, name: 'stepped-down' | 'frozen-routes'): Promise<RunningFault> {
+  const turn = (on: boolean) => runtime.background.request(member, 'faults.switch', { name, on })
+  await turn(true)
+  return {
+    async heal() {
+      if (runtime.members().find(({ address }) => address === member)?.state === 'running') await turn(false)
+    },
+    strikes: () => null,
+  }
+}
+
+function all(faults: readonly RunningFault[]): RunningFault {
+  return {
+    async heal() {
+      for (const fault of faults) await fault.heal()
+    },
+    strikes: () => null,
+  }
+}

@@ -1,0 +1,59 @@
+/** The API's own address as an actor: what members ask of the cluster as a whole. */
+import { UnservedMessageError, clusterAddress, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, decode, encode, errorDocument, type Document } from '@shardlab/bson'
+import { OptionError } from '../option-error.js'
+import type { Faults } from './faults.js'
+import type { FaultInput } from './schema.js'
+
+/** Serves the verbs of faults of the command `shardlab`. `faults` is called when the first of them arrives. */
+export function faultsActor(faults: () => Faults): Actor {
+  return {
+    async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+      if (kind !== 'cluster.faults') throw new UnservedMessageError(clusterAddress, kind)
+      return (await answer(faults(), request as RequestOf<'cluster.faults'>)) as ReplyOf<K>
+    },
+  }
+}
+
+async function answer(faults: Faults, { verb, body }: RequestOf<'cluster.faults'>): Promise<ReplyOf<'cluster.faults'>> {
+  try {
+    return { reply: encode(await run(faults, verb, decode(body))), error: null }
+  } catch (error) {
+    const sentence = error instanceof Error ? error.message : String(error)
+    const failure = new CommandError(error instanceof OptionError ? 'BadValue' : 'OperationFailed', sentence)
+    return { reply: encode({}), error: errorDocument(failure) }
+  }
+}
+
+async function run(faults: Faults, verb: string, command: Document): Promise<Document> {
+  switch (verb) {
+    case 'apply':
+      return faults.applyInBackground(faultOf(command['fault']))
+    case 'list':
+      return {
+        faults: faults.list().map(({ id, fault, state, beginsAtMs, healsAtMs, strikes }) => ({
+          id,
+          fault,
+          state,
+          beginsAt: new Date(beginsAtMs),
+          healsAt: healsAtMs === null ? null : new Date(healsAtMs),
+          strikes,
+        })),
+      }
+    case 'heal':
+      return { healed: await faults.healInBackground(idOf(command['id'])) }
+    default:
+      throw new OptionError(`${verb} is no verb of faults; they are apply, list and heal.`)
+  }
+}
+
+function faultOf(fault: unknown): FaultInput | string {
+  if (typeof fault === 'string' || (typeof fault === 'object' && fault !== null)) return fault as FaultInput | string
+  throw new OptionError("apply wants a fault: a text such as 'crash shard02 for 5s', or a document.")
+}
+
+function idOf(id: unknown): number | undefined {
+  if (id === undefined || id === null) return undefined
+  if (Number.isInteger(Number(id))) return Number(id)
+  throw new OptionError('heal wants the id of a fault, or nothing to heal all.')
+}

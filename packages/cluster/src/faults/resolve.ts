@@ -1,0 +1,107 @@
+/** Are there the members, links and steps that a fault names? */
+import { namedSteps, type Address } from '@shardlab/actor'
+import { clientsAddress, type MemberInfo } from '@shardlab/runtime'
+import { OptionError } from '../option-error.js'
+import type { LinkEnds, ResolvedFault } from './effects.js'
+import { formatFault } from './grammar.js'
+import type { FaultSpec, FaultVerb } from './schema.js'
+
+/** Roles whose members know a verb; the others have nothing that it could act on. */
+const rolesOf: Partial<Record<FaultVerb, readonly string[]>> = {
+  stepDown: ['shard', 'config-server'],
+  slowDisk: ['shard', 'config-server'],
+  fullDisk: ['shard', 'config-server'],
+  freezeRoutes: ['mongos'],
+  stallRangeDeleter: ['shard'],
+}
+
+/** Verbs that want a member that is up. */
+const wantsUp: ReadonlySet<FaultVerb> = new Set(['crash', 'destroy', 'stop', 'stepDown', 'freezeRoutes'])
+
+/** @throws OptionError one sentence */
+export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): ResolvedFault {
+  const target = 'target' in spec && spec.target !== undefined ? memberNamed(spec.target, members) : null
+  if (target !== null) checkRole(spec, target)
+  if ('step' in spec) checkStep(spec.step, target)
+  const link = 'link' in spec ? { from: endNamed(spec.link.from, members), to: endNamed(spec.link.to, members) } : null
+  if (link !== null && isOne(link.from) && isOne(link.to) && link.from[0] === link.to[0])
+    throw new OptionError(
+      link.from[0] === clientsAddress
+        ? 'clients have no links to each other; name a member.'
+        : `${link.from[0]} has no link to itself; name two members.`,
+    )
+  return { spec, target: target?.address ?? null, link }
+}
+
+/** @throws OptionError when the member is not in the state that the verb wants */
+export function checkState({ spec, target }: ResolvedFault, members: readonly MemberInfo[]): void {
+  const state = members.find(({ address }) => address === target)?.state
+  if (wantsUp.has(spec.verb) && state !== 'running' && state !== 'starting')
+    throw new OptionError(`${formatFault(spec)} wants a member that runs: ${target} is ${state}.`)
+}
+
+/** A member by its name, which may lack a zero: `mongos1`. */
+function memberNamed(name: string, members: readonly MemberInfo[]): MemberInfo {
+  const member = findMember(name, members)
+  if (member === undefined)
+    throw new OptionError(`${name} is not a member of this cluster; its members are ${addresses(members).join(', ')}.`)
+  return member
+}
+
+function findMember(name: string, members: readonly MemberInfo[]): MemberInfo | undefined {
+  const padded = name.replace(/^(\D+)(\d)$/, '$10$2')
+  return members.find(({ address }) => address === name) ?? members.find(({ address }) => address === padded)
+}
+
+function endNamed(name: string, members: readonly MemberInfo[]): LinkEnds {
+  const ofRole = (wanted: string): Address[] => addresses(members.filter(({ role }) => role === wanted))
+  switch (name) {
+    case 'everybody':
+    case 'members':
+      return name
+    case 'clients':
+      return [clientsAddress]
+    case 'shards':
+      return ofRole('shard')
+    case 'routers':
+      return ofRole('mongos')
+    default: {
+      const member = findMember(name, members)
+      if (member !== undefined) return [member.address]
+      throw new OptionError(
+        `there is no link to ${name}; links end at ${addresses(members).join(', ')}, clients, shards, routers, members and everybody.`,
+      )
+    }
+  }
+}
+
+function addresses(members: readonly MemberInfo[]): Address[] {
+  return members.map(({ address }) => address).toSorted()
+}
+
+function isOne(end: LinkEnds): end is readonly [Address] {
+  return typeof end !== 'string' && end.length === 1
+}
+
+function checkRole({ verb }: FaultSpec, { address, role }: MemberInfo): void {
+  const roles = rolesOf[verb]
+  if (roles === undefined || roles.includes(role)) return
+  const wanted = roles.map((name) => (name === 'config-server' ? 'the config server' : `a ${name}`)).join(' or ')
+  throw new OptionError(`${verb} is a fault of ${wanted}, and ${address} is a ${role}.`)
+}
+
+function checkStep(step: string, target: MemberInfo | null): void {
+  if (!(namedSteps as readonly string[]).includes(step)) {
+    const protocol = step.slice(0, step.lastIndexOf('.') + 1)
+    const alike = namedSteps.filter((name) => protocol !== '' && name.startsWith(protocol))
+    const hint =
+      alike.length > 0 ? `this protocol has ${alike.join(', ')}` : `protocols are ${[...new Set(namedSteps.map(protocolOf))].join(', ')}`
+    throw new OptionError(`${step} is no step that members pass; ${hint}.`)
+  }
+  const role = step.startsWith('config.') ? 'config-server' : step.slice(0, step.indexOf('.'))
+  if (target !== null && target.role !== role) throw new OptionError(`${target.address} is a ${target.role} and never passes ${step}.`)
+}
+
+function protocolOf(step: string): string {
+  return step.slice(0, step.lastIndexOf('.'))
+}

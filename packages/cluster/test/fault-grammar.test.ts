@@ -1,0 +1,97 @@
+import t from 'tap'
+import { faultForms, formatFault, OptionError, parseFault, type FaultInput } from '../src/index.js'
+
+/** Text, and the data that says the same. */
+const faults: readonly (readonly [string, FaultInput])[] = [
+  ['crash shard02 for 5s', { verb: 'crash', target: 'shard02', for: 5000 }],
+  ['destroy shard02', { verb: 'destroy', target: 'shard02' }],
+  ['restart mongos01', { verb: 'restart', target: 'mongos01' }],
+  ['stop shard02 after 2h', { verb: 'stop', target: 'shard02', after: 7_200_000 }],
+  ['pause shard02', { verb: 'pause', target: 'shard02' }],
+  ['resume shard02', { verb: 'resume', target: 'shard02' }],
+  ['step down shard02 for 10s', { verb: 'stepDown', target: 'shard02', for: 10_000 }],
+  ['slow shard01 by 10x', { verb: 'slow', target: 'shard01', factor: 10 }],
+  ['slow disk of shard01 by 20ms', { verb: 'slowDisk', target: 'shard01', by: 20 }],
+  ['fill disk of shard01', { verb: 'fullDisk', target: 'shard01' }],
+  ['skew clock of shard01 by -2h', { verb: 'skewClock', target: 'shard01', by: -7_200_000 }],
+  ['freeze routes of mongos01', { verb: 'freezeRoutes', target: 'mongos01' }],
+  ['stall range deleter of shard01', { verb: 'stallRangeDeleter', target: 'shard01' }],
+  ['partition shard01 from shard02', { verb: 'partition', link: { from: 'shard01', to: 'shard02', bothWays: true } }],
+  ['partition shard01 from clients one way', { verb: 'partition', link: { from: 'shard01', to: 'clients', bothWays: false } }],
+  [
+    'delay between mongos01 and shard02 by 20ms..40ms with probability 50% seed 7',
+    { verb: 'delay', link: { from: 'mongos01', to: 'shard02', bothWays: true }, by: 20, upTo: 40, probability: 0.5, seed: 7 },
+  ],
+  ['delay from mongos01 to shard02 by 1.5s', { verb: 'delay', link: { from: 'mongos01', to: 'shard02', bothWays: false }, by: 1500 }],
+  [
+    'drop between mongos01 and shard02 only node.command, client.command first 10 with probability 0.1%',
+    {
+      verb: 'drop',
+      link: { from: 'mongos01', to: 'shard02', bothWays: true },
+      kinds: ['node.command', 'client.command'],
+      first: 10,
+      probability: 0.001,
+    },
+  ],
+  ['refuse connections to shard02 from mongos01', { verb: 'refuse', link: { from: 'mongos01', to: 'shard02' } }],
+  ['cut replies of mongos01 to clients', { verb: 'cut', link: { from: 'mongos01', to: 'clients' } }],
+  ['hold at shard.migration.committing on shard01', { verb: 'hold', step: 'shard.migration.committing', target: 'shard01' }],
+  ['fail at shard.migration.committing first 1', { verb: 'fail', step: 'shard.migration.committing', first: 1 }],
+  ['crash at shard.migration.committing', { verb: 'crashAt', step: 'shard.migration.committing' }],
+]
+
+t.test('a text and its data are the same fault, and it is written as it is read', async (t) => {
+  for (const [text, data] of faults) {
+    const spec = await parseFault(text)
+    t.same(spec, await parseFault(data), text)
+    t.same(await parseFault(formatFault(spec)), spec, `${text}, again`)
+  }
+  t.equal(formatFault(await parseFault('drop 5% between a and b')), 'drop between a and b with probability 5%')
+})
+
+t.test('times may be text in data, too; short forms fill in what is usual', async (t) => {
+  t.same(await parseFault({ verb: 'crash', target: 'shard01', for: '90s' }), { verb: 'crash', target: 'shard01', for: 90_000 })
+  t.same(await parseFault('at 2h crash shard01'), { verb: 'crash', target: 'shard01', after: 7_200_000 })
+  t.match(await parseFault('partition shard01'), { link: { from: 'shard01', to: 'everybody', bothWays: true } })
+  t.match(await parseFault('config unavailable for 1m'), { verb: 'refuse', link: { from: 'everybody', to: 'config' }, for: 60_000 })
+  t.match(await parseFault('  drop   5% between mongos01 and shard02   first 10 '), { verb: 'drop', probability: 0.05, first: 10 })
+})
+
+t.test('every form that is shown can be read', async (t) => {
+  for (const form of faultForms) {
+    await parseFault(form.replaceAll(/ ?\[.*?\]/g, ''))
+    await parseFault(form.replaceAll(/\[|\]/g, ''))
+  }
+  t.ok(faultForms.length > 20)
+})
+
+t.test('what is not understood is said in one sentence', async (t) => {
+  const wrong: readonly (readonly [FaultInput | string, RegExp])[] = [
+    ['crach shard02', /'crach shard02' is no fault; one begins with crash, destroy, restart, /],
+    ['crash', /is no fault|'crash' is not understood; write 'crash at .*' or 'crash shard02'/],
+    ['slow shard02', /'slow shard02' is not understood; write 'slow disk of shard02 by 20ms' or 'slow shard02 by 10x'/],
+    ['crash shard02 for ever', /is not understood; write .*'crash shard02', and behind it for, after, first/],
+    ['slow shard02 by 1x', /the fault slow is wrong: factor: /],
+    ['slow disk of shard02 by -5ms', /the fault slowDisk is wrong: by: a time must not be negative\.$/],
+    ['crash shard02 first 3', /the fault crash is wrong: .*first/],
+    ['drop 0% between a and b', /the fault drop is wrong: probability: /],
+    ['drop between a and b only nonsense', /the fault drop is wrong: kinds.0: /],
+    [{ verb: 'crash' } as FaultInput, /the fault crash is wrong: target: /],
+    [
+      { verb: 'crash', target: 'shard01', for: 'long' },
+      /the fault crash is wrong: for: a time is "long"; give milliseconds or a time such as 500ms/,
+    ],
+    [{ verb: 'explode', target: 'shard01' } as unknown as FaultInput, /^"explode" is no verb of a fault; the verbs are crash, /],
+    [{} as FaultInput, /^undefined is no verb of a fault/],
+    [
+      { verb: 'refuse', link: { from: 'a', to: 'b', bothWays: true } } as unknown as FaultInput,
+      /the fault refuse is wrong: link: .*bothWays/,
+    ],
+  ]
+  for (const [fault, message] of wrong) {
+    const error = await parseFault(fault).catch((thrown: unknown) => thrown)
+    t.ok(error instanceof OptionError, JSON.stringify(fault))
+    t.match((error as Error).message, message)
+    t.notMatch((error as Error).message, /\n/)
+  }
+})

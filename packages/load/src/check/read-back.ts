@@ -1,0 +1,35 @@
+/** Everything in the collection, past no cache and in no order. */
+import type { Control } from '../run/control.js'
+import { sleep } from '../run/clock.js'
+import type { Workload } from '../workload/workload.js'
+import type { EndCheck } from './end-check.js'
+
+const attemptsMax = 20
+const pauseMs = 1000
+
+/**
+ * Shows all documents to a check. A shard that is coming back gets twenty seconds; each attempt begins with a new check.
+ * @throws the server's error of the last attempt
+ */
+export async function readBack(
+  { client }: Control,
+  workload: Workload,
+  newCheck: () => EndCheck,
+  onSeen: (documents: number) => void,
+): Promise<EndCheck> {
+  for (let attempt = 1; ; attempt++) {
+    const check = newCheck()
+    try {
+      const cursor = client.db(workload.database).collection(workload.collection).find({}, { raw: true, batchSize: 5000 })
+      // `raw`: documents are bytes, whatever their type says.
+      for await (const document of cursor as unknown as AsyncIterable<Uint8Array>) {
+        check.see(document)
+        onSeen(check.documents)
+      }
+      return check
+    } catch (error) {
+      if (attempt === attemptsMax) throw error
+      await sleep(pauseMs)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/** Texts that tell who wrote them, and names of records that tell their number. */
+import { hash32, mix32, purposes, unmix32 } from './hash.js'
+
+const versionDigits = 10
+/** A version, a colon and at least one character that depends on the place. */
+export const textLengthMin = versionDigits + 2
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .'
+const starts = 65536
+
+export class Texts {
+  readonly #seed: number
+  readonly #pool: string
+
+  /** @param longest length of the longest text */
+  constructor(seed: number, longest: number) {
+    this.#seed = seed
+    const letters = Buffer.alloc(starts + longest)
+    for (let i = 0; i < letters.length; i++) letters[i] = alphabet.charCodeAt(hash32(seed, i, purposes.text) & 63)
+    this.#pool = letters.toString('latin1')
+  }
+
+  /**
+   * The text that the write `version` gives to a field of a record: 0 is loading, n + 1 the operation of cycle n.
+   * @param length in characters, which are bytes; at least {@link textLengthMin}
+   */
+  text(key: number, field: number, version: number, length: number): string {
+    const start = hash32(this.#seed ^ mix32(key), version, purposes.value + field) & (starts - 1)
+    return `${version.toString(36).padStart(versionDigits, '0')}:${this.#pool.slice(start, start + length - versionDigits - 1)}`
+  }
+}
+
+/** The version that a text claims, null when it is none of ours. */
+export function versionOfText(text: string): number | null {
+  if (text[versionDigits] !== ':') return null
+  const digits = text.slice(0, versionDigits)
+  return /^[0-9a-z]{10}$/.test(digits) ? Number.parseInt(digits, 36) : null
+}
+
+/** Record numbers are below this. */
+export const keysMax = 4294967296
+
+/** `user` and ten digits in which neighbouring records are far apart, as in YCSB's hashed insert order; a bijection. */
+export function keyName(seed: number, key: number): string {
+  return `user${String(mix32(key ^ mix32(seed))).padStart(10, '0')}`
+}
+
+/** The record of a name, null for a text that is no name. */
+export function keyOfName(seed: number, name: string): number | null {
+  const match = /^user(\d{10})$/.exec(name)
+  if (match === null || Number(match[1]) >= keysMax) return null
+  return (unmix32(Number(match[1])) ^ mix32(seed)) >>> 0
+}

@@ -1,0 +1,94 @@
+/** One socket: messages out, all of a turn in one write; replies in, in order. */
+import { connect, type Socket } from 'node:net'
+
+/** Nothing came for so long although something was asked: the connection is dead. */
+const silenceMs = 30_000
+
+interface Waiting {
+  readonly resolve: (reply: Buffer) => void
+  readonly reject: (error: Error) => void
+}
+
+export class WireConnection {
+  readonly #host: string
+  readonly #port: number
+  readonly #waiting: Waiting[] = []
+  #socket: Socket | null = null
+  #connecting: Promise<void> | null = null
+  #outgoing: Buffer[] = []
+  #rest: Buffer | null = null
+  #requestId = 0
+
+  constructor(host: string, port: number) {
+    this.#host = host
+    this.#port = port
+  }
+
+  get isOpen(): boolean {
+    return this.#socket !== null
+  }
+
+  /** Connects if need be; rejects with the socket's error. */
+  open(): Promise<void> {
+    if (this.#socket !== null) return Promise.resolve()
+    this.#connecting ??= this.#connect().finally(() => (this.#connecting = null))
+    return this.#connecting
+  }
+
+  /** Resolves with the reply; rejects when the connection ends before. Only while it is open. */
+  exchange(message: Buffer): Promise<Buffer> {
+    const socket = this.#socket
+    if (socket === null) return Promise.reject(new Error('ConnectionClosed'))
+    message.writeInt32LE(++this.#requestId & 0x7fffffff, 4)
+    if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush())
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+  }
+
+  close(): void {
+    this.#socket?.destroy()
+  }
+
+  #flush(): void {
+    const outgoing = this.#outgoing
+    this.#outgoing = []
+    if (outgoing.length > 0) this.#socket?.write(outgoing.length === 1 ? outgoing[0]! : Buffer.concat(outgoing))
+  }
+
+  #connect(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: this.#host, port: this.#port, noDelay: true })
+      socket.once('error', reject)
+      socket.once('connect', () => {
+        socket.off('error', reject)
+        socket.on('error', () => {})
+        socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+        socket.setTimeout(silenceMs, () => {
+          if (this.#waiting.length > 0) socket.destroy()
+        })
+        socket.on('close', () => this.#closed())
+        this.#socket = socket
+        resolve()
+      })
+    })
+  }
+
+  #closed(): void {
+    this.#socket = null
+    this.#rest = null
+    this.#outgoing = []
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error('ConnectionClosed'))
+  }
+
+  #receive(chunk: Buffer): void {
+    let data = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
+    let at = 0
+    while (data.length - at >= 4) {
+      const length = data.readInt32LE(at)
+      if (data.length - at < length) break
+      this.#waiting.shift()?.resolve(data.subarray(at, at + length))
+      at += length
+    }
+    data = data.subarray(at)
+    this.#rest = data.length === 0 ? null : data
+  }
+}

@@ -1,0 +1,70 @@
+/** What the shards themselves counted: `serverStatus.opcounters` of each, where it can be reached (manual: reference/command/serverStatus). */
+import { MongoClient, type Document } from 'mongodb'
+import type { Control } from '../run/control.js'
+
+export type Opcounters = Readonly<Record<string, number>>
+
+const patienceMs = 1000
+
+/** Connections to the shards that answer; none where only mongos takes the user's password. */
+export class ShardCounters {
+  readonly #direct: readonly (readonly [id: string, client: MongoClient])[]
+
+  private constructor(direct: readonly (readonly [string, MongoClient])[]) {
+    this.#direct = direct
+  }
+
+  static async connect({ client, isMongos }: Control): Promise<ShardCounters> {
+    if (!isMongos || client.options.credentials !== undefined) return new ShardCounters([])
+    const shards = await client
+      .db('config')
+      .collection<Document & { _id: string }>('shards')
+      .find({})
+      .toArray()
+      .catch(() => [])
+    const direct = await Promise.all(
+      shards.map(async (shard) => {
+        // `name/host:port,host:port`, or `host:port` alone.
+        const host = String(shard['host'])
+          .replace(/^[^/]*\//, '')
+          .split(',')[0]!
+        const direct = new MongoClient(`mongodb://${host}/?directConnection=true`, {
+          ...{ serverSelectionTimeoutMS: patienceMs, connectTimeoutMS: patienceMs, tls: client.options.tls, maxPoolSize: 1 },
+        })
+        return direct.connect().then(
+          () => [[shard._id, direct] as const],
+          async () => (await direct.close(), []),
+        )
+      }),
+    )
+    return new ShardCounters(direct.flat())
+  }
+
+  /** By shard id; those that do not answer are left out. */
+  async read(): Promise<ReadonlyMap<string, Opcounters>> {
+    const counted = await Promise.all(
+      this.#direct.map(async ([id, client]) => {
+        const status = await client
+          .db('admin')
+          .command({ serverStatus: 1 })
+          .catch(() => null)
+        if (status === null) return []
+        return [
+          [id, Object.fromEntries(Object.entries(status['opcounters'] as Document).filter(([, n]) => typeof n === 'number'))] as const,
+        ]
+      }),
+    )
+    return new Map(counted.flat())
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#direct.map(([, client]) => client.close()))
+  }
+}
+
+export function risenBy(before: Opcounters | undefined, after: Opcounters | undefined): Opcounters | null {
+  if (before === undefined || after === undefined) return null
+  const names = Object.keys(after).filter((name) => name in before)
+  // A shard that was restarted in between began at zero.
+  return Object.fromEntries(names.map((name) => [name, after[name]! >= before[name]! ? after[name]! - before[name]! : after[name]!]))
+}

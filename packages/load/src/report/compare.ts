@@ -1,0 +1,70 @@
+/** Two reports side by side. */
+import { OptionError } from '../option-error.js'
+import type { Latency, LoadReport } from '../types.js'
+import { duration, table, whole } from './format.js'
+
+/** Reads a report from JSON. Throws an OptionError when it is none. */
+export function parseReport(json: string, path: string): LoadReport {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw new OptionError(`${path} is not JSON`)
+  }
+  if ((value as LoadReport | null)?.shardlabLoad !== 1) throw new OptionError(`${path} is no report of shardlab load`)
+  return value as LoadReport
+}
+
+/** What differs between two runs: b against a, as text. */
+export function compareReports(a: LoadReport, b: LoadReport, names: readonly [string, string]): string {
+  const rows: string[][] = [['', 'a', 'b', 'b / a']]
+  const row = (name: string, of: (report: LoadReport) => number | undefined, shown: (value: number) => string): void => {
+    const [x, y] = [of(a), of(b)]
+    if (x === undefined && y === undefined) return
+    const ratio = x === undefined || y === undefined || x === 0 ? '-' : (y / x).toFixed(2)
+    rows.push([name, x === undefined ? '-' : shown(x), y === undefined ? '-' : shown(y), ratio])
+  }
+  row('throughput, 1/s', ({ throughput }) => throughput, whole)
+  row('errors', ({ errors }) => errors.total, whole)
+  const latencies = (name: string, of: (report: LoadReport) => Latency | undefined): void => {
+    for (const percentile of ['p50', 'p99', 'p999'] as const) {
+      row(`${name} ${percentile.replace('p999', 'p99.9')}`, (report) => of(report)?.intended[percentile], duration)
+    }
+  }
+  latencies('all', ({ latencyUs }) => latencyUs.all)
+  for (const by of ['byOperation', 'byRoutingClass'] as const) {
+    const of = ({ latencyUs }: LoadReport): Readonly<Record<string, Latency>> => latencyUs[by] as Readonly<Record<string, Latency>>
+    for (const name of new Set([...Object.keys(of(a)), ...Object.keys(of(b))])) latencies(name, (report) => of(report)[name])
+  }
+  for (const id of new Set([...Object.keys(a.perShard), ...Object.keys(b.perShard)])) {
+    row(
+      `share of ${id}`,
+      (report) => report.perShard[id]?.share,
+      (share) => `${(share * 100).toFixed(1)}%`,
+    )
+  }
+  const differences = differencesOf(a, b)
+  const checks = [a, b].map(({ endCheck }) => (endCheck.ok === null ? 'not checked' : endCheck.ok ? 'checked' : 'CHECK FAILED'))
+  return [
+    `a: ${names[0]}, ${a.measured.server}, ${checks[0]}`,
+    `b: ${names[1]}, ${b.measured.server}, ${checks[1]}`,
+    table(rows),
+    ...(differences.length === 0 ? [] : [`The runs differ in ${differences.join(', ')}: keep that in mind.`]),
+    '',
+  ].join('\n')
+}
+
+/** What should be equal in two runs that are compared, unless it is what is compared. */
+function differencesOf(a: LoadReport, b: LoadReport): string[] {
+  const parts: Readonly<Record<string, (report: LoadReport) => unknown>> = {
+    workload: ({ workload }) => workload.name,
+    'shard key': ({ workload }) => workload.shardKey,
+    records: ({ workload }) => workload.records,
+    loop: ({ workload }) => [workload.loop, workload.rate, workload.concurrency, workload.pipeline],
+    server: ({ measured }) => measured.server,
+    topology: ({ measured }) => [measured.topology, measured.shards, measured.mongoses],
+    engine: ({ measured }) => [measured.engine, measured.threads],
+    machine: ({ measured }) => [measured.client.cpu, measured.client.cores],
+  }
+  return Object.entries(parts).flatMap(([name, of]) => (JSON.stringify(of(a)) === JSON.stringify(of(b)) ? [] : [name]))
+}

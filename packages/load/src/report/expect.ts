@@ -1,0 +1,96 @@
+/** Thresholds: `p99<20ms`, `p99.9(read)<=50ms`, `errors==0`, `throughput>1000`, `share(shard01)<40%`. */
+import { OptionError } from '../option-error.js'
+import { decodeHistogram } from '../run/histograms.js'
+import type { Latency, LoadReport } from '../types.js'
+
+const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+}
+const timeUnitsUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1e6 }
+const counts = ['errors', 'operations', 'retries', 'throughput', 'errorRate', 'share'] as const
+
+export interface Expectation {
+  readonly text: string
+  readonly metric: string
+  /** An operation, a routing class or, for `share`, a shard; null: everything. */
+  readonly scope: string | null
+  readonly operator: string
+  /** Microseconds for latencies, a fraction for what was given in percent. */
+  readonly value: number
+}
+
+const grammar = /^\s*([a-zA-Z]+\d*(?:\.\d+)?)\s*(?:\(\s*([^()\s]+)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*(us|ms|s|%)?\s*$/
+
+/** Throws an OptionError for what cannot be understood. */
+export function parseExpectation(text: string): Expectation {
+  const match = grammar.exec(text)
+  const wrong = (why: string): OptionError => new OptionError(`the expectation "${text}" ${why}`)
+  if (match === null) throw wrong('is not understood: write it as in "p99<20ms", "p99.9(read)<=50ms" or "errors==0"')
+  const [, metric, scope, operator, number, unit] = match
+  const isCount = (counts as readonly string[]).includes(metric!)
+  const percentile = /^p(\d+(?:\.\d+)?)$/.exec(metric!)?.[1]
+  if (!isCount && !['min', 'mean', 'max'].includes(metric!) && (percentile === undefined || Number(percentile) > 100)) {
+    throw wrong(`names ${metric}: there are p50 to p99.99, min, mean, max, ${counts.join(', ')}`)
+  }
+  if (!isCount && (unit === undefined || unit === '%')) throw wrong('needs a unit of time: us, ms or s')
+  if (isCount && unit !== undefined && !(unit === '%' && (metric === 'share' || metric === 'errorRate')))
+    throw wrong(`has a unit, ${unit}, that ${metric} has not`)
+  if (scope !== undefined && (metric === 'retries' || metric === 'throughput')) throw wrong(`has a scope, which ${metric} has not`)
+  const factor = unit === undefined ? 1 : unit === '%' ? 0.01 : timeUnitsUs[unit]!
+  return { text, metric: metric!, scope: scope ?? null, operator: operator!, value: Number(number) * factor }
+}
+
+/** A sentence for each expectation that a report, or a step of its sweep, does not meet. Throws an OptionError for a scope that is not there. */
+export function failedExpectations(report: LoadReport, expectations: readonly Expectation[]): string[] {
+  const steps =
+    report.sweep === null
+      ? [{ name: '', report }]
+      : report.sweep.steps.map(({ value, report: step }) => ({ name: ` at ${report.sweep!.of}=${value}`, report: step }))
+  return expectations.flatMap((expectation) =>
+    steps.flatMap(({ name, report: step }) => {
+      const value = valueOf(step, expectation)
+      if (operators[expectation.operator]!(value, expectation.value)) return []
+      return [`expected ${expectation.text}${name}, but it is ${shown(expectation, value)}`]
+    }),
+  )
+}
+
+function valueOf(report: LoadReport, { metric, scope, text }: Expectation): number {
+  if (metric === 'share') {
+    const shares = Object.entries(report.perShard)
+    if (scope === null) return Math.max(0, ...shares.map(([, { share }]) => share))
+    const share = report.perShard[scope]?.share
+    if (share === undefined)
+      throw new OptionError(`the expectation "${text}" names ${scope}: there are the shards ${shares.map(([id]) => id).join(', ')}`)
+    return share
+  }
+  if (metric === 'retries') return report.retries
+  if (metric === 'throughput') return report.throughput
+  const latency = latencyOf(report, scope, text)
+  if (metric === 'errors') return latency.errors
+  if (metric === 'operations') return latency.count
+  if (metric === 'errorRate') return latency.count === 0 ? 0 : latency.errors / latency.count
+  if (metric === 'min' || metric === 'mean' || metric === 'max') return latency.intended[metric]
+  return decodeHistogram(latency.histogram).getValueAtPercentile(Number(metric.slice(1)))
+}
+
+function latencyOf({ latencyUs }: LoadReport, scope: string | null, text: string): Latency {
+  if (scope === null) return latencyUs.all
+  const classes = latencyUs.byRoutingClass as Readonly<Record<string, Latency>>
+  const latency = latencyUs.byOperation[scope] ?? classes[scope]
+  if (latency === undefined) {
+    const there = [...Object.keys(latencyUs.byOperation), ...Object.keys(classes)]
+    throw new OptionError(`the expectation "${text}" names ${scope}: there are ${there.join(', ')}`)
+  }
+  return latency
+}
+
+function shown({ metric }: Expectation, value: number): string {
+  if (metric === 'share' || metric === 'errorRate') return `${(value * 100).toFixed(2)}%`
+  return (counts as readonly string[]).includes(metric) ? String(value) : `${value}us`
+}

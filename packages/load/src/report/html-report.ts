@@ -1,0 +1,225 @@
+/** A report as one page that needs no network. */
+import { decodeHistogram } from '../run/histograms.js'
+import type { Latency, LoadReport } from '../types.js'
+import { barChart, escape, lineChart, type Series } from './charts.js'
+import { duration, percent, shortDuration, whole } from './format.js'
+import { style } from './style.js'
+import { checkLine, loopOf, topologyOf } from './text-report.js'
+
+export function htmlReport(report: LoadReport): string {
+  const title = `${report.workload.name} on ${report.measured.server}`
+  const body = report.sweep === null ? single(report) : sweep(report)
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)}</title><style>${style}</style><body><main>${body}${measured(report)}</main></body></html>\n`
+}
+
+const tones = ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7']
+
+function single(report: LoadReport): string {
+  const { latencyUs, errors } = report
+  const classes = latencyUs.byRoutingClass as Readonly<Record<string, Latency>>
+  return [
+    header(report),
+    tiles(report),
+    timeline(report),
+    '<h2>Latency from the intended start</h2>',
+    latencyTable({ all: latencyUs.all, ...latencyUs.byOperation }),
+    percentileChart('By operation', latencyUs.byOperation),
+    '<h2>By routing class</h2>',
+    `<p>${escape(capital(report.routing.derivedFrom))}${report.routing.placementChanged ? '; chunks have moved since' : ''}.</p>`,
+    latencyTable(classes),
+    percentileChart('By routing class', classes),
+    histogramChart(latencyUs.all),
+    errors.total > 0 ? errorTable(report) : '',
+    shards(report),
+    endCheck(report),
+  ].join('')
+}
+
+function header(report: LoadReport): string {
+  const { workload } = report
+  return `<h1>${escape(workload.name)}</h1><p>${escape(capital(loopOf(report)))}. ${whole(workload.records)} records in <code>${escape(workload.ns)}</code>, shard key <code>${escape(workload.shardKey)}</code>, seed ${workload.seed}. ${escape(topologyOf(report))}.</p>`
+}
+
+function tiles(report: LoadReport): string {
+  const { intended } = report.latencyUs.all
+  const check = report.endCheck.ok
+  const tile = (name: string, value: string, tone = ''): string => `<div class="tile ${tone}"><b>${value}</b><span>${name}</span></div>`
+  return `<div class="tiles">${[
+    tile('operations a second', whole(report.throughput)),
+    tile('p50', duration(intended.p50)),
+    tile('p99', duration(intended.p99)),
+    tile('max', duration(intended.max)),
+    tile('errors', whole(report.errors.total), report.errors.total > 0 ? 'warn' : ''),
+    tile('end check', check === null ? 'none' : check ? 'passed' : 'FAILED', check === false ? 'fail' : check ? 'pass' : ''),
+  ].join('')}</div>`
+}
+
+function timeline({ timeline: points, marks }: LoadReport): string {
+  if (points.length < 2) return ''
+  const secs = points[1]!.atSecs - points[0]!.atSecs
+  const common = {
+    xLabel: 'seconds since the first measured operation',
+    xShown: (value: number) => `${Number(value.toFixed(2))}`,
+    marks: marks.map(({ atSecs, text }) => ({ x: atSecs, text })),
+  }
+  // The last interval may be cut short.
+  const complete = points.length > 2 ? points.slice(0, -1) : points
+  const line = (name: string, tone: string, of: (point: (typeof points)[number]) => number): Series => ({
+    name,
+    tone,
+    points: complete.map((point) => [point.atSecs, of(point)]),
+  })
+  const rate = lineChart(
+    [
+      line('operations', 's0', ({ operations, errors }) => (operations - errors) / secs),
+      ...(points.some(({ errors }) => errors > 0) ? [line('errors', 'bad', ({ errors }) => errors / secs)] : []),
+    ],
+    { ...common, title: 'Answers a second', yLabel: 'a second', yShown: whole },
+  )
+  const latency = lineChart(
+    [line('max', 's3', ({ maxUs }) => maxUs), line('p99', 's1', ({ p99Us }) => p99Us), line('p50', 's0', ({ p50Us }) => p50Us)].map(
+      (series) => ({ ...series, points: series.points.filter(([, y]) => y > 0) }),
+    ),
+    { ...common, title: 'Latency over time', yLabel: 'latency', yScale: 'log', yShown: shortDuration },
+  )
+  return `<h2>Timeline</h2>${rate}${latency}`
+}
+
+/** 1 - 1/x stands at x: each step to the right is one nine more. */
+const ninesTicks = [1, 2, 10, 100, 1000, 10_000]
+
+function percentileChart(title: string, latencies: Readonly<Record<string, Latency>>): string {
+  const series = Object.entries(latencies).flatMap(([name, { histogram, count, errors }], i): Series[] => {
+    if (count === errors) return []
+    const decoded = decodeHistogram(histogram)
+    const points: [number, number][] = []
+    // Beyond the number of operations a percentile is the maximum.
+    for (let x = 1; x <= Math.min(10_000, Math.max(2, count - errors)); x *= 1.25)
+      points.push([x, decoded.getValueAtPercentile((1 - 1 / x) * 100)])
+    return [{ name, tone: tones[i % tones.length]!, points }]
+  })
+  if (series.length === 0) return ''
+  const shown = (x: number): string => (x === 1 ? 'min' : `${Number(((1 - 1 / x) * 100).toFixed(2))}%`)
+  const longest = Math.max(...series.flatMap(({ points }) => points.map(([x]) => x)))
+  return lineChart(series, {
+    title: `${title}: percentiles`,
+    xLabel: 'percentile',
+    yLabel: 'latency',
+    xScale: 'log',
+    yScale: 'log',
+    xTicks: ninesTicks.filter((tick) => tick <= longest * 1.01),
+    xShown: shown,
+    yShown: shortDuration,
+  })
+}
+
+/** How often which latency: buckets that grow by a tenth. */
+function histogramChart({ histogram, count, errors }: Latency): string {
+  if (count === errors) return ''
+  const decoded = decodeHistogram(histogram)
+  const total = decoded.totalCount
+  const points: [number, number][] = []
+  const end = decoded.getValueAtPercentile(99.9) * 1.1
+  let below = 0
+  for (let from = Math.max(1, decoded.minNonZeroValue * 0.9); from < end; from *= 1.1) {
+    const upTo = shareBelow(decoded, from * 1.1)
+    points.push([from, Math.max(0, upTo - below) * total])
+    below = upTo
+  }
+  return lineChart([{ name: 'operations', tone: 's0', points }], {
+    title: 'Histogram of all operations, up to p99.9',
+    xLabel: 'latency',
+    yLabel: 'operations',
+    xScale: 'log',
+    xShown: shortDuration,
+    yShown: whole,
+  })
+}
+
+function shareBelow(histogram: ReturnType<typeof decodeHistogram>, value: number): number {
+  let low = 0
+  let high = 100
+  for (let i = 0; i < 24; i++) {
+    const middle = (low + high) / 2
+    if (histogram.getValueAtPercentile(middle) <= value) low = middle
+    else high = middle
+  }
+  return low / 100
+}
+
+function latencyTable(latencies: Readonly<Record<string, Latency>>): string {
+  const row = ([name, { count, errors, intended, service }]: [string, Latency]): string =>
+    `<tr><th>${escape(name)}</th><td>${whole(count)}</td><td${errors > 0 ? ' class="warn"' : ''}>${whole(errors)}</td>${[intended.mean, intended.p50, intended.p90, intended.p95, intended.p99, intended.p999, intended.p9999, intended.max, service.p50, service.p99].map((us) => `<td>${duration(us)}</td>`).join('')}</tr>`
+  return `<div class="wide"><table><thead><tr><th></th><th>count</th><th>errors</th><th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>p99.9</th><th>p99.99</th><th>max</th><th>service p50</th><th>service p99</th></tr></thead><tbody>${Object.entries(latencies).map(row).join('')}</tbody></table></div>`
+}
+
+function errorTable({ errors, latencyUs }: LoadReport): string {
+  const rows = Object.entries(errors.byCode).flatMap(([code, byOperation]) =>
+    Object.entries(byOperation).map(([name, count]) => `<tr><th>${escape(code)}</th><td>${escape(name)}</td><td>${whole(count)}</td></tr>`),
+  )
+  return `<h2>Errors</h2><p>Failed operations took ${duration(latencyUs.failed!.p50)} at the median, ${duration(latencyUs.failed!.max)} at most; they are in no table above.</p><div class="wide"><table><thead><tr><th>code</th><th>operation</th><th>count</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
+
+function shards({ perShard, hottestShard }: LoadReport): string {
+  const entries = Object.entries(perShard)
+  if (entries.length === 0) return ''
+  const bars = entries.map(([name, { operations, share, chunks }]) => ({
+    name,
+    value: share,
+    shown: `${percent(share)}, ${whole(operations)}, ${whole(chunks)} ${chunks === 1 ? 'chunk' : 'chunks'}`,
+    tone: name === hottestShard ? 's1' : 's0',
+  }))
+  return `<h2>Shards</h2>${barChart('Share of the operations; one that asks several shards counts for each', bars)}`
+}
+
+function endCheck(report: LoadReport): string {
+  const tone = report.endCheck.ok === false ? 'fail' : ''
+  const examples = report.endCheck.examples.map((example) => `<li>${escape(example)}</li>`).join('')
+  return `<h2>End check</h2><p class="${tone}">${escape(
+    checkLine(report)
+      .replace(/^End check: /, '')
+      .replace(/^./, (letter) => letter.toUpperCase()),
+  )}.</p>${examples === '' ? '' : `<ul>${examples}</ul>`}`
+}
+
+function sweep(report: LoadReport): string {
+  const { of, steps } = report.sweep!
+  const classes = [...new Set(steps.flatMap(({ report: step }) => Object.keys(step.latencyUs.byRoutingClass)))]
+  const classOf = (step: LoadReport, name: string): Latency | undefined =>
+    (step.latencyUs.byRoutingClass as Readonly<Record<string, Latency>>)[name]
+  const common = { xLabel: of, xScale: 'log' as const, xTicks: steps.map(({ value }) => value), xShown: String, dots: true }
+  const latency = (percentile: 'p50' | 'p99'): string =>
+    lineChart(
+      classes.map((name, i) => ({
+        name,
+        tone: tones[i % tones.length]!,
+        points: steps.flatMap(({ value, report: step }) =>
+          classOf(step, name) === undefined ? [] : [[value, classOf(step, name)!.intended[percentile]] as const],
+        ),
+      })),
+      { ...common, title: `Latency, ${percentile}`, yLabel: 'latency', yScale: 'log', yShown: shortDuration },
+    )
+  const rows = steps.map(
+    ({ value, report: step }) =>
+      `<tr><th>${value}</th><td>${whole(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'FAILED'}</td></tr>`,
+  )
+  return [
+    `<h1>${escape(report.workload.name)}, swept over ${of}</h1><p>${escape(capital(loopOf(report)))}. Shard key <code>${escape(report.workload.shardKey)}</code>.</p>`,
+    lineChart([{ name: 'throughput', tone: 's0', points: steps.map(({ value, report: step }) => [value, step.throughput]) }], {
+      ...common,
+      title: 'Operations a second',
+      yLabel: 'a second',
+      yShown: whole,
+    }),
+    latency('p50'),
+    latency('p99'),
+    `<div class="wide"><table><thead><tr><th>${of}</th><th>a second</th><th>errors</th>${classes.map((name) => `<th>${escape(name)} p50 / p99</th>`).join('')}<th>end check</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
+  ].join('')
+}
+
+function measured({ measured: what }: LoadReport): string {
+  const { client } = what
+  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in one thread' : `on ${what.threads} ${what.threads === 1 ? 'thread' : 'threads'}`}.</p><p>${escape(what.caveat)}</p></footer>`
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

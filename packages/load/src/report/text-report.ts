@@ -1,0 +1,113 @@
+import type { Latency, LoadReport, Ramp } from '../types.js'
+import { duration, percent, table, whole } from './format.js'
+
+/** A report as lines for a terminal. */
+export function textReport(report: LoadReport): string {
+  const parts =
+    report.sweep === null
+      ? [single(report)]
+      : [sweep(report), ...(report.sweep.steps.some(({ report: step }) => step.endCheck.ok === false) ? ['', single(report)] : [])]
+  return `${parts.join('\n')}\n`
+}
+
+const latencyHead = ['', 'count', 'errors', 'p50', 'p90', 'p99', 'p99.9', 'p99.99', 'max', 'service p99']
+const latencyRow = (name: string, { count, errors, intended, service }: Latency): string[] => [
+  ...[name, whole(count), whole(errors)],
+  ...[intended.p50, intended.p90, intended.p99, intended.p999, intended.p9999, intended.max, service.p99].map(duration),
+]
+
+function single(report: LoadReport): string {
+  const { latencyUs, workload, measured, errors } = report
+  const lines = [
+    `${workload.name}: ${whole(report.operations)} operations in ${report.durationSecs.toFixed(1)} s, ${whole(report.throughput)} a second, ${whole(errors.total)} errors, ${whole(report.retries)} retries`,
+    `  ${loopOf(report)}; ${whole(workload.records)} records in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
+    '',
+    'Latency from the intended start',
+    table([
+      latencyHead,
+      latencyRow('all', latencyUs.all),
+      ...Object.entries(latencyUs.byOperation).map(([name, latency]) => latencyRow(name, latency)),
+    ]),
+    '',
+    `By routing class (${report.routing.derivedFrom}${report.routing.placementChanged ? '; chunks have moved since' : ''})`,
+    table([latencyHead, ...Object.entries(latencyUs.byRoutingClass).map(([name, latency]) => latencyRow(name, latency!))]),
+  ]
+  if (errors.total > 0) {
+    const rows = Object.entries(errors.byCode).flatMap(([code, byOperation]) =>
+      Object.entries(byOperation).map(([name, count]) => [code, name, whole(count)]),
+    )
+    lines.push(
+      '',
+      'Errors',
+      table([['code', 'operation', 'count'], ...rows]),
+      `  failed operations took ${duration(latencyUs.failed!.p50)} at the median, ${duration(latencyUs.failed!.max)} at most`,
+    )
+  }
+  const shards = Object.entries(report.perShard)
+  if (shards.length > 0) {
+    const rows = shards.map(([id, { operations, share, chunks }]) => [
+      id + (id === report.hottestShard ? ' (hottest)' : ''),
+      whole(operations),
+      percent(share),
+      whole(chunks),
+    ])
+    lines.push('', 'Shards', table([['', 'operations', 'share', 'chunks'], ...rows]))
+  }
+  if (report.marks.length > 0)
+    lines.push('', 'On the timeline', ...report.marks.map(({ atSecs, text }) => `  ${atSecs.toFixed(1)} s  ${text}`))
+  lines.push('', checkLine(report), ...report.endCheck.examples.map((example) => `  ${example}`))
+  lines.push('', `Measured: ${measured.server}, ${topologyOf(report)}, through ${measured.uri}`)
+  lines.push(
+    `  client: ${measured.client.cores} × ${measured.client.cpu}, ${measured.client.platform}, Node.js ${measured.client.node}, engine ${measured.engine}, ${measured.threads === 0 ? 'no threads' : `${measured.threads} threads`}, ${measured.startedAt}`,
+  )
+  lines.push(`  ${measured.caveat}`)
+  return lines.join('\n')
+}
+
+function sweep(report: LoadReport): string {
+  const { of, steps } = report.sweep!
+  const classes = [...new Set(steps.flatMap(({ report: step }) => Object.keys(step.latencyUs.byRoutingClass)))]
+  const rows = steps.map(({ value, report: step }) => [
+    ...[
+      String(value),
+      whole(step.throughput),
+      whole(step.errors.total),
+      duration(step.latencyUs.all.intended.p50),
+      duration(step.latencyUs.all.intended.p99),
+    ],
+    ...classes.map((name) => {
+      const latency = (step.latencyUs.byRoutingClass as Readonly<Record<string, Latency>>)[name]
+      return latency === undefined ? '-' : duration(latency.intended.p50)
+    }),
+    step.endCheck.ok === null ? '-' : step.endCheck.ok ? 'ok' : 'FAILED',
+  ])
+  return [
+    `${report.workload.name}, swept over ${of}`,
+    table([[of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'end check'], ...rows]),
+    '',
+    `Measured: ${report.measured.server}, ${report.measured.client.cores} × ${report.measured.client.cpu}, engine ${report.measured.engine}`,
+    `  ${report.measured.caveat}`,
+  ].join('\n')
+}
+
+export function checkLine({ endCheck }: LoadReport): string {
+  if (endCheck.ok === null) return 'End check: not asked for'
+  const { documents, unknownOutcomes } = endCheck
+  if (endCheck.ok)
+    return `End check: all that was acknowledged is there (${whole(documents)} documents read back, ${whole(unknownOutcomes)} writes of unknown outcome)`
+  const { lost, unexpected, doubled, stale, corrupt, wrongReads } = endCheck
+  const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, 'wrong reads': wrongReads }).filter(([, count]) => count > 0)
+  return `End check FAILED: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
+}
+
+export function loopOf({ workload }: LoadReport): string {
+  const of = (ramp: Ramp): string => (typeof ramp === 'number' ? whole(ramp) : `${whole(ramp.from)} to ${whole(ramp.to)}`)
+  const pipeline = workload.pipeline > 1 ? `, ${workload.pipeline} on a connection` : ''
+  return workload.rate === null
+    ? `closed loop, ${of(workload.concurrency)} in flight${pipeline}`
+    : `open loop, ${of(workload.rate)} a second, at most ${of(workload.concurrency)} in flight${pipeline}`
+}
+
+export function topologyOf({ measured }: LoadReport): string {
+  return measured.topology === 'sharded' ? `${measured.shards} shards, ${measured.mongoses} mongos` : measured.topology
+}

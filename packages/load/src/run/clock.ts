@@ -1,0 +1,7 @@
+/** Microseconds of a clock that never goes back and that all threads of a process share. */
+export function nowUs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1e6 + nanoseconds / 1e3
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,68 @@
+/** The connection beside the load: what the server is, preparing, loading, checking. */
+import { MongoClient, MongoServerSelectionError, type Document, type MongoClientOptions } from 'mongodb'
+import { OptionError } from '../option-error.js'
+import type { Measured } from '../types.js'
+
+export interface Control {
+  readonly client: MongoClient
+  readonly isMongos: boolean
+  readonly topology: Measured['topology']
+  readonly version: string
+  readonly isEmulator: boolean
+  /** `host:port` of each mongos or data-bearing member. */
+  readonly hosts: readonly string[]
+}
+
+const selectionTimeoutMs = 5000
+
+/** Options that a connection string does not set itself. */
+export function clientOptions(uri: string, concurrency: number): MongoClientOptions {
+  const unset = (name: string): boolean => !new RegExp(`[?&]${name}=`, 'i').test(uri)
+  return {
+    ...(unset('maxPoolSize') ? { maxPoolSize: Math.max(100, concurrency) } : {}),
+    ...(unset('serverSelectionTimeoutMS') ? { serverSelectionTimeoutMS: selectionTimeoutMs } : {}),
+    ...(unset('appName') ? { appName: 'shardlab load' } : {}),
+  }
+}
+
+/** Connects; a string that is none and a server that does not answer are an OptionError. */
+export async function connectControl(uri: string): Promise<Control> {
+  let client: MongoClient
+  try {
+    client = new MongoClient(uri, clientOptions(uri, 1))
+  } catch (error) {
+    throw new OptionError(`the connection string is not valid: ${messageOf(error)}`)
+  }
+  try {
+    await client.connect()
+    const hello = await client
+      .db('admin')
+      .command({ hello: 1 })
+      .catch(() => client.db('admin').command({ isMaster: 1 }))
+    const buildInfo: Document = await client
+      .db('admin')
+      .command({ buildInfo: 1 })
+      .catch(() => ({}))
+    const isMongos = hello['msg'] === 'isdbgrid'
+    return {
+      client,
+      isMongos,
+      topology: isMongos ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replica set',
+      version: typeof buildInfo['version'] === 'string' ? buildInfo['version'] : 'of unknown version',
+      // A real server is built from some commit.
+      isEmulator: /^0+$/.test(String(buildInfo['gitVersion'])),
+      hosts: client.options.hosts.map(String),
+    }
+  } catch (error) {
+    await client.close()
+    if (error instanceof MongoServerSelectionError) throw new OptionError(`nothing answers at ${withoutPassword(uri)}: ${messageOf(error)}`)
+    throw new OptionError(`${withoutPassword(uri)} refuses: ${messageOf(error)}`)
+  }
+}
+
+export function withoutPassword(uri: string): string {
+  return uri.replace(/:[^:@/]*@/, ':***@')
+}
+
+export const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]!.replace(/\.$/, '')

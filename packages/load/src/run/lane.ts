@@ -1,0 +1,185 @@
+/** One thread's part of the load: every `lanes`-th cycle, through an engine of its own. */
+import { DriverEngine } from '../engines/driver-engine.js'
+import type { Engine } from '../engines/engine.js'
+import { WireEngine } from '../engines/wire/wire-engine.js'
+import { Placement, type PlacementData } from '../placement/placement.js'
+import type { EngineName, Ramp } from '../types.js'
+import type { WorkloadSource } from '../workload/schema.js'
+import { Schedule, type Plan } from '../workload/schedule.js'
+import { compileWorkload, type Workload } from '../workload/workload.js'
+import { nowUs, sleep } from './clock.js'
+import { LaneJournal, type JournalData } from './journal.js'
+import { allowedAt, highest, Pacer, startOffsetUs } from './pacing.js'
+import { Recorder, type RecorderData } from './recorder.js'
+
+export interface LaneOptions {
+  readonly lane: number
+  readonly lanes: number
+  readonly workload: WorkloadSource
+  readonly placement: PlacementData
+  readonly engine: EngineName
+  readonly uri: string
+  readonly hosts: readonly string[]
+  /** Of this lane. */
+  readonly concurrency: number
+  readonly pipeline: number
+  readonly intervalUs: number
+  /** Keep a journal. */
+  readonly check: boolean
+}
+
+/** A stretch of operations; the same for all lanes. */
+export interface Segment {
+  readonly cyclesSoFar: number
+  readonly weights: Readonly<Record<string, number>> | null
+  readonly isMeasured: boolean
+  /** When it begins. */
+  readonly startUs: number
+  /** When the measured time as a whole began. */
+  readonly measuredSinceUs: number
+  readonly durationSecs: number | null
+  readonly operations: number | null
+  readonly rate: Ramp | null
+  readonly concurrency: Ramp
+}
+
+export interface LaneProgress {
+  readonly operations: number
+  readonly errors: number
+  readonly p99Us: number | null
+}
+
+export interface LaneResult {
+  readonly recorder: RecorderData
+  readonly journal: JournalData | null
+  readonly retries: number
+}
+
+/** After an error of the network the next try waits. */
+const backoffMs = 25
+
+export class Lane {
+  readonly #options: LaneOptions
+  readonly #workload: Workload
+  readonly #schedule: Schedule
+  readonly #placement: Placement
+  readonly #engine: Engine
+  readonly #journal: LaneJournal
+  readonly #recorder: Recorder
+  readonly #pacer = new Pacer()
+  #isClosed = false
+
+  private constructor(options: LaneOptions, workload: Workload, engine: Engine) {
+    this.#options = options
+    this.#workload = workload
+    this.#schedule = new Schedule(workload)
+    this.#placement = new Placement(options.placement, workload)
+    this.#engine = engine
+    this.#journal = new LaneJournal(options.lane, options.lanes)
+    this.#recorder = new Recorder(options.intervalUs)
+  }
+
+  static async connect(options: LaneOptions): Promise<Lane> {
+    const workload = compileWorkload(options.workload)
+    const { engine: name, uri, hosts, concurrency, pipeline } = options
+    const engine =
+      name === 'driver'
+        ? await DriverEngine.connect(workload, { name, uri, concurrency, pipeline })
+        : await WireEngine.connect(workload, { name, uri, concurrency, pipeline, hosts })
+    return new Lane(options, workload, engine)
+  }
+
+  /** Plays a segment; resolves with one past the highest cycle that may have run. */
+  async run(segment: Segment): Promise<number> {
+    const { lane, lanes } = this.#options
+    const first = this.#schedule.begin(segment.cyclesSoFar, segment.weights)
+    const end = segment.operations === null ? Number.POSITIVE_INFINITY : first + segment.operations
+    const stopUs = segment.durationSecs === null ? Number.POSITIVE_INFINITY : segment.startUs + segment.durationSecs * 1e6
+    const offsetUs = segment.rate === null ? null : startOffsetUs(segment.rate, segment.durationSecs)
+    const allowed = allowedAt(segment.concurrency, segment.durationSecs)
+    let next = first + ((((lane - first) % lanes) + lanes) % lanes)
+
+    const take = (): number | null => {
+      if (next >= end || nowUs() >= stopUs || this.#isClosed) return null
+      if (offsetUs !== null && segment.startUs + offsetUs(next - first) >= stopUs) return null
+      const cycle = next
+      next += lanes
+      return cycle
+    }
+    const ready = (): { plan: Plan; prepared: unknown } | null => {
+      const cycle = take()
+      if (cycle === null) return null
+      const plan = this.#schedule.plan(cycle)
+      return { plan, prepared: this.#engine.prepare(plan) }
+    }
+    const slot = async (number: number): Promise<void> => {
+      const place = number * lanes + lane
+      let current: ReturnType<typeof ready> = null
+      for (;;) {
+        while (place >= allowed(nowUs() - segment.startUs)) {
+          if (nowUs() >= stopUs || this.#isClosed) return
+          await sleep(5)
+        }
+        current ??= ready()
+        if (current === null) return
+        const { plan, prepared } = current
+        let intendedAtUs = 0
+        if (offsetUs !== null) {
+          intendedAtUs = segment.startUs + offsetUs(plan.cycle - first)
+          await this.#pacer.until(intendedAtUs)
+        } else if (nowUs() >= stopUs) return
+        const startUs = nowUs()
+        const sent = this.#engine.send(prepared, number)
+        // Whoever waits for an answer may as well write the next question; in an open loop that would take cycles too early.
+        current = offsetUs === null ? ready() : null
+        const result = await sent
+        const endUs = nowUs()
+        this.#note(segment, plan, offsetUs === null ? startUs : intendedAtUs, startUs, endUs, result)
+        if (result.isNetworkError) await sleep(backoffMs)
+      }
+    }
+    const wait = segment.startUs - nowUs()
+    if (wait > 0) await sleep(wait / 1000)
+    const slots = Math.ceil(highest(segment.concurrency) / lanes)
+    await Promise.all(Array.from({ length: slots }, (_, i) => slot(i)))
+    return next
+  }
+
+  progress(): LaneProgress {
+    return { operations: this.#recorder.operations, errors: this.#recorder.failures, p99Us: this.#recorder.lastP99Us() }
+  }
+
+  result(): LaneResult {
+    return { recorder: this.#recorder.data(), journal: this.#options.check ? this.#journal.data() : null, retries: this.#engine.retries }
+  }
+
+  /** Ends a segment that is running, too. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.#engine.close()
+  }
+
+  #note(
+    segment: Segment,
+    plan: Plan,
+    intendedAtUs: number,
+    startUs: number,
+    endUs: number,
+    result: Awaited<ReturnType<Engine['send']>>,
+  ): void {
+    const { operation, key, cycle } = plan
+    const foundNothing = result.error === null && result.found === 0
+    // An update that found nothing has written nothing.
+    if (this.#options.check) this.#journal.note(cycle, result.acknowledged && !foundNothing, result.written, startUs, endUs)
+    if (foundNothing && key < this.#workload.records && operation.filter === null) this.#recorder.noteWrongRead(cycle)
+    if (!segment.isMeasured) return
+    this.#recorder.note(
+      plan,
+      this.#placement.targetOf(plan),
+      result,
+      endUs - intendedAtUs,
+      endUs - startUs,
+      endUs - segment.measuredSinceUs,
+    )
+  }
+}

@@ -1,0 +1,110 @@
+/** All lanes of a run, in the caller's thread or on worker threads. */
+import { Worker } from 'node:worker_threads'
+import { Lane, type LaneOptions, type LaneProgress, type LaneResult, type Segment } from './lane.js'
+import type { LaneCall } from './serve-lane.js'
+
+interface LaneHandle {
+  run(segment: Segment): Promise<number>
+  progress(): LaneProgress | Promise<LaneProgress>
+  result(): LaneResult | Promise<LaneResult>
+  close(): Promise<void>
+}
+
+type Unnumbered<Call> = Call extends unknown ? Omit<Call, 'id'> : never
+
+class ThreadLane implements LaneHandle {
+  readonly #worker = new Worker(new URL('./lane.worker.js', import.meta.url))
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  #calls = 0
+
+  private constructor() {
+    this.#worker.on('message', ({ id, value, error }: { id: number; value?: unknown; error?: string }) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (error === undefined) waiting?.resolve(value as never)
+      else waiting?.reject(new Error(error))
+    })
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#worker.on('exit', () => this.#fail(new Error('a load thread ended before it was done')))
+  }
+
+  static async connect(options: LaneOptions): Promise<ThreadLane> {
+    const lane = new ThreadLane()
+    try {
+      await lane.#call({ method: 'connect', options })
+    } catch (error) {
+      await lane.#worker.terminate()
+      throw error
+    }
+    return lane
+  }
+
+  run(segment: Segment): Promise<number> {
+    return this.#call({ method: 'run', segment })
+  }
+
+  progress(): Promise<LaneProgress> {
+    return this.#call({ method: 'progress' })
+  }
+
+  result(): Promise<LaneResult> {
+    return this.#call({ method: 'result' })
+  }
+
+  async close(): Promise<void> {
+    await this.#call({ method: 'close' })
+    await this.#worker.terminate()
+  }
+
+  #call<Result>(call: Unnumbered<LaneCall>): Promise<Result> {
+    const id = this.#calls++
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (value: never) => void, reject })
+      this.#worker.postMessage({ ...call, id })
+    })
+  }
+
+  #fail(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}
+
+export class Lanes {
+  readonly #lanes: readonly LaneHandle[]
+
+  private constructor(lanes: readonly LaneHandle[]) {
+    this.#lanes = lanes
+  }
+
+  /** @param threads 0: one lane in this thread */
+  static async connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
+    const lanes = Math.max(1, threads)
+    const optionsOf = (lane: number): LaneOptions => ({ ...options, concurrency: Math.ceil(options.concurrency / lanes), lane, lanes })
+    if (threads === 0) return new Lanes([await Lane.connect(optionsOf(0))])
+    return new Lanes(await Promise.all(Array.from({ length: lanes }, (_, i) => ThreadLane.connect(optionsOf(i)))))
+  }
+
+  /** Plays a segment on all lanes; resolves with one past the highest cycle that may have run. */
+  async run(segment: Segment): Promise<number> {
+    return Math.max(...(await Promise.all(this.#lanes.map((lane) => lane.run(segment)))))
+  }
+
+  async progress(): Promise<LaneProgress> {
+    const all = await Promise.all(this.#lanes.map((lane) => lane.progress()))
+    const p99s = all.flatMap(({ p99Us }) => (p99Us === null ? [] : [p99Us]))
+    return {
+      operations: all.reduce((sum, { operations }) => sum + operations, 0),
+      errors: all.reduce((sum, { errors }) => sum + errors, 0),
+      p99Us: p99s.length === 0 ? null : Math.max(...p99s),
+    }
+  }
+
+  results(): Promise<LaneResult[]> {
+    return Promise.all(this.#lanes.map((lane) => lane.result()))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()))
+  }
+}

@@ -1,0 +1,61 @@
+/** An empty collection, sharded as the workload says, with a chunk on each shard. */
+import { MinKey, type Document } from 'mongodb'
+import { OptionError } from '../option-error.js'
+import { keysMax } from '../data/text.js'
+import type { Workload } from '../workload/workload.js'
+import { messageOf, type Control } from './control.js'
+
+/** Throws an OptionError where the collection holds documents and may not be dropped, and where the server refuses the shard key. */
+export async function prepareCollection({ client, isMongos }: Control, workload: Workload, drop: boolean): Promise<void> {
+  const { database, collection: name, ns, shardKey, indexes } = workload
+  const collection = client.db(database).collection(name)
+  if (drop) await collection.drop().catch(() => false)
+  else if ((await collection.findOne({}, { projection: { _id: 1 } })) !== null) {
+    throw new OptionError(`${ns} holds documents: name another collection with --ns, or let it be dropped with --drop`)
+  }
+  if (isMongos && shardKey !== null) await shard({ client, isMongos } as Control, workload, shardKey)
+  for (const key of indexes) await collection.createIndex(key as Record<string, 1 | -1>)
+}
+
+async function shard({ client }: Control, workload: Workload, key: NonNullable<Workload['shardKey']>): Promise<void> {
+  const admin = client.db('admin')
+  try {
+    await admin.command({ enableSharding: workload.database })
+    await admin.command({ shardCollection: workload.ns, key })
+  } catch (error) {
+    throw new OptionError(`${workload.ns} cannot be sharded by ${JSON.stringify(key)}: ${messageOf(error)}`)
+  }
+  // A collection whose key begins with a hash gets its chunks from shardCollection; one with ranges would begin on one shard.
+  const [first, ...others] = Object.entries(key)
+  if (first![1] === 'hashed') return
+  const shards = await client.db('config').collection<Document & { _id: string }>('shards').find({}).sort({ _id: 1 }).toArray()
+  const quantile = quantiles(workload, first![0])
+  if (quantile === null || shards.length < 2) return
+  const rest = Object.fromEntries(others.map(([field]) => [field, new MinKey()]))
+  for (let i = 1; i < shards.length; i++) {
+    await admin.command({ split: workload.ns, middle: { [first![0]]: quantile(i / shards.length), ...rest } })
+  }
+  for (const [i, { _id }] of shards.entries()) {
+    const find = { [first![0]]: quantile((i + 0.5) / shards.length), ...Object.fromEntries(others.map(([field]) => [field, 0])) }
+    await admin.command({ moveChunk: workload.ns, find, to: _id })
+  }
+}
+
+/** The value of a field below which that share of the records lies; null for fields of which that is not known. */
+function quantiles({ template, records }: Workload, field: string): ((share: number) => unknown) | null {
+  const generator = template.generatorOf(field)
+  switch (generator?.name) {
+    case '$keyName':
+      return (share) => `user${String(Math.floor(share * keysMax)).padStart(10, '0')}`
+    case '$int': {
+      const [from, to] = generator.argument as [number, number]
+      return (share) => Math.floor(from + share * (to - from))
+    }
+    case '$key': {
+      if (Object.keys(generator.argument ?? {}).length > 0) return null
+      return (share) => Math.floor(share * records)
+    }
+    default:
+      return null
+  }
+}

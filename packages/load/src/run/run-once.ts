@@ -1,0 +1,174 @@
+/** One measurement: prepare, load, warm up, measure, check, report. */
+import { EndCheck } from '../check/end-check.js'
+import { readBack } from '../check/read-back.js'
+import { readCriticalSections, latenciesInCriticalSections } from '../placement/critical-sections.js'
+import { readPlacement, samePlacement } from '../placement/read-placement.js'
+import { ShardCounters } from '../placement/shard-counters.js'
+import { buildReport } from '../report/build-report.js'
+import { OptionError } from '../option-error.js'
+import type { EndCheckReport, LoadOptions, LoadReport } from '../types.js'
+import { Schedule } from '../workload/schedule.js'
+import { nowUs, sleep } from './clock.js'
+import { connectControl, messageOf, type Control } from './control.js'
+import { checkFaultsAreThere, scheduleFaults } from './faults.js'
+import { Journal } from './journal.js'
+import { Lanes } from './lanes.js'
+import type { Segment } from './lane.js'
+import { loadRecords } from './loader.js'
+import { prepareCollection } from './prepare.js'
+import { ProgressTeller } from './progress.js'
+import { resolveLoad, type ResolvedLoad } from './resolve-options.js'
+
+const uncheckedReport: EndCheckReport = {
+  ...{ ok: null, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, wrongReads: 0, unknownOutcomes: 0, examples: [] },
+}
+/** A moment for all lanes to begin together. */
+const headStartMs = 20
+const intervalSecsMin = 0.1
+const intervalsWanted = 200
+
+export async function runOnce(options: LoadOptions, step: string | null = null): Promise<LoadReport> {
+  const load = resolveLoad(options)
+  const control = await connectControl(options.uri)
+  try {
+    if (control.client.options.writeConcern?.w === 0)
+      throw new OptionError('w=0 acknowledges nothing that could be measured or checked: leave it out')
+    if (load.engine === 'wire') refuseForWire(control)
+    if (load.faults.length > 0) await checkFaultsAreThere(control)
+    return await measure(load, control, options, new ProgressTeller(options.onProgress, step))
+  } finally {
+    await control.client.close(true)
+  }
+}
+
+async function measure(load: ResolvedLoad, control: Control, options: LoadOptions, progress: ProgressTeller): Promise<LoadReport> {
+  const { workload } = load
+  await prepareCollection(control, workload, load.drop)
+  progress.begin('load', workload.records)
+  await loadRecords(control, workload, (count) => progress.add(count))
+  const placement = await readPlacement(control.client, workload.ns, control.isMongos)
+  const intervalUs = intervalOf(load) * 1e6
+  const lanes = await Lanes.connect(load.threads, {
+    ...{ workload: workload.source, placement, engine: load.engine, uri: options.uri, hosts: control.hosts },
+    ...{ concurrency: load.concurrencyMax, pipeline: load.pipeline, intervalUs, check: load.check },
+  })
+  const counters = await ShardCounters.connect(control)
+  const countersBefore = await counters.read()
+  const schedule = new Schedule(workload)
+  const marks: { atSecs: number; text: string }[] = []
+  const startedAt = new Date().toISOString()
+  let cycles = 0
+  let measuredFrom = 0
+  let measuredSinceUs = 0
+  let endedUs = 0
+  let faults: ReturnType<typeof scheduleFaults> | null = null
+  const play = async (segment: Omit<Segment, 'cyclesSoFar' | 'startUs' | 'measuredSinceUs'>): Promise<void> => {
+    const startUs = nowUs() + headStartMs * 1000
+    if (segment.isMeasured && measuredSinceUs === 0) {
+      measuredSinceUs = startUs
+      measuredFrom = Math.ceil(cycles / 1000) * 1000
+      faults = scheduleFaults(control, load.faults, ({ text }) => marks.push({ atSecs: round((nowUs() - measuredSinceUs) / 1e6), text }))
+    }
+    schedule.begin(cycles, segment.weights)
+    const done = lanes.run({ ...segment, cyclesSoFar: cycles, startUs, measuredSinceUs })
+    // Nobody waits for it any more when a fault is refused.
+    done.catch(() => {})
+    cycles = await (faults === null ? done : Promise.race([done, faults.failed]))
+  }
+  try {
+    const first = load.phases[0]!
+    if (load.warmUpSecs > 0) {
+      progress.begin('warm-up', null)
+      const { rate, concurrency } = first
+      const steady = { rate: rate === null ? null : steadyOf(rate), concurrency: steadyOf(concurrency) }
+      await play({ ...steady, weights: first.mix, isMeasured: false, durationSecs: load.warmUpSecs, operations: null })
+    }
+    progress.begin('run', load.phases.length === 1 ? first.operations : null)
+    const watch = progress.watch(() => lanes.progress())
+    for (const phase of load.phases) {
+      if (phase.name !== null)
+        marks.push({ atSecs: measuredSinceUs === 0 ? 0 : round((nowUs() - measuredSinceUs) / 1e6), text: phase.name })
+      await play({ ...phase, weights: phase.mix, isMeasured: true })
+    }
+    endedUs = nowUs()
+    watch.stop()
+    const results = await lanes.results()
+    const journal = load.check ? new Journal(results.map((result) => result.journal!)) : null
+    const placementAfter = await settled(() => readPlacement(control.client, workload.ns, control.isMongos))
+    const sections = control.isMongos ? await readCriticalSections(control, workload.ns, measuredSinceUs).catch(() => []) : []
+    progress.begin('check', null)
+    const endCheck = journal === null ? uncheckedReport : await check(control, load, schedule, journal, cycles, results, progress)
+    return buildReport({
+      ...{ load, control, options, placement, results, marks, startedAt, endCheck },
+      placementChanged: placementAfter === null || !samePlacement(placement, placementAfter),
+      durationSecs: (endedUs - measuredSinceUs) / 1e6,
+      intervalSecs: intervalUs / 1e6,
+      counters: { before: countersBefore, after: await counters.read() },
+      criticalSection:
+        journal === null ? null : latenciesInCriticalSections(sections, schedule, journal, placement, { from: measuredFrom, to: cycles }),
+    })
+  } finally {
+    ;(faults as ReturnType<typeof scheduleFaults> | null)?.stop()
+    progress.end()
+    await Promise.all([lanes.close(), counters.close()])
+  }
+}
+
+async function check(
+  control: Control,
+  { workload }: ResolvedLoad,
+  schedule: Schedule,
+  journal: Journal,
+  cycles: number,
+  results: Awaited<ReturnType<Lanes['results']>>,
+  progress: ProgressTeller,
+): Promise<EndCheckReport> {
+  const wrongReads = {
+    count: results.reduce((sum, { recorder }) => sum + recorder.wrongReads.count, 0),
+    cycles: results.flatMap(({ recorder }) => recorder.wrongReads.cycles).slice(0, 10),
+  }
+  try {
+    const seen = await readBack(
+      control,
+      workload,
+      () => new EndCheck(schedule, journal, cycles),
+      (documents) => progress.set(documents),
+    )
+    return seen.finish(wrongReads)
+  } catch (error) {
+    return {
+      ...uncheckedReport,
+      ok: false,
+      wrongReads: wrongReads.count,
+      examples: [`the documents could not be read back: ${messageOf(error)}`],
+    }
+  }
+}
+
+/** Where a shard may still be coming back. */
+async function settled<Value>(read: () => Promise<Value>): Promise<Value | null> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    try {
+      return await read()
+    } catch {
+      await sleep(500)
+    }
+  }
+  return null
+}
+
+function refuseForWire({ client, hosts }: Control): void {
+  const { credentials, tls, srvHost } = client.options
+  const what = credentials !== undefined ? 'sign in' : tls ? 'speak TLS' : null
+  if (what !== null) throw new OptionError(`the engine wire does not ${what}: use --engine driver for this server`)
+  if (hosts.length === 0) throw new OptionError(`the engine wire needs host and port, and ${String(srvHost)} names none`)
+}
+
+function intervalOf({ phases }: ResolvedLoad): number {
+  const total = phases.reduce((sum, { durationSecs }) => sum + (durationSecs ?? 0), 0)
+  const known = phases.every(({ durationSecs }) => durationSecs !== null)
+  return known ? Math.max(intervalSecsMin, round(total / intervalsWanted)) : 0.25
+}
+
+const steadyOf = (ramp: number | { readonly from: number }): number => (typeof ramp === 'number' ? ramp : ramp.from)
+const round = (secs: number): number => Math.round(secs * 1000) / 1000

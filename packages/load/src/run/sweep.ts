@@ -1,0 +1,63 @@
+/** The same measurement with one thing changed from step to step. */
+import { OptionError } from '../option-error.js'
+import type { LoadOptions, LoadReport } from '../types.js'
+import { runOnce } from './run-once.js'
+
+const swept = ['shards', 'mongos', 'concurrency', 'rate'] as const
+export type Swept = (typeof swept)[number]
+
+export interface Sweep {
+  readonly of: Swept
+  readonly values: readonly number[]
+}
+
+const stepsMax = 64
+
+/** `shards=1..16`: doubling from 1 on, 16 included; `rate=1000..5000:1000`: by so much; `mongos=1,2,4`: these. Throws an OptionError. */
+export function parseSweep(text: string): Sweep {
+  const match = /^(\w+)=(?:(\d+)\.\.(\d+)(?::(\d+))?|(\d+(?:,\d+)*))$/.exec(text.replace(/\s/g, ''))
+  const of = swept.find((name) => name === match?.[1])
+  if (match === null || of === undefined) {
+    throw new OptionError(
+      `sweep is "${text}": write it as in "shards=1..16", "rate=1000..5000:1000" or "concurrency=1,8,64"; it takes ${swept.join(', ')}`,
+    )
+  }
+  const values =
+    match[5] === undefined
+      ? between(Number(match[2]), Number(match[3]), match[4] === undefined ? null : Number(match[4]))
+      : match[5].split(',').map(Number)
+  if (values.length === 0 || values.some((value) => value < 1)) throw new OptionError(`sweep is "${text}": values are at least 1 and rise`)
+  if (values.length > stepsMax) throw new OptionError(`sweep is "${text}": that is ${values.length} steps, ${stepsMax} are the most`)
+  return { of, values }
+}
+
+function between(from: number, to: number, by: number | null): number[] {
+  if (from < 1 || to < from || by === 0) return []
+  const values: number[] = []
+  for (let value = from; value < to && values.length <= stepsMax; value = by === null ? value * 2 : value + by) values.push(value)
+  return [...values, to]
+}
+
+/** A measurement for each step; what comes back is the last one, with all of them in `sweep`. */
+export async function runSweep(options: LoadOptions, { of, values }: Sweep): Promise<LoadReport> {
+  const ofCluster = of === 'shards' || of === 'mongos'
+  if (ofCluster && options.startCluster === undefined) {
+    throw new OptionError(`a sweep over ${of} starts its own clusters: give --up "" instead of --uri`)
+  }
+  const steps: { value: number; report: LoadReport }[] = []
+  for (const [i, value] of values.entries()) {
+    const step = `${of}=${value}`
+    if (ofCluster) {
+      const cluster = await options.startCluster!({ [of]: value })
+      try {
+        steps.push({ value, report: await runOnce({ ...options, uri: cluster.uri }, step) })
+      } finally {
+        await cluster.stop()
+      }
+    } else {
+      // The collection is the first step's own: the next one may drop it.
+      steps.push({ value, report: await runOnce({ ...options, [of]: value, drop: i > 0 || (options.drop ?? false) }, step) })
+    }
+  }
+  return { ...steps.at(-1)!.report, sweep: { of, steps } }
+}

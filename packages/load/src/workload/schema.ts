@@ -1,0 +1,78 @@
+/** What a workload file may say. */
+import { z } from 'zod'
+import { distributionNames } from '../data/distributions.js'
+
+const name = z.string().regex(/^[A-Za-z0-9_-]{1,40}$/, 'is a name of letters, digits, _ and -')
+const whole = (from: number, to: number) =>
+  z.int(`is a whole number from ${from} to ${to}`).min(from, `is at least ${from}`).max(to, `is at most ${to}`)
+const positive = z.number('is a number above 0').positive('is above 0')
+const fieldName = z.string('is the name of a field').min(1)
+const ramp = z.union([positive, z.strictObject({ from: positive, to: positive })], 'is a number above 0, or { from, to }')
+const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
+
+export const operationKinds = [
+  'findOne',
+  'find',
+  'count',
+  'aggregate',
+  'insert',
+  'bulkInsert',
+  'update',
+  'upsert',
+  'readModifyWrite',
+] as const
+export type OperationKind = (typeof operationKinds)[number]
+
+const operation = z.strictObject({
+  do: z.enum(operationKinds, `is one of ${operationKinds.join(', ')}`),
+  weight: z.number('is a number from 0 on').min(0, 'is a number from 0 on').default(1),
+  /** Equality with the chosen record, in these fields. */
+  by: z.array(fieldName, 'is a list of fields').min(1, 'names at least one field').optional(),
+  /** From the chosen record's value on, so wide; without `width` to the end. */
+  range: z.strictObject({ field: fieldName, width: positive.optional() }).optional(),
+  /** Further conditions, as they are. */
+  filter: z.record(z.string(), z.unknown()).optional(),
+  sort: z.record(z.string(), z.union([z.literal(1), z.literal(-1)], 'is 1 or -1')).optional(),
+  /** Documents at most; two numbers: drawn from them. */
+  limit: z.union([whole(1, 100_000), z.tuple([whole(1, 100_000), whole(1, 100_000)])], 'is a whole number or [from, to]').optional(),
+  /** Stages behind the $match of `by`, `range` and `filter`. */
+  pipeline: z.array(z.record(z.string(), z.unknown())).optional(),
+  /** Text fields that an update writes: how many, or all. */
+  fields: z.union([whole(1, 1000), z.literal('all')], 'is a whole number or all').optional(),
+  /** Documents of a bulkInsert. */
+  documents: whole(1, 10_000).optional(),
+  distribution: z.enum(distributionNames, `is one of ${distributionNames.join(', ')}`).optional(),
+})
+export type OperationSource = z.infer<typeof operation>
+
+const phase = z
+  .strictObject({
+    name,
+    durationSecs: positive.optional(),
+    operations: whole(1, 1e12).optional(),
+    rate: ramp.optional(),
+    concurrency: ramp.optional(),
+    /** Operation to weight; those not named do not run. */
+    mix: z.record(z.string(), z.number().min(0)).optional(),
+  })
+  .refine((phase) => (phase.durationSecs === undefined) !== (phase.operations === undefined), 'has either durationSecs or operations')
+export type PhaseSource = z.infer<typeof phase>
+
+export const workloadSchema = z.strictObject({
+  name,
+  seed: whole(0, 4294967295).default(1),
+  ns: ns.default('shardlab_load.records'),
+  records: whole(1, 2_000_000_000).default(1000),
+  shardKey: z
+    .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'))
+    .nullable()
+    .default({ _id: 'hashed' }),
+  record: z.record(z.string(), z.unknown()),
+  indexes: z.array(z.record(z.string(), z.union([z.literal(1), z.literal(-1), z.literal('hashed')], 'is 1, -1 or hashed'))).default([]),
+  distribution: z.enum(distributionNames, `is one of ${distributionNames.join(', ')}`).default('zipfian'),
+  operations: z
+    .record(name, operation)
+    .refine((operations) => Object.keys(operations).length > 0 && Object.keys(operations).length <= 100, 'has 1 to 100 operations'),
+  phases: z.array(phase).min(1, 'has at least one phase').optional(),
+})
+export type WorkloadSource = z.infer<typeof workloadSchema>

@@ -1,0 +1,158 @@
+/** A workload with its rules checked: what records look like, what operations there are, how often each runs. */
+import type { DistributionName } from '../data/distributions.js'
+import { RecordTemplate, TemplateError, type TextField } from './template.js'
+import type { OperationKind, PhaseSource, WorkloadSource } from './schema.js'
+
+export interface Operation {
+  readonly index: number
+  readonly name: string
+  readonly kind: OperationKind
+  readonly weight: number
+  readonly by: readonly string[]
+  readonly range: { readonly field: string; readonly width: number | null } | null
+  readonly filter: Readonly<Record<string, unknown>> | null
+  readonly sort: Readonly<Record<string, 1 | -1>> | null
+  /** Documents at most, drawn from the range; null: no limit. */
+  readonly limit: readonly [number, number] | null
+  readonly pipeline: readonly Readonly<Record<string, unknown>>[]
+  /** Text fields that it writes. */
+  readonly fields: number
+  /** Records that it makes. */
+  readonly newRecords: number
+  readonly distribution: DistributionName
+}
+
+export interface Workload {
+  readonly name: string
+  readonly seed: number
+  readonly ns: string
+  readonly database: string
+  readonly collection: string
+  readonly records: number
+  /** Null: the collection stays unsharded. */
+  readonly shardKey: Readonly<Record<string, 1 | 'hashed'>> | null
+  readonly indexes: readonly Readonly<Record<string, 1 | -1 | 'hashed'>>[]
+  readonly template: RecordTemplate
+  readonly operations: readonly Operation[]
+  readonly phases: readonly PhaseSource[] | null
+  /** What it was made from; a worker thread makes it again. */
+  readonly source: WorkloadSource
+}
+
+/** A rule that holds between parts of a workload is broken; `path` leads to the part. */
+export class WorkloadRuleError extends Error {
+  readonly path: readonly (string | number)[]
+
+  constructor(message: string, path: readonly (string | number)[]) {
+    super(message)
+    this.path = path
+  }
+}
+
+const writes: readonly OperationKind[] = ['update', 'readModifyWrite']
+const makers: readonly OperationKind[] = ['insert', 'bulkInsert', 'upsert']
+
+/** Throws a {@link WorkloadRuleError}. */
+export function compileWorkload(source: WorkloadSource): Workload {
+  const template = compileTemplate(source)
+  const rule = (holds: boolean, message: string, ...path: (string | number)[]): void => {
+    if (!holds) throw new WorkloadRuleError(message, path)
+  }
+  for (const field of Object.keys(source.shardKey ?? {})) {
+    rule(template.has(field), `shardKey names ${field}, which records do not have`, 'shardKey', field)
+    rule(!template.texts.some(({ name }) => name === field), `shardKey names ${field}, a text that updates change`, 'shardKey', field)
+  }
+  const operations = Object.entries(source.operations).map(([name, operation], index): Operation => {
+    const kind = operation.do
+    const at = (field: string): string[] => ['operations', name, field]
+    const fields = [...(operation.by ?? []), ...(operation.range === undefined ? [] : [operation.range.field])]
+    for (const field of fields) {
+      const where = operation.by?.includes(field) === true ? 'by' : 'range'
+      rule(template.has(field), `names ${field}, which records do not have`, ...at(where))
+      rule(!template.texts.some((text) => text.name === field), `names ${field}, a text that updates change`, ...at(where))
+    }
+    const makes = makers.includes(kind)
+    const isWrite = writes.includes(kind)
+    rule(makes || !isWrite || operation.by?.includes('_id') === true, 'an update names its record: by contains _id', ...at('do'))
+    rule(!makes || fields.length === 0, `an operation that makes records has neither by nor range`, ...at('do'))
+    rule(kind !== 'findOne' || operation.by !== undefined, 'findOne needs by', ...at('do'))
+    rule(!isWrite || operation.range === undefined, 'an update has no range', ...at('do'))
+    rule(!(makes || isWrite) || operation.filter === undefined, 'filter is for reads', ...at('filter'))
+    rule(operation.documents === undefined || kind === 'bulkInsert', 'documents is for bulkInsert', ...at('documents'))
+    rule(operation.pipeline === undefined || kind === 'aggregate', 'pipeline is for aggregate', ...at('pipeline'))
+    rule(operation.fields === undefined || isWrite, 'fields is for update and readModifyWrite', ...at('fields'))
+    rule(operation.limit === undefined || kind === 'find', 'limit is for find', ...at('limit'))
+    rule(operation.sort === undefined || kind === 'find', 'sort is for find', ...at('sort'))
+    rule(!isWrite || template.texts.length > 0, 'an update needs a record with a $text', ...at('do'))
+    const firstKeyField = Object.keys(source.shardKey ?? {})[0]
+    rule(
+      operation.filter === undefined || firstKeyField === undefined || !(firstKeyField in operation.filter),
+      `filter names ${firstKeyField}, the shard key: use by or range, which tell where the operation goes`,
+      ...at('filter'),
+    )
+    const width = operation.range?.width
+    rule(width === undefined || isNumeric(template, operation.range!.field), 'width is for a number: $int or $key', ...at('range'))
+    const written = operation.fields === 'all' ? template.texts.length : (operation.fields ?? 1)
+    rule(
+      !isWrite || written <= template.texts.length,
+      `fields is ${written}, but a record has ${template.texts.length} texts`,
+      ...at('fields'),
+    )
+    const limit = operation.limit
+    rule(!Array.isArray(limit) || limit[0] <= limit[1], 'limit is [from, to] with from up to to', ...at('limit'))
+    return {
+      index,
+      name,
+      kind,
+      weight: operation.weight,
+      by: operation.by ?? [],
+      range: operation.range === undefined ? null : { field: operation.range.field, width: width ?? null },
+      filter: operation.filter ?? null,
+      sort: operation.sort ?? null,
+      limit: limit === undefined ? null : Array.isArray(limit) ? [limit[0], limit[1]] : [limit, limit],
+      pipeline: operation.pipeline ?? [],
+      fields: isWrite ? written : 0,
+      newRecords: !makes ? 0 : kind === 'bulkInsert' ? (operation.documents ?? 100) : 1,
+      distribution: operation.distribution ?? source.distribution,
+    }
+  })
+  rule(
+    operations.some(({ weight }) => weight > 0),
+    'every weight is 0',
+    'operations',
+  )
+  source.phases?.forEach(({ mix }, i) => {
+    for (const name of Object.keys(mix ?? {}))
+      rule(name in source.operations, `mix names ${name}, which is no operation`, 'phases', i, 'mix', name)
+    rule(mix === undefined || Object.values(mix).some((weight) => weight > 0), 'every weight is 0', 'phases', i, 'mix')
+  })
+  const dot = source.ns.indexOf('.')
+  return {
+    ...{ name: source.name, seed: source.seed, ns: source.ns, records: source.records, shardKey: source.shardKey, indexes: source.indexes },
+    database: source.ns.slice(0, dot),
+    collection: source.ns.slice(dot + 1),
+    template,
+    operations,
+    phases: source.phases ?? null,
+    source,
+  }
+}
+
+function compileTemplate(source: WorkloadSource): RecordTemplate {
+  try {
+    return new RecordTemplate(source.record, source.seed)
+  } catch (error) {
+    if (error instanceof TemplateError) throw new WorkloadRuleError(error.message, ['record', ...error.path])
+    throw error
+  }
+}
+
+function isNumeric(template: RecordTemplate, field: string): boolean {
+  const generator = template.generatorOf(field)?.name
+  return generator === '$int' || generator === '$key'
+}
+
+/** The text fields that an operation writes: `count` of them from a place on, around the end. */
+export function textsFrom(texts: readonly TextField[], first: number, count: number): TextField[] {
+  return Array.from({ length: count }, (_, i) => texts[(first + i) % texts.length]!)
+}

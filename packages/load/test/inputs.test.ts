@@ -1,0 +1,147 @@
+/** What people write: workload files, sweeps, faults, expectations, shard keys. Wrong ones get one sentence that names place and rule. */
+import t from 'tap'
+import { OptionError, parseExpectation, parseFault, parseShardKey, parseSweep, parseWorkload, runLoad } from '@shardlab/load'
+
+const valid = `name: orders
+ns: shop.orders
+records: 500
+shardKey: { customer: 1, _id: 1 }
+record:
+  _id: { $keyName: {} }
+  customer: { $int: [0, 1000] }
+  kind: { $oneOf: [a, b] }
+  at: { $date: [2024-01-01, 2024-12-31] }
+  number: { $key: { times: 3, mod: 7 } }
+  nested: { fixed: 1, list: [{ $int: [1, 2] }] }
+  note: { $text: 64 }
+operations:
+  one: { do: findOne, by: [customer, _id], weight: 3 }
+  span: { do: find, range: { field: customer, width: 50 }, limit: [1, 10], sort: { customer: 1 } }
+  kinds: { do: aggregate, by: [kind], pipeline: [{ $count: n }] }
+  change: { do: update, by: [customer, _id] }
+  more: { do: bulkInsert, documents: 5 }
+phases:
+  - { name: calm, durationSecs: 2, rate: 100 }
+  - { name: storm, operations: 100, concurrency: 8, mix: { one: 1, more: 1 } }
+`
+
+t.test('a workload file', async (t) => {
+  const workload = parseWorkload(valid, 'orders.yaml')
+  t.equal(workload.records, 500)
+  t.same(
+    workload.operations.map(({ name, newRecords }) => [name, newRecords]),
+    [
+      ['one', 0],
+      ['span', 0],
+      ['kinds', 0],
+      ['change', 0],
+      ['more', 5],
+    ],
+  )
+  const record = workload.template.record(10, 0)
+  t.match(record, { number: 30 % 7, nested: { fixed: 1, list: [1] }, at: Date })
+  t.equal(String(record['note']).length, 64)
+})
+
+/** A file with one thing replaced, and what is said about it. */
+const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
+  [['name: orders', 'name: [unclosed'], /^w\.yaml:\d+: Flow sequence in block collection/],
+  [['records: 500', 'records: many'], /^w\.yaml:3: records: is a whole number/],
+  [['records: 500', 'rows: 500'], /^w\.yaml:3: rows: there is no such setting$/],
+  [['ns: shop.orders', 'ns: orders'], /^w\.yaml:2: ns: is database\.collection$/],
+  [['shardKey: { customer: 1', 'shardKey: { customer: -1'], /^w\.yaml:4: shardKey\.customer: is 1 or hashed$/],
+  [['shardKey: { customer: 1', 'shardKey: { owner: 1'], /^w\.yaml:4: shardKey\.owner: shardKey names owner, which records do not have$/],
+  [['shardKey: { customer: 1', 'shardKey: { note: 1'], /^w\.yaml:4: shardKey\.note: .* a text that updates change$/],
+  [['_id: { $keyName: {} }', '_id: 5'], /^w\.yaml:6: record\._id: _id is \{ \$keyName/],
+  [['$int: [0, 1000]', '$int: [9, 3]'], /^w\.yaml:7: record\.customer: \$int is \[from, to\]/],
+  [['$oneOf: [a, b]', '$oneOf: []'], /^w\.yaml:8: record\.kind: \$oneOf is a list with at least one value$/],
+  [['$date: [2024-01-01', '$date: [tomorrow'], /^w\.yaml:9: record\.at: \$date is/],
+  [['$key: { times: 3', '$key: { times: 0.5'], /^w\.yaml:10: record\.number: \$key takes whole numbers/],
+  [['$int: [1, 2]', '$dice: 6'], /^w\.yaml:11: record\.nested\.list\.0: there is no generator \$dice/],
+  [['$text: 64', '$text: 3'], /^w\.yaml:12: record\.note: \$text is a length from 12/],
+  [['do: findOne', 'do: findAll'], /^w\.yaml:14: operations\.one\.do: is one of findOne, find,/],
+  [['by: [customer, _id], weight: 3', 'weight: 3'], /^w\.yaml:14: operations\.one\.do: findOne needs by$/],
+  [['weight: 3', 'weight: -1'], /^w\.yaml:14: operations\.one\.weight: is a number from 0 on$/],
+  [['field: customer, width', 'field: kind, width'], /^w\.yaml:15: operations\.span\.range: width is for a number/],
+  [['limit: [1, 10]', 'limit: [10, 1]'], /^w\.yaml:15: operations\.span\.limit: limit is/],
+  [['by: [kind], pipeline', 'by: [colour], pipeline'], /^w\.yaml:16: operations\.kinds\.by: names colour, which records do not have$/],
+  [
+    ['by: [kind], pipeline', 'filter: { customer: 3 }, pipeline'],
+    /^w\.yaml:16: operations\.kinds\.filter: filter names customer, the shard key/,
+  ],
+  [['update, by: [customer, _id]', 'update, by: [customer]'], /^w\.yaml:17: operations\.change\.do: an update names its record/],
+  [['documents: 5', 'documents: 0'], /^w\.yaml:18: operations\.more\.documents: is at least 1$/],
+  [['documents: 5', 'by: [_id]'], /^w\.yaml:18: operations\.more\.do: an operation that makes records has neither by nor range$/],
+  [['durationSecs: 2, rate', 'rate'], /^w\.yaml:20: phases\.0: has either durationSecs or operations$/],
+  [['mix: { one: 1', 'mix: { none: 1'], /^w\.yaml:21: phases\.1\.mix\.none: mix names none, which is no operation$/],
+]
+
+for (const [[from, to], said] of wrong) {
+  t.test(`${from} -> ${to}`, async (t) => {
+    t.ok(valid.includes(from))
+    const error = t.throws(() => parseWorkload(valid.replace(from, to), 'w.yaml'), OptionError) as unknown as Error
+    t.match(error.message, said)
+    t.notMatch(error.message, /\n|\.$/, 'one sentence')
+  })
+}
+
+t.test('an empty file, a list, an alias bomb', async (t) => {
+  const bomb = `name: x\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]`
+  for (const text of ['', '[]', '42', bomb]) t.throws(() => parseWorkload(text, 'w.yaml'), { name: 'OptionError', message: /^w\.yaml/ })
+})
+
+t.test('sweeps', async (t) => {
+  t.same(parseSweep('shards=1..16'), { of: 'shards', values: [1, 2, 4, 8, 16] })
+  t.same(parseSweep('shards=3..10'), { of: 'shards', values: [3, 6, 10] })
+  t.same(parseSweep('rate=1000..2500:500'), { of: 'rate', values: [1000, 1500, 2000, 2500] })
+  t.same(parseSweep('mongos=1, 2,4'), { of: 'mongos', values: [1, 2, 4] })
+  for (const text of ['', 'shards', 'wings=1..2', 'shards=0..4', 'shards=4..1', 'rate=1..100000:1', 'shards=1..4:0', 'shards=a..b']) {
+    t.throws(() => parseSweep(text), OptionError, text)
+  }
+})
+
+t.test('faults', async (t) => {
+  t.same(parseFault('crash shard02 at 10s for 5s'), { text: 'crash shard02 for 5s', atSecs: 10 })
+  t.same(parseFault('at 500ms partition shard01 from shard02'), { text: 'partition shard01 from shard02', atSecs: 0.5 })
+  t.same(parseFault('pause shard01'), { text: 'pause shard01', atSecs: 0 })
+  for (const text of ['', 'at 5s', 'crash shard02 at noon']) t.throws(() => parseFault(text), OptionError, text)
+})
+
+t.test('expectations', async (t) => {
+  t.match(parseExpectation('p99<20ms'), { metric: 'p99', scope: null, operator: '<', value: 20_000 })
+  t.match(parseExpectation(' p99.9 ( read ) <= 1.5s'), { metric: 'p99.9', scope: 'read', operator: '<=', value: 1_500_000 })
+  t.match(parseExpectation('errors==0'), { metric: 'errors', operator: '==', value: 0 })
+  t.match(parseExpectation('share(shard01)<40%'), { metric: 'share', scope: 'shard01', value: 0.4 })
+  for (const text of ['', 'p99', 'p99<20', 'p101<1ms', 'errors==0ms', 'q<1', 'throughput(read)>1', 'p99<20ms and more', 'p99=1ms']) {
+    t.throws(() => parseExpectation(text), OptionError, text)
+  }
+})
+
+t.test('shard keys', async (t) => {
+  t.same(parseShardKey('customer:1, _id:hashed'), { customer: 1, _id: 'hashed' })
+  t.equal(parseShardKey('none'), null)
+  for (const text of ['', 'a', 'a:2', 'a:-1', 'a:1,']) t.throws(() => parseShardKey(text), OptionError, text)
+})
+
+t.test('options', async (t) => {
+  const uri = 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200'
+  const cases: readonly [Record<string, unknown>, RegExp][] = [
+    [{ workload: 'z' }, /^workload is "z"; use one of a, b/],
+    [{ workload: './none.yaml' }, /^the workload file \.\/none\.yaml cannot be read: ENOENT$/],
+    [{ engine: 'steam' }, /^engine is "steam"; use one of driver, wire$/],
+    [{ records: 0 }, /^records is 0: it is at least 1$/],
+    [{ fieldLength: 3 }, /^fieldLength is 3: it is at least 12$/],
+    [{ rate: 0 }, /^rate is 0/],
+    [{ concurrency: 1.5 }, /^concurrency is 1\.5/],
+    [{ rate: { from: 1, to: 2 }, operations: 5 }, /^a ramp needs a duration/],
+    [{ distribution: 'bell' }, /^distribution is "bell"; use one of uniform/],
+    [{ ns: 'records' }, /^ns: is database\.collection$/],
+    [{ shardKey: 'colour:1' }, /shardKey names colour, which records do not have$/],
+    [{ sweep: 'shards=1..4' }, /^a sweep over shards starts its own clusters/],
+    [{ faults: ['at 1s'] }, /^the fault "at 1s" is not understood/],
+    [{ uri: 'http://x' }, /^the connection string is not valid/],
+    [{}, /^nothing answers at mongodb:\/\/127\.0\.0\.1:1/],
+  ]
+  for (const [options, message] of cases)
+    await t.rejects(runLoad({ uri, ...options }), { name: 'OptionError', message }, JSON.stringify(options))
+})

@@ -1,0 +1,18 @@
+import { balancerAddress } from '@shardlab/actor'
+import { CommandError, DocumentWriter, encode, type Document } from '@shardlab/bson'
+import type { MongosInvocation } from './invocation.js'
+import { raise } from '../remote/command-reply.js'
+
+/**
+ * `{ shardlab: 'explainBalance', ns }`: why a collection is balanced, or is not; `explanation` as the balancer tells it.
+ * @throws CommandError 2 BadValue without a namespace; 118 NamespaceNotSharded
+ */
+export async function explainBalance({ args, host, operation }: MongosInvocation): Promise<DocumentWriter> {
+  const ns = args.string('ns')
+  if (ns === undefined)
+    throw new CommandError('BadValue', "shardlab explainBalance wants a namespace: { shardlab: 'explainBalance', ns: 'shop.orders' }.")
+  const { explanation, error } = await host.remote.request(balancerAddress, 'balancer.explain', { ns }, operation)
+  raise(error)
+  const document = encode(JSON.parse(explanation) as Document)
+  return new DocumentWriter(document.length + 168).document('explanation', document)
+}

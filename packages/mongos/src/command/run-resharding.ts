@@ -1,0 +1,59 @@
+/** What commands that reshard, move and unshard a collection have in common. Server: cluster_ddl.cpp, cluster_abort_reshard_collection_cmd.cpp. */
+import { configAddress, type ReshardingProvenance } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { collectionUuidOf } from '@shardlab/node'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import { raise } from '../remote/command-reply.js'
+import { withDatabase } from '../routing/primary.js'
+import type { MongosInvocation } from './invocation.js'
+import { reshardedNamespace } from './resharding-arguments.js'
+
+/** What stands for the shard key of a collection that is not sharded. */
+const unsplittableKey = new DocumentWriter(16).int32('_id', 1).finish()
+
+/** @param request what the primary shard and the config server are asked; requests that are equal are one */
+export async function runResharding(
+  invocation: MongosInvocation,
+  { db, ns }: { readonly db: string; readonly ns: string },
+  request: Uint8Array,
+): Promise<DocumentWriter> {
+  const { args, host, operation } = invocation
+  const collectionUuid = collectionUuidOf(args, host.behaviours)
+  return withDatabase(invocation, db, false, async (database) => {
+    if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
+    const { error } = await host.remote.request(
+      database.primaryShard,
+      'shard.reshard-collection',
+      { ns, request, collectionUuid, databaseVersion: database.version },
+      operation,
+    )
+    raise(error)
+    host.catalog.forgetCollection(ns)
+    return new DocumentWriter(192)
+  })
+}
+
+/** The whole collection onto one shard. `toShard` undefined: the primary shard chooses. */
+export function gatherOnShard(
+  invocation: MongosInvocation,
+  provenance: 'moveCollection' | 'unshardCollection',
+  toShard: string | undefined,
+): Promise<DocumentWriter> {
+  const { db, ns } = reshardedNamespace(invocation.args)
+  const { globalMin, globalMax } = ShardKeyPattern.parse(unsplittableKey, { compoundHashed: true })
+  const request = new DocumentWriter(256).string('reshardCollection', ns).document('key', unsplittableKey).bool('forceRedistribution', true)
+  request.string('provenance', provenance)
+  if (toShard !== undefined) {
+    const range = new DocumentWriter(96).string('shard', toShard).document('min', globalMin).document('max', globalMax)
+    request.documents('shardDistribution', [range.finish()])
+  }
+  return runResharding(invocation, { db, ns }, request.finish())
+}
+
+/** @throws CommandError 20 IllegalOperation when what is at work on the collection is another command */
+export async function abortResharding(invocation: MongosInvocation, provenance: ReshardingProvenance): Promise<DocumentWriter> {
+  const { args, host, operation } = invocation
+  const { ns } = reshardedNamespace(args)
+  raise((await host.remote.request(configAddress, 'config.abort-resharding', { ns, provenance }, operation)).error)
+  return new DocumentWriter(192)
+}

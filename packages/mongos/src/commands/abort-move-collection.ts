@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MongosInvocation } from '../command/invocation.js'
+import { abortResharding } from '../command/run-resharding.js'
+
+/** Server: cluster_abort_move_collection_cmd.cpp. */
+export const abortMoveCollection: CommandRow<MongosInvocation> = {
+  name: 'abortMoveCollection',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/abortMoveCollection',
+  status: 'full',
+  summary: 'Gives up the move of a collection, which stays where it is.',
+  behaviour: 'moveCollectionCommand',
+  fields: {},
+  ignoresUnknownFields: true,
+  run: (invocation) => abortResharding(invocation, 'moveCollection'),
+}

@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MongosInvocation } from '../command/invocation.js'
+import { abortResharding } from '../command/run-resharding.js'
+
+/** Server: cluster_abort_unshard_collection_cmd.cpp. */
+export const abortUnshardCollection: CommandRow<MongosInvocation> = {
+  name: 'abortUnshardCollection',
+  routing: 'config-server',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/abortUnshardCollection',
+  status: 'full',
+  summary: 'Gives up unsharding a collection, which stays as it is.',
+  behaviour: 'moveCollectionCommand',
+  fields: {},
+  ignoresUnknownFields: true,
+  run: (invocation) => abortResharding(invocation, 'unshardCollection'),
+}

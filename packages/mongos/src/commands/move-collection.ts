@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MongosInvocation } from '../command/invocation.js'
+import { gatherOnShard } from '../command/run-resharding.js'
+
+/** Server: cluster_move_collection_cmd.cpp. */
+export const moveCollection: CommandRow<MongosInvocation> = {
+  name: 'moveCollection',
+  routing: 'primary-shard',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/moveCollection',
+  status: 'full',
+  summary: 'Moves a collection that is not sharded to another shard.',
+  behaviour: 'moveCollectionCommand',
+  fields: { toShard: 'string!' },
+  ignoresUnknownFields: true,
+  run: (invocation) => gatherOnShard(invocation, 'moveCollection', invocation.args.string('toShard')),
+}

@@ -1,0 +1,45 @@
+/** What every explain that shards answer has in common: the question, and what stands behind the answers. Server: cluster_explain.cpp. */
+import { DocumentWriter, findField } from '@shardlab/bson'
+import { shownCommand, withoutGenericArguments, writeServerInfo, writeServerParameters, type Verbosity } from '@shardlab/node'
+import type { MongosInvocation } from '../command/invocation.js'
+import { askAll } from '../reads/ask-all.js'
+import { routedCommand, type Route } from '../routing/route.js'
+import type { ShardExplain } from './merge-explains.js'
+
+/** What stands behind plans and statistics. */
+export function writeTrailer(writer: DocumentWriter, invocation: MongosInvocation, replies: readonly ShardExplain[]): DocumentWriter {
+  const shapeHash = findField(replies[0]![1], 'queryShapeHash')
+  if (shapeHash !== undefined) writer.value('queryShapeHash', shapeHash)
+  writeServerParameters(writeServerInfo(writer, invocation.host), invocation.host)
+  return writeCommand(writer, invocation)
+}
+
+/** The command with the generic arguments of the explain around it, at the end of every explain from 5.0 on. */
+export function writeCommand(writer: DocumentWriter, { body, db, host, explain }: MongosInvocation): DocumentWriter {
+  return host.behaviours.explainIsVersioned ? writer.document('command', shownCommand(body, db, explain)) : writer
+}
+
+/** The shards' replies to an explain of `body`. @throws CommandError of a shard, with the shard's name */
+export function askForExplains(
+  invocation: MongosInvocation,
+  route: Route,
+  members: readonly string[],
+  body: Uint8Array,
+  verbosity: Verbosity,
+  ignoresVersion = false,
+): Promise<(readonly [member: string, reply: Uint8Array])[]> {
+  const wrapped = wrappedIn(invocation, body, verbosity)
+  return askAll(invocation, members, (member) => {
+    const command = routedCommand(invocation, route, member, wrapped)
+    return ignoresVersion ? { ...command, shardVersion: 'IGNORED' } : command
+  })
+}
+
+/** The explain of a command. */
+export function wrappedIn({ db }: MongosInvocation, body: Uint8Array, verbosity: Verbosity): Uint8Array {
+  return new DocumentWriter(body.length + 128)
+    .document('explain', withoutGenericArguments(body).finish())
+    .string('verbosity', verbosity)
+    .string('$db', db)
+    .finish()
+}

@@ -1,0 +1,341 @@
+/** Which member merges what shards send of a pipeline, and merging on a shard itself, over real storage nodes. */
+import t from 'tap'
+import fc from 'fast-check'
+import { createDeferred } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import { Gone } from './support/fake-world.js'
+import { drain, realCluster, type RealCluster, type ShardedCollection } from './support/real-cluster.js'
+
+const orders: ShardedCollection = { ns: 'test.orders', field: 'x', splits: [0, 100] }
+const sharded: ShardedCollection = { ns: 'test.sharded', field: 'k', splits: [2, 4] }
+const rows = Array.from({ length: 40 }, (_, _id) => ({ _id, x: (_id % 20) * 10 - 50, k: _id % 5, w: 'aAbB'[_id % 4]! }))
+const things = [0, 1, 2, 3, 4].map((k) => ({ _id: k, k, price: k * 10 }))
+
+/** `things` and `far.things` are unsharded, on shard01 and shard02. */
+async function filled(version: EmulatedVersion = '7.0'): Promise<RealCluster> {
+  const cluster = await realCluster([orders, sharded], version)
+  cluster.databases.set('far', { primary: 'shard02', lastMod: 1 })
+  await cluster.run({ insert: 'orders', documents: rows })
+  for (const insert of ['things', 'sharded']) await cluster.run({ insert, documents: things })
+  return cluster
+}
+
+const open = (cluster: RealCluster) => [...cluster.nodes.values()].reduce((sum, { cursors }) => sum + cursors.size, 0)
+
+/** The shards that were told to merge. */
+function mergers(cluster: RealCluster): string[] {
+  return ['shard01', 'shard02', 'shard03'].flatMap((shard) =>
+    cluster
+      .commandsTo(shard)
+      .flatMap(({ name, body }) => (name === 'aggregate' && '$mergeCursors' in (body['pipeline'][0] ?? {}) ? [shard] : [])),
+  )
+}
+
+const group = [{ $group: { _id: '$k', n: { $sum: 1 } } }]
+const lookup = (from: string) => ({ $lookup: { from, localField: 'k', foreignField: 'k', as: 'found' } })
+const graph = { $graphLookup: { from: 'things', startWith: '$k', connectFromField: 'none', connectToField: 'k', as: 'found' } }
+const window = { $setWindowFields: { sortBy: { x: 1 }, output: { sum: { $sum: '$k', window: { documents: ['unbounded', 'current'] } } } } }
+const deep = { $lookup: { from: 'sharded', pipeline: group, as: 'found' } }
+
+type Where = 'mongos' | 'anyShard' | 'primaryShard' | `specificShard shard0${1 | 2}` | 'not split'
+
+/** A merge location holds from its version on. */
+const table: readonly (readonly [
+  name: string,
+  pipeline: Document[],
+  options: Document,
+  ...where: (readonly [EmulatedVersion, Where])[],
+])[] = [
+  ['streams', [{ $match: { k: 1 } }], {}, ['4.0', 'mongos']],
+  ['a sort', [{ $sort: { k: 1 } }, { $limit: 3 }], {}, ['4.0', 'mongos'], ['8.0', 'mongos']],
+  ['a group', group, {}, ['4.0', 'mongos'], ['5.0', 'mongos'], ['6.0.2', 'anyShard'], ['8.0', 'anyShard']],
+  ['a group on the disk', group, { allowDiskUse: true }, ['4.0', 'anyShard'], ['8.0', 'anyShard']],
+  ['a group in memory', group, { allowDiskUse: false }, ['4.0', 'mongos'], ['8.0', 'mongos']],
+  ['a count', [{ $count: 'n' }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
+  ['facets', [{ $facet: { a: [{ $limit: 1 }], b: group } }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
+  ['facets in memory', [{ $facet: { a: [{ $limit: 1 }], b: [{ $skip: 1 }] } }], {}, ['4.0', 'mongos'], ['8.0', 'mongos']],
+  ['buckets', [{ $bucketAuto: { groupBy: '$k', buckets: 2 } }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
+  ['a window', [window], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
+  ['filling in what is between', [{ $fill: { sortBy: { x: 1 }, output: { k: { method: 'locf' } } } }], {}, ['6.0.2', 'anyShard']],
+  ['a join', [lookup('things')], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['a join, after a group', [...group, lookup('things')], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['a join inside a facet', [{ $facet: { a: [lookup('things')] } }], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['a recursive join', [graph], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['a union', [{ $unionWith: 'things' }], {}, ['4.4', 'anyShard'], ['8.0', 'anyShard']],
+  ['D605 a join with a sharded collection', [lookup('sharded')], {}, ['6.0', 'mongos'], ['8.0', 'mongos']],
+  ['D605 a join with a group of one', [deep], {}, ['6.0', 'mongos'], ['8.0', 'mongos']],
+  ['$out', [{ $out: 'o' }], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['$out to another database', [{ $out: { db: 'far', coll: 'o' } }], {}, ['4.4', 'primaryShard'], ['8.0', 'specificShard shard02']],
+  ['$merge', [{ $merge: 'o' }], {}, ['4.4', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['$merge into a sharded collection', [{ $merge: 'sharded' }], {}, ['4.4', 'anyShard'], ['8.0', 'anyShard']],
+  ['one shard', [{ $match: { x: 50 } }, ...group], {}, ['4.0', 'not split'], ['8.0', 'not split']],
+  ['one shard, and a join', [{ $match: { x: 50 } }, lookup('things')], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  ['the primary shard, and a join', [{ $match: { x: -50 } }, lookup('things')], {}, ['4.0', 'not split'], ['8.0', 'not split']],
+  ['one shard, and $out', [{ $match: { x: 50 } }, { $out: 'o' }], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+]
+
+t.test('where pipelines are merged, by version', async (t) => {
+  const clusters = new Map<EmulatedVersion, RealCluster>()
+  for (const [name, pipeline, options, ...expected] of table)
+    for (const [version, where] of expected) {
+      const cluster = clusters.get(version) ?? (await filled(version))
+      clusters.set(version, cluster)
+      const explained = await cluster.run({
+        explain: { aggregate: 'orders', pipeline, cursor: {}, ...options },
+        verbosity: 'queryPlanner',
+      })
+      const { mergeType, mergeShardId, splitPipeline } = explained
+      const told =
+        mergeType === undefined ? (splitPipeline === null ? 'not split' : explained) : [mergeType, mergeShardId].filter(Boolean).join(' ')
+      t.same(told, where, `${name}, ${version}`)
+    }
+  const old = await filled('2.6')
+  const explained = await old.run({ explain: { aggregate: 'orders', pipeline: group, cursor: {} }, verbosity: 'queryPlanner' })
+  t.notOk('mergeType' in explained)
+  await drain(old, { aggregate: 'orders', pipeline: group, cursor: {} })
+  t.same(mergers(old), ['shard01'], 'always the primary shard')
+})
+
+t.test('one of the shards gets the cursors, reads them to the end and answers in batches', async (t) => {
+  const cluster = await filled()
+  const pipeline = [...group, { $sort: { _id: 1 } }]
+  t.same(
+    await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 2 } }, 2),
+    [0, 1, 2, 3, 4].map((_id) => ({ _id, n: 8 })),
+  )
+  const [merger, ...others] = mergers(cluster)
+  t.same(others, [])
+  const [sent] = cluster.commandsTo(merger!).filter(({ body }) => '$mergeCursors' in (body['pipeline']?.[0] ?? {}))
+  t.match(sent!.body, { aggregate: 'orders', cursor: { batchSize: 2 }, fromMongos: true, collation: { locale: 'simple' } })
+  const { remotes } = sent!.body['pipeline'][0].$mergeCursors
+  t.same(
+    remotes.map(({ shardId }: Document) => shardId as string),
+    ['shard01', 'shard02', 'shard03'],
+  )
+  t.match(remotes[0], { cursorResponse: { cursor: { ns: 'test.orders', firstBatch: [] }, ok: 1 } })
+  t.equal(open(cluster), 0)
+  t.ok(cluster.world.reached.includes('mongos.aggregate.merging'))
+  for (let i = 0; i < 20; i++) await drain(cluster, { aggregate: 'orders', pipeline, cursor: {} })
+  t.same([...new Set(mergers(cluster))].sort(), ['shard01', 'shard02', 'shard03'], 'any of them')
+})
+
+t.test('a router that may not merge has a shard do it, whatever it is', async (t) => {
+  const cluster = await filled()
+  const pipeline = [{ $sort: { w: 1, _id: 1 } }, { $project: { w: 1 } }]
+  const here = await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 7 } }, 9)
+  t.same(mergers(cluster), [])
+  t.match(await cluster.run({ setParameter: 1, internalQueryProhibitMergingOnMongoS: true, $db: 'admin' }), { was: false, ok: 1 })
+  t.same(await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 7 } }, 9), here)
+  t.equal(mergers(cluster).length, 1)
+  t.equal(open(cluster), 0)
+  const old = await filled('2.6')
+  t.match(await old.run({ setParameter: 1, internalQueryProhibitMergingOnMongoS: true, $db: 'admin' }), { ok: 0 })
+})
+
+t.test('from 5.3 on the merging part shows where its documents come from', async (t) => {
+  for (const [version, shown] of [
+    ['5.0', ['$limit']],
+    ['6.0.2', ['$mergeCursors', '$limit']],
+  ] as const) {
+    const cluster = await filled(version)
+    const { splitPipeline } = await cluster.run({ explain: { aggregate: 'orders', pipeline: [{ $limit: 1 }], cursor: {} } })
+    t.same(
+      splitPipeline.mergerPart.map((stage: Document) => Object.keys(stage)[0]),
+      shown,
+    )
+  }
+})
+
+t.test('cursors are closed when nobody reads on', async (t) => {
+  const cluster = await filled()
+  const pipeline = [{ $unionWith: 'things' }]
+  await drain(cluster, { aggregate: 'orders', pipeline: [...pipeline, { $limit: 2 }], cursor: {} })
+  await cluster.world.drain()
+  t.equal(open(cluster), 0, 'the pipeline has enough')
+  const first = await cluster.run({ aggregate: 'orders', pipeline, cursor: { batchSize: 1 } })
+  t.ok(open(cluster) > 0)
+  await cluster.run({ killCursors: 'orders', cursors: [first['cursor'].id] })
+  await cluster.world.drain()
+  t.equal(open(cluster), 0, 'killed')
+  await cluster.run({ aggregate: 'orders', pipeline, cursor: { batchSize: 1 } })
+  for (const node of cluster.nodes.values()) node.cursors.expire(cluster.world.nowMs + 3_600_000)
+  await cluster.world.drain()
+  t.equal(open(cluster), 0, 'idle for long')
+})
+
+t.test('errors of the other shards, and shards that go', async (t) => {
+  for (const version of ['5.0', '7.0', '8.0'] as const) {
+    const cluster = await filled(version)
+    const failing = [{ $project: { k: 1, bad: { $divide: [1, '$k'] } } }, ...group]
+    const failed = await cluster.run({ aggregate: 'orders', pipeline: failing, cursor: {}, allowDiskUse: true })
+    t.equal(failed['ok'], 0)
+    t.match(failed['errmsg'] as string, /can't \$divide by zero/)
+    if (version !== '5.0') t.match(failed['errmsg'], /Error on remote shard .* :: caused by :: /)
+    await cluster.world.drain()
+    t.equal(open(cluster), 0, 'nothing stays open')
+    cluster.world.atStep = (step) => {
+      if (step === 'mongos.aggregate.merging') cluster.kill('shard03')
+    }
+    const gone = await cluster.run({ aggregate: 'orders', pipeline: [{ $unionWith: 'things' }], cursor: {} })
+    t.equal(gone['code'], 6, JSON.stringify(gone))
+    await cluster.world.drain()
+    t.same(
+      [...cluster.nodes].filter(([shard, node]) => shard !== 'shard03' && node.cursors.size > 0),
+      [],
+    )
+  }
+})
+
+t.test('the merging shard goes before it has the cursors', async (t) => {
+  const cluster = await filled()
+  cluster.world.atStep = (step) => {
+    if (step === 'mongos.aggregate.merging') cluster.kill('shard01')
+  }
+  t.match(await cluster.run({ aggregate: 'orders', pipeline: [lookup('things')], cursor: {} }), { code: 133 })
+  await cluster.world.drain()
+  t.equal(cluster.nodes.get('shard02')!.cursors.size + cluster.nodes.get('shard03')!.cursors.size, 0)
+})
+
+t.test('a merge is asked for once: what was read of the cursors does not come again', async (t) => {
+  for (const pipeline of [[lookup('things')], [lookup('things'), { $merge: 'o' }]]) {
+    const cluster = await filled()
+    const shard = cluster.world.members.get('shard01')!
+    cluster.world.members.set('shard01', async (kind, request) => {
+      const reply = await shard(kind, request)
+      if (kind === 'node.command' && '$mergeCursors' in (decode((request as { body: Uint8Array }).body)['pipeline']?.[0] ?? {}))
+        throw new Gone()
+      return reply
+    })
+    t.match(await cluster.run({ aggregate: 'orders', pipeline, cursor: {} }), { ok: 0, code: 6 })
+    t.equal(mergers(cluster).length, 1)
+    t.equal((await cluster.run({ count: 'o' }))['n'], 0)
+  }
+})
+
+t.test('a merge that waits for another shard can be seen and killed', async (t) => {
+  const cluster = await filled()
+  const shard = cluster.world.members.get('shard03')!
+  const gate = createDeferred<void>()
+  cluster.world.members.set('shard03', async (kind, request) => {
+    if (kind === 'node.command' && 'getMore' in decode((request as { body: Uint8Array }).body)) await gate.promise
+    return shard(kind, request)
+  })
+  const pipeline = [lookup('things')]
+  const running = cluster.start({ aggregate: 'orders', pipeline, cursor: { batchSize: 2 } })
+  while (!cluster.commandsTo('shard03').some(({ name }) => name === 'getMore')) await cluster.run({ ping: 1 }, { connectionId: 2 })
+  const { inprog } = await cluster.run({ currentOp: 1, $db: 'admin' }, { connectionId: 2 })
+  const merging = (inprog as Document[]).filter(({ command }) => '$mergeCursors' in ((command as Document)['pipeline']?.[0] ?? {}))
+  t.match(merging, [{ shard: 'shard01', op: 'command', ns: 'test.orders' }])
+  t.match(await cluster.run({ killOp: 1, op: merging[0]!['opid'], $db: 'admin' }, { connectionId: 2 }), { ok: 1 })
+  t.match(decode(await cluster.world.settle(running)), { ok: 0, code: 11601 })
+  gate.resolve()
+  await cluster.world.drain()
+  t.equal(open(cluster), 0, 'what comes too late is closed')
+})
+
+t.test('maxTimeMS holds for the merging shard, too', async (t) => {
+  const cluster = await filled()
+  const shard = cluster.world.members.get('shard03')!
+  cluster.world.members.set('shard03', (kind, request) =>
+    kind === 'node.command' && 'getMore' in decode((request as { body: Uint8Array }).body) ? new Promise(() => {}) : shard(kind, request),
+  )
+  const pipeline = [{ $unionWith: 'things' }]
+  t.match(await cluster.run({ aggregate: 'orders', pipeline, cursor: {}, maxTimeMS: 500 }), { code: 50 })
+})
+
+t.test('only members hand over cursors', async (t) => {
+  const pipeline = [{ $mergeCursors: { remotes: [], nss: 'test.orders' } }]
+  for (const version of ['5.0', '8.0'] as const) {
+    const cluster = await filled(version)
+    const refused = { code: 5491300, errmsg: "$mergeCursors' is not allowed in user requests" }
+    t.match(await cluster.run({ aggregate: 'orders', pipeline, cursor: {} }), refused)
+    t.match(await cluster.run({ aggregate: 'orders', pipeline: [{ $facet: { a: pipeline } }], cursor: {} }), refused)
+    const body = encode({ aggregate: 'orders', pipeline, cursor: {}, $db: 'test' })
+    const asked = { connectionId: 1, remote: 'x', legacy: false, body, sequences: [] }
+    t.match(decode((await cluster.nodes.get('shard01')!.clientCommand(asked)).body), refused, 'nor does a shard take them')
+  }
+  t.match(await (await filled('4.4')).run({ aggregate: 'orders', pipeline, cursor: {} }), { code: 40324 })
+})
+
+t.test('what every shard tells is merged on one of them; the Stable API knows of nothing else', async (t) => {
+  const cluster = await filled()
+  const told = [{ $currentOp: {} }, { $group: { _id: '$shard', n: { $sum: 1 } } }, { $sort: { _id: 1 } }]
+  const shards = (await drain(cluster, { aggregate: 1, pipeline: told, cursor: {}, $db: 'admin' })).map(({ _id }) => _id as unknown)
+  t.same(shards, ['shard01', 'shard02', 'shard03'])
+  t.equal(mergers(cluster).length, 1)
+  const strict = { aggregate: 'orders', pipeline: group, cursor: {}, apiVersion: '1', apiStrict: true, comment: 'mine' }
+  t.match(await cluster.run(strict), { cursor: { firstBatch: { length: 5 } }, ok: 1 })
+})
+
+t.test('routing that is stale while merging', async (t) => {
+  const cluster = await filled()
+  const pipeline = [lookup('things'), { $sort: { _id: 1 } }, { $project: { p: { $first: '$found.price' } } }]
+  const expected = await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 100 } })
+  t.same(mergers(cluster), ['shard01'])
+  await cluster.shard({ ns: 'test.things', field: 'k', splits: [10, 20] }, ['shard01', 'shard01', 'shard01'])
+  t.same(await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 100 } }), expected, 'the router joins now')
+  await cluster.world.drain()
+  t.equal(open(cluster), 0)
+  t.same(
+    await drain(cluster, { aggregate: 'orders', pipeline: [{ $match: { x: -50 } }, ...pipeline], cursor: {} }),
+    expected.filter(({ _id }) => rows[_id as number]!.x === -50),
+  )
+})
+
+t.test('results that are written', async (t) => {
+  for (const [target, version] of [
+    ['o', '7.0'],
+    ['o', '8.0'],
+    ['sharded', '8.0'],
+  ] as const) {
+    const cluster = await filled(version)
+    const write = { $merge: { into: target, whenMatched: 'merge' } }
+    t.match(await cluster.run({ aggregate: 'orders', pipeline: [...group, { $set: { k: '$_id' } }, write], cursor: {} }), { ok: 1 })
+    t.equal(mergers(cluster).length, 1)
+    t.match(
+      await cluster.all(target),
+      [0, 1, 2, 3, 4].map((_id) => ({ _id, k: _id, n: 8 })),
+    )
+    t.equal(open(cluster), 0)
+  }
+})
+
+t.test('a shard merges as the router does (property)', async () => {
+  const cluster = await filled('8.0')
+  const before = fc.constantFrom<Document[]>(
+    [],
+    [{ $match: { x: { $gte: 20 } } }],
+    [{ $match: { x: 50 } }],
+    [{ $set: { w: { $toUpper: '$w' } } }],
+  )
+  const merged = fc.constantFrom<Document[]>(
+    [{ $group: { _id: '$w', n: { $sum: '$k' }, mean: { $avg: '$x' } } }],
+    [{ $sort: { w: -1, _id: 1 } }, { $group: { _id: '$k', all: { $push: '$_id' } } }],
+    [{ $sort: { w: 1, _id: 1 } }, { $limit: 7 }, lookup('things'), { $unwind: '$found' }],
+    [{ $bucketAuto: { groupBy: '$x', buckets: 3 } }],
+    [window],
+    [{ $facet: { few: [{ $sort: { _id: 1 } }, { $limit: 2 }], groups: [...group, { $sort: { _id: 1 } }] } }],
+    [{ $unionWith: { coll: 'things', pipeline: [{ $match: { k: { $gt: 2 } } }] } }],
+    [graph],
+    [{ $sortByCount: '$w' }],
+  )
+  const after = fc.constantFrom<Document[]>([], [{ $match: { _id: { $ne: 3 } } }], [{ $project: { found: 0 } }], [{ $count: 'n' }])
+  const options = fc.record({
+    batchSize: fc.constantFrom(0, 1, 3, 100),
+    collation: fc.constantFrom({ locale: 'simple' }, { locale: 'en', strength: 2 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(before, merged, after, options, async (first, second, third, { batchSize, collation }) => {
+      const pipeline = [...first, ...second, ...third, { $sort: { _id: 1, n: 1, 'found.k': 1 } }]
+      const command = { aggregate: 'orders', pipeline, collation, cursor: { batchSize } }
+      const onShard = await drain(cluster, { ...command, allowDiskUse: true }, batchSize)
+      // A join with a sharded collection that finds nothing keeps the pipeline on the router.
+      const here = [...pipeline, { $lookup: { from: 'sharded', localField: 'none', foreignField: 'k', as: 'none' } }, { $unset: 'none' }]
+      const onRouter = await drain(cluster, { ...command, pipeline: here }, batchSize)
+      await cluster.world.drain()
+      return JSON.stringify(onShard) === JSON.stringify(onRouter) && open(cluster) === 0
+    }),
+    { numRuns: 80 },
+  )
+})

@@ -1,0 +1,45 @@
+/** Documents that are brought here before the batch that they go into is written. */
+import { batchBytesMax, type DocumentSource } from '../cursors/cursor-manager.js'
+import type { NodeInvocation } from '../invocation.js'
+import type { TimeLimit } from '../operations/time-limit.js'
+
+export class GatheredSource implements DocumentSource {
+  readonly #source: DocumentSource
+  #ready: Uint8Array[] = []
+  #taken = 0
+
+  /** @param source one that runs dry */
+  constructor(source: DocumentSource) {
+    this.#source = source
+  }
+
+  async gather(invocation: NodeInvocation, countMax: number, timeLimit: TimeLimit | null): Promise<void> {
+    const ready = (this.#ready = this.#ready.slice(this.#taken))
+    this.#taken = 0
+    let bytes = ready.reduce((sum, { length }) => sum + length, 0)
+    // One document more than fills a batch: it is then not taken for the last one.
+    while (ready.length < countMax && bytes <= batchBytesMax) {
+      const document = this.#source.next()
+      if (document !== null) {
+        ready.push(document)
+        bytes += document.length
+      } else if (this.#source.dry === true) await this.#source.fill!(invocation, timeLimit)
+      else return
+    }
+  }
+
+  next(): Uint8Array | null {
+    if (this.#taken < this.#ready.length) return this.#ready[this.#taken++]!
+    this.#ready.length = 0
+    this.#taken = 0
+    return null
+  }
+
+  settle(): void {
+    this.#source.settle?.()
+  }
+
+  close(): void {
+    this.#source.close?.()
+  }
+}

@@ -1,0 +1,36 @@
+/** How work that is decided goes on, whoever is away and whatever a fault makes fail. */
+import { RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { StorageNode } from '../storage-node.js'
+
+/** Pause before the next attempt. */
+const retryPauseMs = 250
+
+/** Repeats the work until nobody is in its way. @throws RequestFailedError only when this member shuts down; other errors of the work */
+export async function untilDone<T>({ context, stopping }: StorageNode, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isPassing(error)) throw error
+    }
+    await context.sleep(retryPauseMs, stopping.signal)
+  }
+}
+
+/** A named step that fails nothing. */
+export async function reachAnyway(context: ActorContext, step: string, details: Readonly<Record<string, unknown>>): Promise<void> {
+  try {
+    await context.reach(step, details)
+  } catch (error) {
+    if (!(error instanceof StepFailedError)) throw error
+  }
+}
+
+/** Does it say that a member is away, or that a fault has broken something off? */
+function isPassing(error: unknown): boolean {
+  if (error instanceof RequestFailedError) return error.reason !== 'cancelled'
+  return error instanceof StepFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
+}
+
+const failedToSatisfyReadPreference = 133

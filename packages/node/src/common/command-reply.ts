@@ -1,0 +1,42 @@
+/** Replies of other members: success, or the error as it is to be raised here. */
+import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, noCode } from '@shardlab/bson'
+
+/** Did the command succeed? */
+export function isOk(body: Uint8Array): boolean {
+  return findField(body, 'ok')?.isTruthy() === true
+}
+
+/** The error in a reply, or null when it is none. */
+export function replyError(body: Uint8Array): CommandError | null {
+  return isOk(body) ? null : commandErrorFrom(body)
+}
+
+/** An error document `{ ok: 0, errmsg, code, codeName, errorLabels, … }` as an error; its other fields go along. */
+export function commandErrorFrom(document: Uint8Array): CommandError {
+  let code: number = noCode
+  let message = ''
+  let errorLabels: string[] = []
+  let extra: DocumentWriter | null = null
+  for (const it = new FieldIterator(document); it.next();) {
+    const name = it.name()
+    switch (name) {
+      case 'ok':
+      case 'codeName':
+      case '$clusterTime':
+      case 'operationTime':
+        break
+      case 'code':
+        code = it.value().asNumber()
+        break
+      case 'errmsg':
+        if (it.type === BsonType.string) message = it.value().asString()
+        break
+      case 'errorLabels':
+        errorLabels = elementsOf(it.value()).map((label) => label.asString())
+        break
+      default:
+        extra = (extra ?? new DocumentWriter(128)).value(name, it.value())
+    }
+  }
+  return new CommandError(code, message, { errorLabels, extra: extra === null ? null : extra.finish() })
+}

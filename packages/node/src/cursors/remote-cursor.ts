@@ -1,0 +1,108 @@
+/** A cursor on another member, as a member that merges sees it. Server: async_results_merger.cpp. */
+import { RequestFailedError, type NodeCommand, type NodeReply } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { replyError } from '../common/command-reply.js'
+import { withContext } from '../crud/read-source.js'
+import type { NodeInvocation } from '../invocation.js'
+import { maxTimeExpired, type TimeLimit } from '../operations/time-limit.js'
+import type { StorageNode } from '../storage-node.js'
+import { DocumentBatch } from './document-batch.js'
+import { readCursorReply } from './read-cursor-reply.js'
+
+export interface RemoteCursorOptions {
+  /** The member that it is open on; may be this one. */
+  readonly member: string
+  /** `host:port` of that member, for messages. */
+  readonly host: string
+  readonly db: string
+  /** Namespace as that member names it: getMore has to repeat its collection. */
+  readonly ns: string
+  readonly id: bigint
+}
+
+export class RemoteCursor extends DocumentBatch {
+  readonly #node: StorageNode
+  readonly #options: RemoteCursorOptions
+  /** 0n: exhausted, failed or closed; it may be again in the reply that is waited for. */
+  #id: bigint
+  #closed = false
+
+  constructor(node: StorageNode, options: RemoteCursorOptions) {
+    super()
+    this.#node = node
+    this.#options = options
+    this.#id = options.id
+  }
+
+  get exhausted(): boolean {
+    return this.head === null && this.#id === 0n
+  }
+
+  /**
+   * Asks for the next batch, once: a getMore whose reply is lost has moved the cursor on.
+   * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
+   */
+  async fill({ session }: NodeInvocation, timeLimit: TimeLimit | null): Promise<void> {
+    const { db, ns } = this.#options
+    const id = this.#id
+    const writer = new DocumentWriter(192).int64('getMore', id).string('collection', ns.slice(db.length + 1))
+    if (session !== null) writer.document('lsid', session.document)
+    this.#id = 0n
+    const { body } = await this.#ask(writer.string('$db', db).finish(), timeLimit)
+    const error = replyError(body)
+    if (error !== null) throw this.#named(error)
+    // The message is not this member's to keep.
+    const reply = readCursorReply(body.slice(), 'nextBatch')
+    if (reply.id !== 0n) this.#id = id
+    if (this.#closed) this.#kill()
+    else this.load(reply.batch)
+  }
+
+  /** Tells the other member to forget it; nobody waits for that. */
+  close(): void {
+    this.#closed = true
+    this.#kill()
+  }
+
+  #kill(): void {
+    if (this.#id === 0n) return
+    const { db, ns, member } = this.#options
+    const killing = new DocumentWriter(128).string('killCursors', ns.slice(db.length + 1)).startArray('cursors')
+    const body = killing.int64('0', this.#id).end().string('$db', db).finish()
+    this.#id = 0n
+    if (this.#isHere) this.#node.cursors.close(this.#options.id)
+    else this.#node.context.send(member, 'node.command', this.#command(body))
+  }
+
+  get #isHere(): boolean {
+    return this.#options.member === this.#node.context.address
+  }
+
+  async #ask(body: Uint8Array, timeLimit: TimeLimit | null): Promise<NodeReply> {
+    const { context, clock } = this.#node
+    const command = this.#command(body)
+    if (this.#isHere) return this.#node.nodeCommand(command)
+    const timeoutMs = timeLimit?.leftMs
+    if (timeoutMs !== undefined && timeoutMs <= 0) throw maxTimeExpired()
+    try {
+      const reply = await context.request(this.#options.member, 'node.command', command, timeoutMs === undefined ? {} : { timeoutMs })
+      clock.advance(reply.clusterTime)
+      return reply
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      if (error.reason === 'timed-out') throw maxTimeExpired()
+      throw this.#named(
+        new CommandError('HostUnreachable', `network error while attempting to run command 'getMore' on host '${this.#options.host}'`),
+      )
+    }
+  }
+
+  #named(error: CommandError): unknown {
+    return this.#node.behaviours.cursorErrorsNameShard ? withContext(error, `Error on remote shard ${this.#options.host}`) : error
+  }
+
+  #command(body: Uint8Array): NodeCommand {
+    const { db } = this.#options
+    return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null, clusterTime: this.#node.clock.time }
+  }
+}

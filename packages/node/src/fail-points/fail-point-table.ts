@@ -1,0 +1,98 @@
+/**
+ * The fail points that members have, under the server's names. Those with a step stand at a named step of ours that is the same moment of the
+ * protocol; where the server has two points for one step of ours, both are there.
+ * Server: commands.cpp, operation_context.cpp, migration_source_manager.cpp, migration_destination_manager.cpp, migration_coordinator.cpp,
+ * range_deletion_util.cpp, resharding_coordinator.cpp, resharding_recipient_service.cpp, move_primary_coordinator.cpp.
+ */
+import type { NamedStep } from '@shardlab/actor'
+import type { Behaviours } from '@shardlab/sharding'
+
+/** What happens to the one who passes. */
+export type StepAction =
+  | 'hold'
+  /** The error that the server's own code ends with there. */
+  | { readonly code: 'InternalError'; readonly message: string }
+
+type Flag = { [K in keyof Behaviours]: Behaviours[K] extends boolean ? K : never }[keyof Behaviours]
+
+export interface FailPointRow {
+  readonly name: string
+  /** null: on every member. */
+  readonly only: 'mongos' | 'mongod' | null
+  /** Whether the emulated version has it; null: all of them do. */
+  readonly behaviour: Flag | null
+  /** null: it is asked by name. */
+  readonly step: NamedStep | null
+  readonly action: StepAction
+  /** What the step's detail has to say; null: anything. */
+  readonly detail: readonly [name: string, value: string] | null
+}
+
+type Asked = Pick<FailPointRow, 'only' | 'behaviour'>
+
+const asked = <Name extends string>(name: Name, { only = null, behaviour = null }: Partial<Asked> = {}) =>
+  ({ name, only, behaviour, step: null, action: 'hold', detail: null }) as const satisfies FailPointRow
+
+/** Who reaches the step waits. */
+const holding = <Name extends string>(
+  name: Name,
+  step: NamedStep,
+  behaviour: Flag = 'numberedFailPoints',
+  decision: string | null = null,
+) =>
+  ({
+    name,
+    only: 'mongod',
+    behaviour,
+    step,
+    action: 'hold',
+    detail: decision === null ? null : ['decision', decision],
+  }) satisfies FailPointRow
+
+export const failPointTable = [
+  asked('dummy'),
+  asked('failCommand', { only: 'mongod', behaviour: 'failCommandOnMongod' }),
+  asked('failCommand', { only: 'mongos', behaviour: 'failCommandOnMongos' }),
+  asked('failGetMoreAfterCursorCheckout', { behaviour: 'numberedFailPoints' }),
+  asked('maxTimeAlwaysTimeOut'),
+  asked('maxTimeNeverTimeOut'),
+
+  holding('moveChunkHangAtStep1', 'shard.migration.started'),
+  holding('moveChunkHangAtStep2', 'shard.migration.started'),
+  holding('moveChunkHangAtStep3', 'shard.migration.recipient-asked'),
+  holding('moveChunkHangAtStep4', 'shard.migration.caught-up'),
+  {
+    name: 'failMigrationCommit',
+    only: 'mongod',
+    behaviour: 'numberedFailPoints',
+    step: 'shard.migration.recipient-committed',
+    action: { code: 'InternalError', message: 'commit clone failed :: caused by :: Failing _recvChunkCommit due to failpoint.' },
+    detail: null,
+  },
+  holding('moveChunkHangAtStep5', 'shard.migration.recipient-committed'),
+  holding('hangBeforePostMigrationCommitRefresh', 'shard.migration.committed'),
+  holding('hangBeforeLeavingCriticalSection', 'shard.migration.decided', 'numberedFailPoints', 'committed'),
+  holding('hangBeforeSendingCommitDecision', 'shard.migration.settled', 'numberedFailPoints', 'committed'),
+  holding('hangBeforeSendingAbortDecision', 'shard.migration.settled', 'numberedFailPoints', 'aborted'),
+  holding('hangBeforeForgettingMigrationAfterCommitDecision', 'shard.migration.recipient-told', 'numberedFailPoints', 'committed'),
+  holding('hangBeforeForgettingMigrationAfterAbortDecision', 'shard.migration.recipient-told', 'numberedFailPoints', 'aborted'),
+  holding('moveChunkHangAtStep6', 'shard.migration.forgotten', 'numberedFailPoints', 'committed'),
+
+  holding('migrateThreadHangAtStep1', 'shard.migration.recipient-started'),
+  holding('migrateThreadHangAtStep2', 'shard.migration.recipient-prepared'),
+  holding('migrateThreadHangAtStep3', 'shard.migration.recipient-prepared'),
+  holding('migrateThreadHangAtStep4', 'shard.migration.recipient-cloned'),
+  holding('migrateThreadHangAtStep6', 'shard.migration.recipient-draining'),
+  holding('suspendRangeDeletion', 'shard.range-deleter.started'),
+
+  holding('reshardingPauseCoordinatorBeforeCloning', 'config.resharding.donors-ready', 'reshardCollectionCommand'),
+  holding('reshardingPauseCoordinatorBeforeBlockingWrites', 'config.resharding.caught-up', 'reshardingBlockingWritesFailPoint'),
+  holding('reshardingPauseCoordinatorBeforeDecisionPersisted', 'config.resharding.consistent', 'reshardCollectionCommand'),
+  holding('reshardingPauseRecipientBeforeCloning', 'shard.resharding.collection-created', 'reshardCollectionCommand'),
+  holding('reshardingPauseRecipientDuringOplogApplication', 'shard.resharding.applied', 'reshardCollectionCommand'),
+
+  holding('hangBeforeCloningData', 'shard.move-primary.started', 'movePrimaryFailPoints'),
+  holding('hangBeforeMovePrimaryCriticalSection', 'shard.move-primary.cloned', 'movePrimaryFailPoints'),
+] as const satisfies readonly FailPointRow[]
+
+export type FailPointName = (typeof failPointTable)[number]['name']

@@ -1,0 +1,97 @@
+/** The fail points of one member. Server: fail_point.cpp, FailPointRegistry. */
+import type { ActorContext, Random } from '@shardlab/actor'
+import { CommandError, emptyDocument } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { FailPointKind, parseFailPointMode } from './fail-point-mode.js'
+import { FailPoint } from './fail-point.js'
+import { failPointTable, type FailPointName, type FailPointRow } from './fail-point-table.js'
+
+/** Of whom they are. */
+export interface FailPointOwner {
+  readonly process: 'mongos' | 'mongod'
+  readonly behaviours: Behaviours
+}
+
+interface AtStep extends Pick<FailPointRow, 'action' | 'detail'> {
+  readonly failPoint: FailPoint
+}
+
+type Detail = Readonly<Record<string, unknown>>
+
+export class FailPoints {
+  /** Whether any of them is on; while none is, passing one costs a look at this flag. */
+  active = false
+  readonly #behaviours: Behaviours
+  readonly #points = new Map<string, FailPoint>()
+  readonly #steps = new Map<string, AtStep[]>()
+
+  /** `random` is the member's: what decides in the mode `activationProbability` comes from a fork of it. */
+  constructor(owner: FailPointOwner, random: Random) {
+    const { behaviours } = owner
+    this.#behaviours = behaviours
+    const dice = random.fork('fail-points')
+    for (const { name, only, behaviour, step, action, detail } of failPointTable as readonly FailPointRow[]) {
+      if (only !== null && only !== owner.process) continue
+      if (behaviour !== null && !behaviours[behaviour]) continue
+      const failPoint = new FailPoint(name, () => dice.fraction())
+      this.#points.set(name, failPoint)
+      if (step !== null) this.#steps.set(step, [...(this.#steps.get(step) ?? []), { failPoint, action, detail }])
+    }
+  }
+
+  [Symbol.iterator](): IterableIterator<FailPoint> {
+    return this.#points.values()
+  }
+
+  /** @throws CommandError 266 FailPointSetFailed for one that the emulated version does not have, or that is not built */
+  get(name: string): FailPoint {
+    const failPoint = this.#points.get(name)
+    if (failPoint === undefined) throw new CommandError('FailPointSetFailed', `${name} not found`)
+    return failPoint
+  }
+
+  /**
+   * Switches one as the arguments `mode` and `data` of configureFailPoint say.
+   * @returns how often it had struck before
+   * @throws CommandError 266 FailPointSetFailed, and those of {@link parseFailPointMode}
+   */
+  configure(name: string, body: Uint8Array): number {
+    const failPoint = this.get(name)
+    const mode = parseFailPointMode(body, this.#behaviours.failPointCounts)
+    const count = failPoint.timesEntered
+    failPoint.set(mode)
+    this.#note()
+    return count
+  }
+
+  /** {@link FailPoint.enter} of the one with this name; null where this member has none. */
+  enter(name: FailPointName, concerns?: (data: Uint8Array) => boolean): Uint8Array | null {
+    const failPoint = this.active ? this.#points.get(name) : undefined
+    if (failPoint === undefined) return null
+    const data = failPoint.enter(concerns)
+    if (!failPoint.active) this.#note()
+    return data
+  }
+
+  /**
+   * Passes the fail points that stand at a named step: waits there, or fails.
+   * @throws CommandError as the server's code does there
+   */
+  async reach(step: string, said: Detail, context: ActorContext): Promise<void> {
+    for (const { failPoint, action, detail } of this.#steps.get(step) ?? []) {
+      if (detail !== null && said[detail[0]] !== detail[1]) continue
+      if (action === 'hold') await failPoint.pause(context)
+      else if (failPoint.enter() !== null) throw new CommandError(action.code, action.message)
+    }
+  }
+
+  /** The member ends: whoever waits goes on. */
+  stop(): void {
+    for (const failPoint of this.#points.values()) failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })
+    this.active = false
+  }
+
+  #note(): void {
+    this.active = [...this.#points.values()].some((each) => each.active)
+  }
+}

@@ -1,0 +1,14 @@
+import type { CommonHost } from '../common/common-invocation.js'
+import type { ParameterRow } from '../parameters/parameter.js'
+
+/** `failpoint.NAME`, by which a fail point can be read. Server: fail_point.cpp, FailPointServerParameter. */
+export function failPointParameters({ failPoints, behaviours }: CommonHost): ParameterRow[] {
+  return [...failPoints].map((failPoint) => ({
+    name: `failpoint.${failPoint.name}`,
+    type: 'document',
+    initial: '',
+    settableAtRuntime: false,
+    settableAtStartup: true,
+    write: (writer, name) => failPoint.write(writer, name, behaviours.failPointCounts),
+  }))
+}

@@ -1,0 +1,81 @@
+import type {
+  ActorContext,
+  Address,
+  ClusterEvent,
+  Disk,
+  LogLevel,
+  MessageKind,
+  Random,
+  ReplyOf,
+  RequestOf,
+  RequestOptions,
+} from '@shardlab/actor'
+import type { FailPoints } from './fail-points.js'
+
+/** A member's context whose named steps pass the member's own fail points before the faults of the world. */
+export class StepContext implements ActorContext {
+  readonly address: Address
+  readonly endpoint: string
+  readonly random: Random
+  readonly disk: Disk
+  readonly #context: ActorContext
+  readonly #failPoints: FailPoints
+
+  constructor(context: ActorContext, failPoints: FailPoints) {
+    this.#context = context
+    this.#failPoints = failPoints
+    this.address = context.address
+    this.endpoint = context.endpoint
+    this.random = context.random
+    this.disk = context.disk
+  }
+
+  reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#failPoints.active ? this.#reach(step, detail) : this.#context.reach(step, detail)
+  }
+
+  async #reach(step: string, detail: Readonly<Record<string, unknown>> | undefined): Promise<void> {
+    await this.#failPoints.reach(step, detail ?? {}, this.#context)
+    await this.#context.reach(step, detail)
+  }
+
+  now(): number {
+    return this.#context.now()
+  }
+
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+    return this.#context.request(to, kind, request, options)
+  }
+
+  send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
+    this.#context.send(to, kind, request)
+  }
+
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    return this.#context.sleep(durationMs, signal)
+  }
+
+  all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
+    return this.#context.all(values)
+  }
+
+  setTimer(name: string, delayMs: number): void {
+    this.#context.setTimer(name, delayMs)
+  }
+
+  clearTimer(name: string): void {
+    this.#context.clearTimer(name)
+  }
+
+  emit(event: ClusterEvent): void {
+    this.#context.emit(event)
+  }
+
+  wants(type: ClusterEvent['type']): boolean {
+    return this.#context.wants(type)
+  }
+
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void {
+    this.#context.log(level, message, fields)
+  }
+}

@@ -1,0 +1,84 @@
+import { DiskFullError, type Disk } from '@shardlab/actor'
+import type { Alarm, HostClock } from '../clock.js'
+import type { MemberFault } from './host-fault.js'
+
+/** What is wrong with one incarnation of one member: its disk, its clock, or that it does nothing. */
+export class CellFaults {
+  /** Nothing is looked at while this is false. */
+  active = false
+  readonly #clock: HostClock
+  readonly #applied = new Map<number, MemberFault>()
+  /** What it would have done since it was frozen. */
+  #postponed: (() => void)[] = []
+  #diskBusyUntilMs = 0
+  #lastMs = 0
+
+  constructor(clock: HostClock) {
+    this.#clock = clock
+  }
+
+  apply(fault: MemberFault): void {
+    this.#lastMs = Math.max(this.#lastMs, this.now())
+    this.#applied.set(fault.id, fault)
+    this.active = true
+  }
+
+  heal(id: number): void {
+    if (!this.#applied.has(id)) return
+    this.#lastMs = this.now()
+    this.#applied.delete(id)
+    if (!this.#frozen) for (const act of this.#postponed.splice(0)) act()
+  }
+
+  /** The member's own time: it never goes back, so a clock that is set back stands still for a while. */
+  now(): number {
+    let nowMs = this.#clock.now()
+    for (const { effect } of this.#applied.values()) if (effect.type === 'clock-skew') nowMs += effect.skewMs
+    if (nowMs >= this.#lastMs) {
+      // Nothing is wrong any more, its clock has caught up and its disk has nothing to do.
+      if (this.#applied.size === 0 && this.#diskBusyUntilMs <= nowMs) this.active = false
+      this.#lastMs = nowMs
+    }
+    return this.#lastMs
+  }
+
+  /** An alarm of the member: a frozen one does not hear it before it is healed. */
+  alarm(delayMs: number, wake: () => void): Alarm {
+    let cancelled = false
+    const hear = (): void => {
+      if (cancelled) return
+      if (this.#frozen) this.#postponed.push(hear)
+      else wake()
+    }
+    const alarm = this.#clock.alarm(delayMs, hear)
+    return {
+      cancel() {
+        cancelled = true
+        alarm.cancel()
+      },
+    }
+  }
+
+  /** Writes to the disk as it is now. Rejects with DiskFullError. */
+  async write(disk: Disk, write: () => Promise<void>): Promise<void> {
+    for (const { effect } of this.#applied.values()) {
+      if (effect.type === 'full-disk') throw new DiskFullError(disk.usage().limitBytes)
+    }
+    const delayMs = this.#writeDelayMs()
+    if (delayMs > 0) await new Promise<void>((resolve) => this.#clock.alarm(delayMs, resolve))
+    return write()
+  }
+
+  #writeDelayMs(): number {
+    const now = this.#clock.now()
+    for (const { effect } of this.#applied.values()) {
+      if (effect.type === 'slow-disk') this.#diskBusyUntilMs = Math.max(this.#diskBusyUntilMs, now) + effect.perAppendMs
+    }
+    return this.#diskBusyUntilMs - now
+  }
+
+  get #frozen(): boolean {
+    for (const { effect } of this.#applied.values()) if (effect.type === 'freeze') return true
+    return false
+  }
+}

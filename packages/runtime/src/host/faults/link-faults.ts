@@ -1,0 +1,247 @@
+import { createRandom, type Address, type Random } from '@shardlab/actor'
+import type { Alarm, HostClock } from '../clock.js'
+import { clientsAddress, type LinkEnd, type LinkFault } from './host-fault.js'
+
+/** What is on its way, and has not arrived. */
+export interface Parcel {
+  deliver(): void
+  /** It will never arrive. */
+  lose(why: string): void
+  /** The connection on which it came is gone. */
+  break(why: string): void
+  /** Half of it arrives, and nothing more on that connection. */
+  cut(why: string): void
+}
+
+/** What link faults do to the mail of one host. */
+export interface LinkFaultsOptions {
+  readonly clock: HostClock
+  readonly random: Random
+  /** Both ends of these links have given up waiting for each other. */
+  readonly onSilent: (connects: (one: Address, other: Address) => boolean, why: string) => void
+  readonly onStruck: (faultId: number) => void
+}
+
+interface Applied {
+  readonly fault: LinkFault
+  readonly random: Random
+  timesLeft: number
+  /** A partition that has been noticed by everybody. */
+  noticed: boolean
+  notice: Alarm | null
+  /** `slow`: until when it works on what has come. */
+  busyUntilMs: number
+  /** Messages that it keeps without keeping those behind them. */
+  readonly kept: Set<Parcel>
+}
+
+/** A message in a lane; it may go when it is due and no partition keeps it. */
+interface Waiting {
+  readonly parcel: Parcel
+  readonly dueMs: number
+  keeper: Applied | null
+}
+
+/** What waits on one direction of one link, in the order in which it was sent. */
+interface Lane {
+  readonly name: string
+  readonly from: Address
+  readonly to: Address
+  readonly waiting: Waiting[]
+  alarm: Alarm | null
+}
+
+/**
+ * The link faults that one host knows, applied to what arrives at it. While there is none, {@link active} is false and a message
+ * costs one look at it.
+ */
+export class LinkFaults {
+  active = false
+  readonly #options: LinkFaultsOptions
+  readonly #applied = new Map<number, Applied>()
+  readonly #lanes = new Map<string, Lane>()
+
+  constructor(options: LinkFaultsOptions) {
+    this.#options = options
+  }
+
+  apply(fault: LinkFault): void {
+    const { clock, random } = this.#options
+    const applied: Applied = {
+      fault,
+      random: fault.seed === null ? random.fork(String(fault.id)) : createRandom(fault.seed),
+      timesLeft: fault.times ?? Infinity,
+      noticed: false,
+      notice: null,
+      busyUntilMs: 0,
+      kept: new Set(),
+    }
+    this.#applied.set(fault.id, applied)
+    this.active = true
+    if (fault.effect.type === 'partition' && isWhole(fault)) {
+      applied.notice = clock.alarm(fault.effect.silenceMs, () => this.#notice(applied))
+    }
+  }
+
+  /** It strikes no more; what it keeps stays kept. */
+  exhaust(id: number): void {
+    const applied = this.#applied.get(id)
+    if (applied !== undefined) applied.timesLeft = 0
+  }
+
+  heal(id: number): void {
+    const applied = this.#applied.get(id)
+    if (applied === undefined) return
+    this.#applied.delete(id)
+    applied.notice?.cancel()
+    for (const parcel of [...applied.kept]) if (applied.kept.delete(parcel)) parcel.deliver()
+    for (const lane of [...this.#lanes.values()]) {
+      for (const waiting of lane.waiting) if (waiting.keeper === applied) waiting.keeper = null
+      this.#move(lane)
+    }
+    this.#settle()
+  }
+
+  /** Can no connection be made from there to there? Asked before a request is sent. */
+  refuses(from: Address, to: Address, kind: string): boolean {
+    for (const applied of this.#applied.values()) {
+      const { effect } = applied.fault
+      if (applied.noticed ? connects(applied.fault, from, to) : effect.type === 'refuse' && this.#strikes(applied, from, to, kind))
+        return true
+    }
+    return false
+  }
+
+  /** Something arrives: delivers it now, later, or never. `isAnswer`: to a request from `to`. */
+  pass(from: Address, to: Address, kind: string, isAnswer: boolean, parcel: Parcel): void {
+    const now = this.#options.clock.now()
+    let dueMs = now
+    let keeper: Applied | null = null
+    for (const applied of this.#applied.values()) {
+      const { fault } = applied
+      const { effect } = fault
+      if (effect.type === 'refuse' || (effect.type === 'cut' && !isAnswer) || !this.#strikes(applied, from, to, kind)) continue
+      switch (effect.type) {
+        case 'drop':
+        case 'cut':
+          return this.#break(from, to, parcel, effect.type === 'cut')
+        case 'partition':
+          if (applied.noticed) return parcel.lose(silent)
+          if (!isWhole(fault)) return this.#keep(applied, effect.silenceMs, parcel)
+          keeper = applied
+          break
+        case 'delay':
+          dueMs += effect.minMs + applied.random.fraction() * (effect.maxMs - effect.minMs)
+          break
+        case 'slow':
+          applied.busyUntilMs = Math.max(applied.busyUntilMs, now) + effect.perMessageMs
+          dueMs = Math.max(dueMs, applied.busyUntilMs)
+      }
+    }
+    const name = `${from}>${to}`
+    let lane = this.#lanes.get(name)
+    if (lane === undefined) {
+      if (keeper === null && dueMs <= now) return parcel.deliver()
+      lane = { name, from, to, waiting: [], alarm: null }
+      this.#lanes.set(name, lane)
+    }
+    lane.waiting.push({ parcel, dueMs: Math.max(dueMs, lane.waiting.at(-1)?.dueMs ?? 0), keeper })
+    this.#move(lane)
+  }
+
+  /** The member is gone: what waits on its way there arrives nowhere, and who sent it knows of the end. */
+  forget(address: Address): void {
+    for (const lane of [...this.#lanes.values()]) if (lane.to === address) this.#close(lane)
+  }
+
+  #strikes(applied: Applied, from: Address, to: Address, kind: string): boolean {
+    const { fault } = applied
+    if (applied.timesLeft === 0 || (fault.kinds !== null && !fault.kinds.includes(kind)) || !covers(fault, from, to)) return false
+    if (fault.probability < 1 && applied.random.fraction() >= fault.probability) return false
+    if (fault.times !== null) {
+      applied.timesLeft--
+      this.#options.onStruck(fault.id)
+    }
+    return true
+  }
+
+  #break(from: Address, to: Address, parcel: Parcel, half: boolean): void {
+    const why = 'closed the connection before it answered'
+    // Each client has a connection of its own; two members are taken to have one.
+    if (from === clientsAddress || to === clientsAddress) return half ? parcel.cut(why) : parcel.lose(why)
+    this.drain(from, to, why)
+    parcel.break(why)
+  }
+
+  /** Nothing that waits on that way arrives. */
+  drain(from: Address, to: Address, why: string): void {
+    const lane = this.#lanes.get(`${from}>${to}`)
+    if (lane === undefined) return
+    this.#close(lane)
+    for (const { parcel } of lane.waiting) parcel.lose(why)
+  }
+
+  #keep(applied: Applied, silenceMs: number, parcel: Parcel): void {
+    applied.kept.add(parcel)
+    this.#options.clock.alarm(silenceMs, () => {
+      if (applied.kept.delete(parcel)) parcel.lose(silent)
+    })
+  }
+
+  /** By now everybody knows that nothing gets through. */
+  #notice(applied: Applied): void {
+    applied.noticed = true
+    const hit = (one: Address, other: Address) => connects(applied.fault, one, other)
+    for (const { from, to } of [...this.#lanes.values()]) if (hit(from, to)) this.drain(from, to, silent)
+    this.#options.onSilent(hit, silent)
+  }
+
+  /** Delivers what may go. */
+  #move(lane: Lane): void {
+    lane.alarm?.cancel()
+    lane.alarm = null
+    for (let first = lane.waiting[0]; first !== undefined; first = lane.waiting[0]) {
+      if (first.keeper !== null) return
+      const leftMs = first.dueMs - this.#options.clock.now()
+      if (leftMs > 0) {
+        lane.alarm = this.#options.clock.alarm(leftMs, () => this.#move(lane))
+        return
+      }
+      lane.waiting.shift()
+      first.parcel.deliver()
+    }
+    this.#close(lane)
+  }
+
+  #close(lane: Lane): void {
+    lane.alarm?.cancel()
+    if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name)
+    this.#settle()
+  }
+
+  /** With the last fault and the last message that waits, messages are as cheap as before. */
+  #settle(): void {
+    this.active = this.#applied.size > 0 || this.#lanes.size > 0
+  }
+}
+
+const silent = 'has not been heard of for too long'
+
+/** Does nothing at all get through? */
+function isWhole({ kinds, times, probability }: LinkFault): boolean {
+  return kinds === null && times === null && probability === 1
+}
+
+function includes(end: LinkEnd, address: Address): boolean {
+  if (end === 'everybody') return true
+  return end === 'members' ? address !== clientsAddress : end.includes(address)
+}
+
+function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Address): boolean {
+  return (includes(from, sender) && includes(to, receiver)) || (bothWays && includes(from, receiver) && includes(to, sender))
+}
+
+/** Is it a fault of this link, in either direction? No connection works in one direction only. */
+function connects(fault: LinkFault, one: Address, other: Address): boolean {
+  return covers(fault, one, other) || covers(fault, other, one)
+}

@@ -1,0 +1,15 @@
+import type { Address } from '@shardlab/actor'
+
+/** The end of a simulation by a broken invariant: an exception left a handler. `cause` is that exception. */
+export class SimulationFailedError extends Error {
+  readonly seed: number | string
+  readonly member: Address
+  readonly atMs: number
+  constructor(seed: number | string, member: Address, atMs: number, cause: Error) {
+    super(`seed ${seed}: ${member} failed at ${new Date(atMs).toISOString()}: ${cause.message}`, { cause })
+    this.name = 'SimulationFailedError'
+    this.seed = seed
+    this.member = member
+    this.atMs = atMs
+  }
+}

@@ -1,0 +1,27 @@
+/** How many bytes of documents a range of shard keys holds. Server: dataSize of a range, as the balancer asks for it (balancer_commands_scheduler_impl.cpp). */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import { RangeCursor, rangeIndex } from '../migration/key-range.js'
+import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+
+export const rangeSizeHandlers: ShardHandlers<'shard.measure-range'> = { 'shard.measure-range': measureRange }
+
+/** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
+function measureRange(
+  { node }: ShardParts,
+  { ns, keyPattern, min, max, estimate, sizeMaxBytes }: RequestOf<'shard.measure-range'>,
+): ReplyOf<'shard.measure-range'> {
+  const collection = node.collection(ns)
+  if (collection === undefined || collection.count === 0) return { sizeBytes: 0, isLarger: false, error: null }
+  const index = rangeIndex(collection, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }))
+  if (index === undefined) throw new CommandError('OperationFailed', "Couldn't find valid index containing key pattern")
+  const averageBytes = Math.floor(collection.dataSizeBytes / collection.count)
+  const cursor = new RangeCursor(index, { min, max })
+  let sizeBytes = 0
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+    sizeBytes += estimate ? averageBytes : collection.get(recordId)!.document.length
+    if (sizeMaxBytes !== null && sizeBytes > sizeMaxBytes) return { sizeBytes, isLarger: true, error: null }
+  }
+  return { sizeBytes, isLarger: false, error: null }
+}

@@ -1,0 +1,76 @@
+/** One command to a running cluster, over a connection of its own. */
+import { connect } from 'node:net'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'
+
+/** Somebody gave a wrong URI, or nobody answers there: one sentence. */
+export class ConnectError extends Error {
+  /** By which exit code 2 is chosen. */
+  override readonly name = 'OptionError'
+}
+
+const answerTimeoutMs = 30_000
+const commandNotFound = 59
+
+/**
+ * Runs a command of admin and resolves with the reply, whatever it says.
+ * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that takes a connection gets the command
+ * @throws ConnectError for a URI that is none, when nobody answers, and when it is a server that does not know the command
+ */
+export async function runAdminCommand(uri: string, command: Document): Promise<Document> {
+  const hosts = hostsOf(uri)
+  const failures: string[] = []
+  for (const { host, port } of hosts) {
+    try {
+      const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })))
+      if (reply['code'] === commandNotFound)
+        throw new ConnectError(
+          `What answers at ${host}:${port} is no Shardlab cluster: it does not know the command ${Object.keys(command)[0]}.`,
+        )
+      return reply
+    } catch (error) {
+      if (error instanceof ConnectError) throw error
+      failures.push(`${host}:${port}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  throw new ConnectError(`No cluster answers at ${uri} (${failures.join('; ')}).`)
+}
+
+function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
+  const [, authority] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(uri) ?? []
+  if (authority === undefined) throw new ConnectError(`The URI is "${uri}"; it must be like mongodb://127.0.0.1:27017/.`)
+  return authority.split(',').map((text) => {
+    const [, bracketed, plain, port = '27017'] = /^(?:\[(.+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+    const host = bracketed ?? plain
+    if (host === undefined || Number(port) > 65_535)
+      throw new ConnectError(`The URI has the host "${text}"; it must be like 127.0.0.1:27017.`)
+    return { host: decodeURIComponent(host), port: Number(port) }
+  })
+}
+
+function exchange(host: string, port: number, message: Uint8Array): Promise<Document> {
+  return new Promise((resolve, reject) => {
+    const frames = new FrameReader()
+    const socket = connect({ host, port })
+    const end = (finish: () => void) => {
+      socket.destroy()
+      finish()
+    }
+    socket.setTimeout(answerTimeoutMs, () => end(() => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`))))
+    socket.once('connect', () => socket.write(message))
+    socket.once('error', ({ message: why }) => end(() => reject(new Error(why))))
+    socket.once('close', () => reject(new Error('it closed the connection')))
+    socket.on('data', (chunk) => {
+      try {
+        frames.push(chunk)
+        const frame = frames.next()
+        if (frame !== null) {
+          const reply = decode(decodeReply(frame).body, { promoteLongs: true })
+          end(() => resolve(reply))
+        }
+      } catch {
+        end(() => reject(new Error('it does not speak the wire protocol')))
+      }
+    })
+  })
+}

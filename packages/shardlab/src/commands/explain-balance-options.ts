@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+
+/** Options of `explain-balance` as commander parses them. */
+export interface ExplainBalanceOptions {
+  readonly uri: string
+  readonly ns: string
+  readonly json?: true
+}
+
+/** Adds `explain-balance` to the program; `run` gets its options. */
+export function addExplainBalanceCommand(program: Command, run: (options: ExplainBalanceOptions) => Promise<void>): void {
+  program
+    .command('explain-balance')
+    .description('Tell why a collection of a running cluster is balanced, or is not, and what would have to change.')
+    .requiredOption('--uri <uri>', 'of a mongos of the cluster')
+    .requiredOption('--ns <namespace>', 'the sharded collection, database.collection')
+    .option('--json', 'print the explanation as one JSON object')
+    .allowExcessArguments(false)
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 it is balanced; 1 it is not; 2 wrong usage, no cluster there, or no such sharded collection.
+
+Examples:
+  shardlab explain-balance --uri mongodb://127.0.0.1:27017/ --ns shop.orders
+  shardlab explain-balance --uri mongodb://127.0.0.1:27017/ --ns shop.orders --json`,
+    )
+    .action(run)
+}

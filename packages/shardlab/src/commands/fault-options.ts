@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+
+/** Options of `fault` as commander parses them. */
+export interface FaultOptions {
+  readonly uri: string
+  readonly list?: true
+  /** True: all. */
+  readonly heal?: string | true
+  readonly json?: true
+}
+
+/** Adds `fault` to the program; `run` gets the fault's text, if there is one, and the options. */
+export function addFaultCommand(program: Command, run: (fault: string | undefined, options: FaultOptions) => Promise<void>): void {
+  program
+    .command('fault')
+    .description('Break a part of a running cluster, list what is broken, or heal it.')
+    .argument('[fault]', "what to break, such as 'crash shard02 for 5s'")
+    .requiredOption('--uri <uri>', 'of a mongos of the cluster')
+    .option('--list', 'list the faults that are at work or scheduled')
+    .option('--heal [id]', 'heal one fault, or all')
+    .option('--json', 'print the reply as one JSON object')
+    .allowExcessArguments(false)
+    .addHelpText(
+      'after',
+      `
+Members: crash, destroy, restart, stop, pause, resume or step down shard02; slow shard02 by 10x;
+  slow disk of shard02 by 20ms; fill disk of shard02; skew clock of shard02 by 2h;
+  freeze routes of mongos01; stall range deleter of shard02; config unavailable
+Links: partition shard01 from shard02 [one way]; delay between mongos01 and shard02 by 20ms..40ms;
+  drop 5% between mongos01 and shard02; refuse connections to shard02 [from mongos01];
+  cut replies of mongos01 [to clients]
+Steps: hold, fail or crash at shard.migration.committing [on shard01]
+Behind them: for 5s, after 2h, first 10, with probability 5%, seed 7, only client.command
+
+Exit codes: 0 done; 2 wrong usage, no cluster there, or no such member, link, step or fault.
+
+Examples:
+  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'
+  shardlab fault --uri mongodb://127.0.0.1:27017/ --list
+  shardlab fault --uri mongodb://127.0.0.1:27017/ --heal`,
+    )
+    .action(run)
+}

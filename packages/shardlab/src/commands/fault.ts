@@ -1,0 +1,49 @@
+/** `shardlab fault`: breaks a part of a running cluster, lists what is broken, heals it. */
+import type { Document } from '@shardlab/bson'
+import { ConnectError, runAdminCommand } from '../admin-client.js'
+import type { FaultOptions } from './fault-options.js'
+
+/** A fault as the cluster lists it. */
+interface ListedFault {
+  readonly id: number
+  readonly fault: string
+  readonly state: string
+  readonly beginsAt: Date
+  readonly healsAt: Date | null
+  readonly strikes: number | null
+}
+
+/** Prints what the cluster answers. @throws ConnectError: one sentence */
+export async function fault(text: string | undefined, options: FaultOptions): Promise<void> {
+  const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(options.uri, commandOf(text, options))
+  if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))
+  process.stdout.write(options.json === true ? `${JSON.stringify(reply)}\n` : textOf(reply))
+}
+
+function commandOf(text: string | undefined, { list, heal }: FaultOptions): Document {
+  const asked = [text !== undefined, list === true, heal !== undefined].filter(Boolean).length
+  if (asked !== 1) throw new ConnectError("Give a fault such as 'crash shard02 for 5s', or --list, or --heal: one of them.")
+  if (text !== undefined) return { shardlab: 'apply', fault: text }
+  if (heal === undefined) return { shardlab: 'list' }
+  if (heal === true) return { shardlab: 'heal' }
+  if (!/^\d{1,9}$/.test(heal)) throw new ConnectError(`--heal takes the id of a fault, a number, and not "${heal}".`)
+  return { shardlab: 'heal', id: Number(heal) }
+}
+
+function textOf(reply: Document): string {
+  if (reply['id'] !== undefined) return `fault ${reply['id']}\n`
+  if (reply['healed'] !== undefined) {
+    const healed = reply['healed'] as number[]
+    return healed.length === 0 ? 'nothing was broken\n' : `healed ${healed.join(', ')}\n`
+  }
+  const faults = reply['faults'] as ListedFault[]
+  return faults.length === 0 ? 'nothing is broken\n' : faults.map((listed) => `${lineOf(listed)}\n`).join('')
+}
+
+function lineOf({ id, fault, state, beginsAt, healsAt, strikes }: ListedFault): string {
+  const parts = [`${id}  ${fault}`, state === 'scheduled' ? `begins ${beginsAt.toISOString()}` : `since ${beginsAt.toISOString()}`]
+  if (healsAt !== null) parts.push(`heals itself ${healsAt.toISOString()}`)
+  if (strikes !== null)
+    parts.push(`struck ${strikes} ${strikes === 1 ? 'time' : 'times'}${state === 'exhausted' ? ' and will not again' : ''}`)
+  return parts.join(', ')
+}

@@ -1,0 +1,104 @@
+import { InvalidArgumentError, type Command } from 'commander'
+
+/** A number, or `from..to`. */
+export type RampOption = number | { readonly from: number; readonly to: number }
+
+/** Options of `load` as commander parses them. */
+export interface LoadCommandOptions {
+  readonly uri?: string
+  readonly up?: string
+  readonly workload?: string
+  readonly engine?: string
+  readonly rate?: RampOption
+  readonly concurrency?: RampOption
+  /** Seconds. */
+  readonly duration?: number
+  readonly operations?: number
+  /** Seconds. */
+  readonly warmUp?: number
+  readonly records?: number
+  readonly seed?: number
+  readonly distribution?: string
+  readonly fieldCount?: number
+  readonly fieldLength?: number
+  readonly ns?: string
+  readonly shardKey?: string
+  readonly drop?: true
+  readonly threads?: number
+  readonly pipeline?: number
+  readonly check: boolean
+  readonly fault?: string[]
+  readonly sweep?: string
+  readonly expect?: string[]
+  /** A path; true: standard output. */
+  readonly json?: string | true
+  readonly html?: string
+  readonly compare?: string[]
+  readonly quiet?: true
+}
+
+/** Adds `load` to the program; `run` gets its options. */
+export function addLoadCommand(program: Command, run: (options: LoadCommandOptions) => Promise<void>): void {
+  program
+    .command('load')
+    .description('Measure what operations cost on any MongoDB, by routing class, and check that nothing acknowledged was lost.')
+    .option('--uri <uri>', 'connection string of the server or cluster')
+    .option('--up <options>', 'start a cluster with these options of shardlab up instead, and stop it in the end')
+    .option('--workload <w>', "YCSB's a, b, c, d, e, f; route-mix; or the path of a workload file (default: a)")
+    .option('--records <n>', 'records that are loaded first (default: 1000, or what the file says)', wholeNumber)
+    .option('--distribution <d>', 'uniform, zipfian, latest, hotspot, exponential or sequential')
+    .option('--field-count <n>', 'texts of a record (default: 10)', wholeNumber)
+    .option('--field-length <bytes>', 'length of each (default: 100)', wholeNumber)
+    .option('--ns <database.collection>', 'where (default: shardlab_load.records)')
+    .option('--shard-key <key>', 'such as _id:hashed, customer:1,_id:1 or none')
+    .option('--seed <n>', 'another number, other data (default: 1)', wholeNumber)
+    .option('--drop', 'drop the collection first, if there is one')
+    .option('--rate <r>', 'operations a second, an open loop; 100..5000: rising over the duration', ramp)
+    .option('--concurrency <n>', 'operations in flight at most; 1..64: rising (default: 16, with --rate 256)', ramp)
+    .option('--duration <time>', 'how long to measure, such as 500ms, 30s or 5m (default: 10s)', seconds)
+    .option('--operations <n>', 'how many operations to measure', wholeNumber)
+    .option('--warm-up <time>', 'operations before that (default: 1s)', seconds)
+    .option('--engine <e>', 'driver: the official driver; wire: own connections, which cost the client less')
+    .option('--threads <n>', 'worker threads of the engine; 0: none (default: driver 0, wire 1)', wholeNumber)
+    .option('--pipeline <n>', 'engine wire: operations in flight on one connection', wholeNumber)
+    .option('--fault <fault>', 'on a Shardlab cluster, such as "crash shard02 at 10s for 5s"; may be repeated', collect)
+    .option('--sweep <s>', 'shards=1..16, mongos=1..4 (with --up), concurrency=1..64 or rate=1000..8000:1000')
+    .option('--expect <e>', '"p99<20ms", "errors==0", "p99(broadcast)<1s"; else exit code 1; may be repeated', collect)
+    .option('--no-check', 'do not read everything back at the end')
+    .option('--json [file]', 'the report as JSON, to a file or standard output')
+    .option('--html <file>', 'the report as a page')
+    .option('--compare <files...>', 'two JSON reports side by side, nothing else')
+    .option('--quiet', 'print no report')
+    .allowExcessArguments(false)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  shardlab load --up "--shards 3" --workload b                       YCSB B on a cluster that lives as long as the test
+  shardlab load --uri mongodb://localhost/ --rate 2000 --duration 1m --expect "p99<20ms"
+  shardlab load --up "" --sweep shards=1..16 --workload route-mix --html sweep.html
+  shardlab load --compare before.json after.json`,
+    )
+    .action(run)
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}
+
+function ramp(text: string): RampOption {
+  const match = /^(\d+(?:\.\d+)?)(?:\.\.(\d+(?:\.\d+)?))?$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('It must be a number, or two as in 100..5000.')
+  return match[2] === undefined ? Number(match[1]) : { from: Number(match[1]), to: Number(match[2]) }
+}
+
+const unitSecs: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
+
+function seconds(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('It must be a time such as 500ms, 30s or 5m.')
+  return Number(match[1]) * unitSecs[match[2] ?? 's']!
+}
+
+const collect = (value: string, before: string[] = []): string[] => [...before, value]

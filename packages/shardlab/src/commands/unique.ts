@@ -1,0 +1,102 @@
+/** `shardlab unique`: the maintenance of `@shardlab/unique` from the command line. */
+import { SingleBar } from 'cli-progress'
+import { connectUnique, type Finding, type OnProgress, type UniqueCollection } from '@shardlab/unique'
+import { exitCodes } from '../exit-codes.js'
+import type { UniqueAction, UniqueCommandOptions } from './unique-options.js'
+
+/** Wrong input: by its name exit code 2 is chosen. */
+class InputError extends Error {
+  override readonly name = 'OptionError'
+}
+
+/** Errors of the library that say what is wrong with what was given. */
+const inputErrors: ReadonlySet<string> = new Set(['MisconfiguredProxyError', 'RefusedOperationError', 'UnreachableError'])
+
+interface Report {
+  /** As it is printed with `--json`. */
+  readonly json: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** What a person has to look at. */
+  readonly findings: readonly Finding[]
+}
+
+/** Runs one action; resolves with the exit code. @throws InputError */
+export async function unique(action: UniqueAction, options: UniqueCommandOptions): Promise<number> {
+  const { uri, ns, field, proxies, proxy, missing } = options
+  const specs = field.map((fields) => ({ fields: fields.split(',').map((each) => each.trim()), missing }))
+  try {
+    const connected = await connectUnique(uri, ns, { unique: specs, proxies, ...(proxy === undefined ? {} : { proxy }) })
+    try {
+      const { collection } = connected
+      await collection.init()
+      const report = await withProgress(action, await collection.collection.estimatedDocumentCount(), (onProgress) =>
+        reportOf(action, collection, onProgress),
+      )
+      print(report, options)
+      return report.findings.length === 0 ? exitCodes.fine : exitCodes.failed
+    } finally {
+      await connected.close()
+    }
+  } catch (error) {
+    if (error instanceof Error && inputErrors.has(error.name)) throw new InputError(`${error.message}.`, { cause: error })
+    // What the server answers to wrong names, or to somebody who may not: its own words.
+    if (error instanceof Error && error.name === 'MongoServerError') throw new InputError(`${ns}: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+async function reportOf(action: UniqueAction, collection: UniqueCollection, onProgress: OnProgress): Promise<Report> {
+  switch (action) {
+    case 'init':
+      return { json: {}, text: 'the proxy collections are as they have to be', findings: [] }
+    case 'backfill': {
+      const { findings, ...counts } = await collection.backfill(onProgress)
+      const { documents, reserved, already, changed } = counts
+      const text = `${documents} documents: ${reserved} reserved, ${already} were before, ${changed} changed meanwhile, ${findings.length} not reserved`
+      return { json: counts, text, findings }
+    }
+    case 'verify': {
+      const { findings, ...counts } = await collection.verify(onProgress)
+      const { documents, reservations, inFlight } = counts
+      return {
+        json: counts,
+        text: `${documents} documents, ${reservations} reservations, ${inFlight} in flight: ${findings.length} findings`,
+        findings,
+      }
+    }
+    case 'repair': {
+      const { mended, left } = await collection.repair(onProgress)
+      return { json: { mended }, text: `${mended} mended, ${left.length} left`, findings: left }
+    }
+    case 'sweep': {
+      const counts = await collection.sweep(onProgress)
+      return { json: { ...counts }, text: `${counts.confirmed} reservations confirmed, ${counts.released} released`, findings: [] }
+    }
+  }
+}
+
+function print({ json, text, findings }: Report, { json: asJson }: UniqueCommandOptions): void {
+  if (asJson === true) process.stdout.write(`${JSON.stringify({ ok: findings.length === 0, ...json, findings })}\n`)
+  else process.stdout.write(`${[text, ...findings.map(lineOf)].join('\n')}\n`)
+}
+
+function lineOf(finding: Finding): string {
+  const owner = JSON.stringify(finding.owner)
+  if (finding.kind === 'invalid') return `  invalid: document ${owner}: ${finding.message}`
+  const about = `${finding.field} ${JSON.stringify(finding.value)} of document ${owner}`
+  return `  ${finding.kind}: ${about}${'holder' in finding ? `, held by document ${JSON.stringify(finding.holder)}` : ''}`
+}
+
+/** A bar on a terminal; elsewhere nothing. */
+async function withProgress<T>(action: UniqueAction, documents: number, run: (onProgress: OnProgress) => Promise<T>): Promise<T> {
+  if (process.stderr.isTTY !== true || action === 'init') return run(() => {})
+  // Verifying looks at documents and at reservations.
+  const total = action === 'verify' || action === 'repair' ? documents * 2 : documents
+  const bar = new SingleBar({ format: `${action} {bar} {value}/{total}`, stream: process.stderr, clearOnComplete: true })
+  bar.start(total, 0)
+  try {
+    return await run(({ looked }) => bar.update(looked))
+  } finally {
+    bar.stop()
+  }
+}

@@ -1,0 +1,291 @@
+/** One try of one write: the reservations that it holds, from the first to the last step. */
+import { BusyDocumentError, DuplicateValueError } from './errors.js'
+import { kindOf } from './port.js'
+import {
+  heldSpecs,
+  identityFilter,
+  isExpired,
+  isReserved,
+  lookup,
+  newReservation,
+  optionsOf,
+  ownerFilter,
+  ownerOf,
+  sameReservation,
+  valueFilter,
+  type Proxy,
+  type Reservation,
+} from './proxy.js'
+import { resolve, settle } from './resolve.js'
+import type { UniqueSpec } from './spec.js'
+import { sameValue } from './values.js'
+import { readMain, repeated, type UniqueEventName, type World } from './world.js'
+
+export type Values = readonly unknown[]
+
+interface Held {
+  readonly proxy: Proxy
+  reservation: Reservation
+  /** Made by this attempt; others were there before, and the main document may have their values. */
+  readonly created: boolean
+  /** Values that the main document gets, and that it loses. */
+  readonly gained: Set<UniqueSpec>
+  readonly lost: Set<UniqueSpec>
+}
+
+/** The main document is not there yet; it has reservations, which it will exchange for others; it may have none. */
+export type Purpose = 'insert' | 'change' | 'adopt'
+
+export class Attempt {
+  readonly owner: unknown
+  readonly #world: World
+  readonly #token: unknown
+  readonly #purpose: Purpose
+  readonly #held: Held[] = []
+  /** When the oldest of the reservations was made or renewed. */
+  #freshAt: number
+  #cancelBeat: () => void = () => {}
+  #beat: Promise<unknown> = Promise.resolve()
+
+  constructor(world: World, owner: unknown, purpose: Purpose) {
+    this.#world = world
+    this.owner = owner
+    this.#purpose = purpose
+    this.#token = world.newToken()
+    this.#freshAt = world.clock.now()
+  }
+
+  /** May the main document still be written? At least half of the time must be left, for the write's way to the server. */
+  get fresh(): boolean {
+    return this.#world.clock.now() <= this.#freshAt + this.#world.reservationMs / 2
+  }
+
+  /**
+   * Reserves values in one proxy collection.
+   * @throws DuplicateValueError when another document has one of them
+   * @throws BusyDocumentError when another attempt for the same document holds one
+   */
+  async reserve(proxy: Proxy, values: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
+    const wanted = new Map(values)
+    // Two reservations of one document with one `_id` could not lie on one shard, and chunks have to be able to move.
+    let _id = this.#purpose === 'change' ? this.#token : this.owner
+    const deadline = this.#deadline()
+    while (wanted.size > 0) {
+      const reservation = newReservation(_id, this.owner, wanted, { attempt: this.#token, expiresAt: this.#expiry() })
+      if (await this.#insert(proxy, reservation)) {
+        this.#hold(proxy, reservation, true, heldSpecs(proxy, reservation))
+        break
+      }
+      let inTheWay = false
+      let busy = false
+      for (const [spec, wantedValues] of wanted) {
+        const holder = await this.#lookup(proxy, spec, wantedValues)
+        if (holder === null) continue
+        inTheWay = true
+        if (wanted.has(spec) && (await this.#claim(proxy, spec, wantedValues, holder, wanted))) busy = true
+      }
+      // Nobody holds the values: it is the _id that is taken, by a reservation of another value for the same document.
+      if (!inTheWay && (await this.#isTaken(proxy))) _id = this.#token
+      if (busy) await this.#wait(deadline)
+    }
+    this.#tell('reserved', [...values.keys()])
+  }
+
+  /**
+   * Takes the values that the main document has and is about to lose back to *reserved*. Values without a reservation of this document
+   * are none of its business.
+   * @throws BusyDocumentError when another attempt keeps them for too long
+   */
+  async demote(proxy: Proxy, spec: UniqueSpec, values: Values): Promise<void> {
+    const { clock } = this.#world
+    const deadline = this.#deadline()
+    for (;;) {
+      const filter = { ...valueFilter(proxy, spec, values), ...ownerFilter(this.owner), state: { $ne: 'reserved' } }
+      const taken = await repeated(clock, () => proxy.port.findOneAndUpdate(filter, { $set: this.#mark() }, optionsOf(spec)))
+      const holder = (taken as Reservation | null) ?? (await this.#lookup(proxy, spec, values))
+      if (holder === null || !sameValue(ownerOf(holder), this.owner)) return
+      if (sameValue(holder.attempt, this.#token)) {
+        const held = this.#hold(proxy, holder, false, [])
+        // The new value may be the old one by the index's comparison.
+        if (!held.gained.has(spec)) held.lost.add(spec)
+        return
+      }
+      if (isReserved(holder) && isExpired(holder, clock.now())) await resolve(this.#world, proxy, holder)
+      else if (isReserved(holder)) await this.#wait(deadline)
+    }
+  }
+
+  /** Starts to renew the reservations until the attempt ends. */
+  keepAlive(): void {
+    const { clock, reservationMs } = this.#world
+    if (clock.after === undefined || this.#held.length === 0) return
+    const beat = (): void => {
+      // A reservation that is lost shows when it is confirmed.
+      this.#beat = this.renew().catch(() => {})
+      this.#cancelBeat = clock.after!(reservationMs / 3, beat)
+    }
+    this.#cancelBeat = clock.after(reservationMs / 3, beat)
+  }
+
+  /** Gives all reservations the full time again. @returns false: one is lost */
+  async renew(): Promise<boolean> {
+    const freshAt = this.#world.clock.now()
+    const $set = { expiresAt: this.#expiry() }
+    for (const held of this.#held) {
+      const { proxy, reservation } = held
+      const filter = { ...identityFilter(proxy, reservation), state: 'reserved' }
+      if ((await repeated(this.#world.clock, () => proxy.port.updateOne(filter, { $set }))) === 0) return false
+      held.reservation = { ...reservation, ...$set }
+    }
+    this.#freshAt = freshAt
+    return true
+  }
+
+  /** The main document was certainly not written: takes everything back. Steps that fail are left to a sweep. */
+  async compensate(): Promise<void> {
+    await this.abandon()
+    if (this.#held.length > 0) this.#tell('compensated', this.#specs())
+    for (const { proxy, reservation, created } of this.#held) {
+      await this.#orLeave(async () => {
+        if (created) await settle(this.#world, proxy, reservation, heldSpecs(proxy, reservation))
+        else await resolve(this.#world, proxy, reservation)
+      })
+    }
+  }
+
+  /**
+   * The main document was written: confirms what it gained, releases what it lost.
+   * @returns the specs whose reservations are not there any more
+   */
+  async finish(): Promise<UniqueSpec[]> {
+    await this.abandon()
+    const missing: UniqueSpec[] = []
+    // First what must not be given away.
+    for (const { proxy, reservation, gained, lost } of this.#held.toSorted((a, b) => b.gained.size - a.gained.size)) {
+      await this.#orLeave(async () => {
+        if (!(await settle(this.#world, proxy, reservation, [...lost]))) missing.push(...gained)
+        else {
+          this.#tell('confirmed', [...gained])
+          this.#tell('released', [...lost])
+        }
+      })
+    }
+    return missing
+  }
+
+  /** Nothing more is done, and nothing is renewed. */
+  abandon(): Promise<unknown> {
+    this.#cancelBeat()
+    return this.#beat
+  }
+
+  /**
+   * A reservation is in the way of a new one. Takes it, after which its specs are no longer wanted, or clears it away.
+   * @returns true: another attempt for the same document has it, which is to be waited for
+   */
+  async #claim(proxy: Proxy, spec: UniqueSpec, values: Values, holder: Reservation, wanted: Map<UniqueSpec, Values>): Promise<boolean> {
+    const expired = isReserved(holder) && isExpired(holder, this.#world.clock.now())
+    if (sameValue(holder.attempt, this.#token)) {
+      // An earlier insert, of which no answer came.
+      const specs = heldSpecs(proxy, holder).filter((each) => wanted.has(each))
+      this.#hold(proxy, holder, !this.#isHeld(proxy, holder), specs)
+      for (const each of specs) wanted.delete(each)
+    } else if (expired) {
+      await this.#sweep(proxy, holder)
+    } else if (!sameValue(ownerOf(holder), this.owner)) {
+      this.#tell('conflict', [spec])
+      throw new DuplicateValueError(spec, values, ownerOf(holder), !isReserved(holder))
+    } else if (!isReserved(holder)) {
+      if (this.#purpose === 'insert' && (await readMain(this.#world, this.owner)) !== null) {
+        this.#tell('conflict', [spec])
+        throw new DuplicateValueError(spec, values, this.owner, true)
+      }
+      // Left over from the same document, or the same value by the index's comparison.
+      const filter = { ...identityFilter(proxy, holder), state: { $ne: 'reserved' } }
+      const matched = await repeated(this.#world.clock, () => proxy.port.updateOne(filter, { $set: this.#mark() }))
+      if (matched > 0) {
+        this.#hold(proxy, { ...holder, ...this.#mark() }, false, [spec])
+        wanted.delete(spec)
+      }
+    } else {
+      return true
+    }
+    return false
+  }
+
+  async #sweep(proxy: Proxy, holder: Reservation): Promise<void> {
+    if ((await resolve(this.#world, proxy, holder)) !== null) {
+      this.#world.tell({ event: 'swept', owner: ownerOf(holder), fields: heldSpecs(proxy, holder).map(({ name }) => name) })
+    }
+  }
+
+  async #insert(proxy: Proxy, reservation: Reservation): Promise<boolean> {
+    try {
+      await repeated(this.#world.clock, () => proxy.port.insertOne(reservation))
+      return true
+    } catch (error) {
+      if (kindOf(error) === 'duplicate') return false
+      throw error
+    }
+  }
+
+  async #isTaken(proxy: Proxy): Promise<boolean> {
+    return (await repeated(this.#world.clock, () => proxy.port.findOne({ _id: { $eq: this.owner } }))) !== null
+  }
+
+  #lookup(proxy: Proxy, spec: UniqueSpec, values: Values): Promise<Reservation | null> {
+    return repeated(this.#world.clock, () => lookup(proxy, spec, values))
+  }
+
+  #isHeld(proxy: Proxy, reservation: Reservation): boolean {
+    return this.#held.some((held) => held.proxy === proxy && sameReservation(proxy, held.reservation, reservation))
+  }
+
+  #hold(proxy: Proxy, reservation: Reservation, created: boolean, gained: readonly UniqueSpec[]): Held {
+    let held = this.#held.find((each) => each.proxy === proxy && sameReservation(proxy, each.reservation, reservation))
+    if (held === undefined) {
+      held = { proxy, reservation, created, gained: new Set(), lost: new Set() }
+      this.#held.push(held)
+    }
+    held.reservation = reservation
+    for (const spec of gained) held.gained.add(spec)
+    return held
+  }
+
+  /** Another attempt is at work on the same document. */
+  async #wait(deadlineMs: number): Promise<void> {
+    const { clock } = this.#world
+    if (clock.now() >= deadlineMs) throw new BusyDocumentError(this.owner)
+    await clock.sleep(10)
+  }
+
+  /** A step after the outcome is decided: when no answer comes, a sweep does it later. */
+  async #orLeave(step: () => Promise<void>): Promise<void> {
+    try {
+      await step()
+    } catch (error) {
+      if (kindOf(error) === null) throw error
+      this.#tell('unsettled', this.#specs())
+    }
+  }
+
+  #mark(): { state: 'reserved'; attempt: unknown; expiresAt: Date } {
+    return { state: 'reserved', attempt: this.#token, expiresAt: this.#expiry() }
+  }
+
+  #expiry(): Date {
+    return new Date(this.#world.clock.now() + this.#world.reservationMs)
+  }
+
+  #deadline(): number {
+    return this.#world.clock.now() + this.#world.busyMs
+  }
+
+  #specs(): UniqueSpec[] {
+    return this.#held.flatMap(({ gained, lost }) => [...gained, ...lost])
+  }
+
+  #tell(event: UniqueEventName, specs: readonly UniqueSpec[]): void {
+    if (specs.length > 0) this.#world.tell({ event, owner: this.owner, fields: specs.map(({ name }) => name) })
+  }
+}

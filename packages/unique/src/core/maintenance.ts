@@ -1,0 +1,249 @@
+/** What is done about all documents: reserving those that were there before, looking for what does not agree, mending it. */
+import { BusyDocumentError, DuplicateValueError, InvalidValueError } from './errors.js'
+import { eachLimited } from './limited.js'
+import type { Fields } from './port.js'
+import type { UniqueProtocol } from './protocol.js'
+import { heldSpecs, heldValues, identityFilter, isExpired, isReserved, lookup, ownerOf, type Proxy, type Reservation } from './proxy.js'
+import { hasHeldValue, resolve } from './resolve.js'
+import { reservedValuesOf, type UniqueSpec } from './spec.js'
+import { sameValue } from './values.js'
+import { readMain, repeated, type World } from './world.js'
+
+/** Something that does not agree. `field` is the spec's name, `value` what is reserved, of several fields an array. */
+export type Finding =
+  /** A reservation whose time has run out. */
+  | { readonly kind: 'expired'; readonly proxy: string; readonly owner: unknown; readonly field: string; readonly value: unknown }
+  /** A confirmed reservation whose document is gone or has another value. */
+  | { readonly kind: 'orphaned'; readonly proxy: string; readonly owner: unknown; readonly field: string; readonly value: unknown }
+  /** A document without a reservation. */
+  | { readonly kind: 'unreserved'; readonly owner: unknown; readonly field: string; readonly value: unknown }
+  /** The value of a document is reserved for another one that does not have it. */
+  | { readonly kind: 'disagreement'; readonly owner: unknown; readonly field: string; readonly value: unknown; readonly holder: unknown }
+  /** Two documents have the value. Nothing mends that. */
+  | { readonly kind: 'duplicate'; readonly owner: unknown; readonly field: string; readonly value: unknown; readonly holder: unknown }
+  /** The value cannot be reserved. Nothing mends that. */
+  | { readonly kind: 'invalid'; readonly owner: unknown; readonly message: string }
+
+export interface Progress {
+  /** Documents of both sides that have been looked at. */
+  readonly looked: number
+}
+
+export type OnProgress = (progress: Progress) => void
+
+export interface BackfillReport {
+  readonly documents: number
+  /** Documents that were reserved by this run, that were before, that were changed or deleted meanwhile. */
+  readonly reserved: number
+  readonly already: number
+  readonly changed: number
+  /** `duplicate` and `invalid` ones. */
+  readonly findings: readonly Finding[]
+}
+
+export interface VerifyReport {
+  readonly documents: number
+  readonly reservations: number
+  /** Reservations of writes that are under way. */
+  readonly inFlight: number
+  readonly findings: readonly Finding[]
+}
+
+export interface RepairReport {
+  readonly mended: number
+  /** What only a person can decide. */
+  readonly left: readonly Finding[]
+}
+
+export interface SweepReport {
+  readonly confirmed: number
+  readonly released: number
+}
+
+/** How many documents are looked at at a time. */
+const concurrency = 16
+
+export class Maintenance {
+  readonly #world: World
+  readonly #protocol: UniqueProtocol
+
+  constructor(world: World, protocol: UniqueProtocol) {
+    this.#world = world
+    this.#protocol = protocol
+  }
+
+  /** Reserves the values of all documents. What is reserved already is passed over, so it may be run again after a stop. */
+  async backfill(onProgress: OnProgress = () => {}): Promise<BackfillReport> {
+    const counts = { reserved: 0, already: 0, changed: 0 }
+    const findings: Finding[] = []
+    let documents = 0
+    await eachLimited(this.#world.main.find({}), concurrency, async (document) => {
+      try {
+        counts[await this.#protocol.adopt(document)]++
+      } catch (error) {
+        const finding = findingOf(document['_id'], error)
+        if (finding === null) throw error
+        findings.push(finding)
+      }
+      onProgress({ looked: ++documents })
+    })
+    return { documents, ...counts, findings }
+  }
+
+  /** Compares both sides while writers are at work. Finds nothing wrong in what is under way. */
+  async verify(onProgress: OnProgress = () => {}): Promise<VerifyReport> {
+    const findings: Finding[] = []
+    const { documents, reservations, inFlight } = await this.#examine(async (finding) => void findings.push(finding), onProgress)
+    return { documents, reservations, inFlight, findings }
+  }
+
+  /** Verifies and mends: decides expired reservations, removes orphaned ones, reserves what is not. */
+  async repair(onProgress: OnProgress = () => {}): Promise<RepairReport> {
+    const left: Finding[] = []
+    let mended = 0
+    const mend = async (finding: Finding, reservation: { proxy: Proxy; document: Reservation } | null): Promise<void> => {
+      if (finding.kind === 'duplicate' || finding.kind === 'invalid') return void left.push(finding)
+      try {
+        if (reservation !== null) await this.#decide(reservation.proxy, reservation.document)
+        if (finding.kind === 'unreserved' || finding.kind === 'disagreement') {
+          const document = await readMain(this.#world, finding.owner)
+          if (document !== null) await this.#protocol.adopt(document)
+        }
+        mended++
+      } catch (error) {
+        left.push(findingOf(finding.owner, error) ?? rethrown(error))
+      }
+    }
+    await this.#examine(mend, onProgress)
+    return { mended, left }
+  }
+
+  /** Decides all reservations whose time has run out. */
+  async sweep(onProgress: OnProgress = () => {}): Promise<SweepReport> {
+    const report = { confirmed: 0, released: 0 }
+    let looked = 0
+    for (const proxy of this.#world.proxies) {
+      const expired = proxy.port.find({ state: 'reserved', expiresAt: { $lt: new Date(this.#world.clock.now()) } })
+      await eachLimited(expired as AsyncIterable<Reservation>, concurrency, async (reservation) => {
+        const outcome = await this.#sweep(proxy, reservation)
+        if (outcome !== null) report[outcome]++
+        onProgress({ looked: ++looked })
+      })
+    }
+    return report
+  }
+
+  async #examine(
+    found: (finding: Finding, reservation: { proxy: Proxy; document: Reservation } | null) => Promise<void>,
+    onProgress: OnProgress,
+  ): Promise<{ documents: number; reservations: number; inFlight: number }> {
+    const counts = { documents: 0, reservations: 0, inFlight: 0 }
+    const looked = (): void => onProgress({ looked: counts.documents + counts.reservations })
+    for (const proxy of this.#world.proxies) {
+      await eachLimited(proxy.port.find({}) as AsyncIterable<Reservation>, concurrency, async (document) => {
+        counts.reservations++
+        if (isReserved(document) && !isExpired(document, this.#world.clock.now())) counts.inFlight++
+        else {
+          const finding = await this.#examineReservation(proxy, document)
+          if (finding !== null) await found(finding, { proxy, document })
+        }
+        looked()
+      })
+    }
+    await eachLimited(this.#world.main.find({}), concurrency, async (document) => {
+      counts.documents++
+      for (const proxy of this.#world.proxies) {
+        for (const spec of proxy.specs) {
+          const examined = await this.#examineDocument(proxy, spec, document)
+          if (examined !== null) await found(examined.finding, examined.holder === null ? null : { proxy, document: examined.holder })
+        }
+      }
+      looked()
+    })
+    return counts
+  }
+
+  async #examineReservation(proxy: Proxy, reservation: Reservation): Promise<Finding | null> {
+    const owner = ownerOf(reservation)
+    const about = (spec: UniqueSpec): { proxy: string; owner: unknown; field: string; value: unknown } => ({
+      proxy: proxy.name,
+      owner,
+      field: spec.name,
+      value: shortValue(heldValues(proxy, reservation, spec)!),
+    })
+    const specs = heldSpecs(proxy, reservation)
+    if (isReserved(reservation)) return { kind: 'expired', ...about(specs[0] ?? proxy.specs[0]!) }
+    const main = await readMain(this.#world, owner)
+    for (const spec of specs) {
+      if (await hasHeldValue(this.#world, proxy, reservation, spec, main)) continue
+      // Whoever is changing the document takes its reservation back to reserved first, with another attempt.
+      const filter = { ...identityFilter(proxy, reservation), state: reservation.state ?? { $exists: false } }
+      const still = (await repeated(this.#world.clock, () => proxy.port.findOne(filter))) as Reservation | null
+      if (still !== null && heldValues(proxy, still, spec) !== null) return { kind: 'orphaned', ...about(spec) }
+    }
+    return null
+  }
+
+  async #examineDocument(proxy: Proxy, spec: UniqueSpec, seen: Fields): Promise<{ finding: Finding; holder: Reservation | null } | null> {
+    const owner = seen['_id']
+    let document: Fields | null = seen
+    let finding: { finding: Finding; holder: Reservation | null } | null = null
+    // A second look at what changed between the two reads of the first.
+    for (let look = 1; look <= 2 && document !== null; look++, document = await readMain(this.#world, owner)) {
+      finding = null
+      let values: unknown[] | null
+      try {
+        values = reservedValuesOf(spec, document)
+      } catch (error) {
+        finding = { finding: findingOf(owner, error) ?? rethrown(error), holder: null }
+        continue
+      }
+      if (values === null) return null
+      const wanted = values
+      const holder = await repeated(this.#world.clock, () => lookup(proxy, spec, wanted))
+      const about = { owner, field: spec.name, value: shortValue(values) }
+      if (holder === null) finding = { finding: { kind: 'unreserved', ...about }, holder }
+      else if (sameValue(ownerOf(holder), owner)) return null
+      else if (isReserved(holder) && !isExpired(holder, this.#world.clock.now())) return null
+      else {
+        const other = ownerOf(holder)
+        const both = await hasHeldValue(this.#world, proxy, holder, spec, await readMain(this.#world, other))
+        finding = { finding: { kind: both ? 'duplicate' : 'disagreement', ...about, holder: other }, holder: both ? null : holder }
+      }
+    }
+    return document === null ? null : finding
+  }
+
+  /** Asks the main document what becomes of a reservation: of an expired one at once, of another one after taking it. */
+  async #decide(proxy: Proxy, reservation: Reservation): Promise<void> {
+    if (isReserved(reservation)) return void (await this.#sweep(proxy, reservation))
+    const { clock, newToken, reservationMs } = this.#world
+    const mark = { state: 'reserved' as const, attempt: newToken(), expiresAt: new Date(clock.now() + reservationMs) }
+    const filter = { ...identityFilter(proxy, reservation), state: reservation.state ?? { $exists: false } }
+    const taken = await repeated(clock, () => proxy.port.updateOne(filter, { $set: mark }))
+    if (taken > 0) await resolve(this.#world, proxy, { ...reservation, ...mark })
+  }
+
+  async #sweep(proxy: Proxy, reservation: Reservation): Promise<'confirmed' | 'released' | null> {
+    const outcome = await resolve(this.#world, proxy, reservation)
+    if (outcome !== null) {
+      const fields = heldSpecs(proxy, reservation).map(({ name }) => name)
+      this.#world.tell({ event: 'swept', owner: ownerOf(reservation), fields })
+    }
+    return outcome
+  }
+}
+
+/** What an error of `adopt` says about a document; null: nothing. */
+function findingOf(owner: unknown, error: unknown): Finding | null {
+  if (error instanceof DuplicateValueError) return { kind: 'duplicate', owner, field: error.field, value: error.value, holder: error.owner }
+  if (error instanceof InvalidValueError) return { kind: 'invalid', owner, message: error.message }
+  if (error instanceof BusyDocumentError) return { kind: 'invalid', owner, message: error.message }
+  return null
+}
+
+function rethrown(error: unknown): never {
+  throw error
+}
+
+const shortValue = (values: readonly unknown[]): unknown => (values.length === 1 ? values[0] : values)

@@ -1,0 +1,266 @@
+/**
+ * Inserting, changing and deleting documents of a collection whose unique fields are reserved in proxy collections: the state table of
+ * the README. `write` functions do the main collection's part; they reject with a PortError.
+ */
+import { Attempt, type Values } from './attempt.js'
+import { changedValues, oldValues, type Change, type Changed } from './change.js'
+import { BusyDocumentError, DuplicateValueError, ReservationLostError, UnknownOutcomeError } from './errors.js'
+import { causeOf, kindOf, type Fields } from './port.js'
+import { isExpired, isReserved, lookup, ownerOf, type Proxy } from './proxy.js'
+import { guardOf, rawValuesOf, reservedValuesOf, type UniqueSpec } from './spec.js'
+import { changeInTransaction, insertInTransaction } from './transaction.js'
+import { sameValue } from './values.js'
+import { readMain, repeated, type TransactionScope, type World } from './world.js'
+
+/** How often a change begins anew because the document was changed under it, and an insert because it was overtaken. */
+const triesMax = 30
+
+export class UniqueProtocol {
+  readonly #world: World
+  #transactionsRefused = false
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /**
+   * Inserts a document, which has its `_id`.
+   * @throws DuplicateValueError, InvalidValueError, BusyDocumentError, UnknownOutcomeError, ReservationLostError, or what the driver threw
+   */
+  async insert(document: Fields, write: (scope: TransactionScope | null) => Promise<unknown>): Promise<void> {
+    const wanted = this.#valuesOf(document, this.#world.specs)
+    if (wanted.size === 0) return void (await bare(() => write(null)))
+    if (await this.#transacted((world) => insertInTransaction(world, document, wanted, write))) return
+    for (let tries = 1; ; tries++) {
+      const attempt = new Attempt(this.#world, document['_id'], 'insert')
+      await this.#reserving(attempt, () => this.#reserveAll(attempt, wanted))
+      const happened = (main: Fields | null): boolean => main !== null && this.#has(main, wanted)
+      const written = await this.#written(attempt, () => write(null).then(() => true as const), happened)
+      if (written === null) {
+        if (tries === triesMax) throw new BusyDocumentError(attempt.owner)
+        continue
+      }
+      const missing = await attempt.finish()
+      if (missing.length > 0) await this.#recover(attempt, wanted, missing, async () => this.#undoInsert(document))
+      return
+    }
+  }
+
+  /**
+   * Changes or deletes one document.
+   * @returns null: there was none
+   * @throws as `insert`
+   */
+  async change<R>({ find, plan, write }: Change<R>): Promise<Changed<R> | null> {
+    const transacted = await this.#transacted((world) => changeInTransaction(world, { find, plan, write }))
+    if (transacted) return transacted.result
+    let owner: unknown = null
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const before = await bare(() => repeated(this.#world.clock, () => find(null)))
+      if (before === null) return null
+      const { touched, after } = plan(before)
+      const guard = guardOf(touched, before)
+      const { gained, lost } = changedValues(touched, before, after)
+      owner = before['_id']
+      if (gained.size + lost.size === 0) {
+        const result = await bare(() => write(before, guard, null))
+        if (result !== null) return { before, result }
+      } else {
+        const attempt = new Attempt(this.#world, owner, 'change')
+        await this.#reserving(attempt, async () => {
+          await this.#reserveAll(attempt, gained)
+          for (const proxy of this.#world.proxies) {
+            for (const spec of proxy.specs) if (lost.has(spec)) await attempt.demote(proxy, spec, lost.get(spec)!)
+          }
+        })
+        const happened = (main: Fields | null): boolean =>
+          after === null ? main === null : main !== null && isAs(main, after, [...gained.keys(), ...lost.keys()])
+        const written = await this.#written(attempt, () => write(before, guard, null), happened)
+        if (written !== null) {
+          const missing = await attempt.finish()
+          if (missing.length > 0) await this.#recover(attempt, gained, missing, async () => false)
+          return { before, result: written.result }
+        }
+      }
+      await this.#world.clock.sleep(Math.min(tries, 10))
+    }
+    throw new BusyDocumentError(owner)
+  }
+
+  /** Reserves the values of a document that is there already, and confirms them if it still has them. @throws as `insert` */
+  async adopt(document: Fields): Promise<'reserved' | 'already' | 'changed'> {
+    const { main, clock, proxies } = this.#world
+    const wanted = this.#valuesOf(document, this.#world.specs)
+    for (const proxy of proxies) {
+      for (const spec of proxy.specs) {
+        if (wanted.has(spec) && (await isHeldBy(this.#world, proxy, spec, wanted.get(spec)!, document['_id']))) wanted.delete(spec)
+      }
+    }
+    if (wanted.size === 0) return 'already'
+    const attempt = new Attempt(this.#world, document['_id'], 'adopt')
+    await this.#reserving(attempt, () => this.#reserveAll(attempt, wanted))
+    const now = await readMain({ main, clock }, document['_id'])
+    if (now === null || !this.#has(now, wanted)) {
+      await attempt.compensate()
+      return 'changed'
+    }
+    const missing = await attempt.finish()
+    if (missing.length > 0) await this.#recover(attempt, wanted, missing, async () => false)
+    return 'reserved'
+  }
+
+  async #reserveAll(attempt: Attempt, wanted: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
+    for (const proxy of this.#world.proxies) {
+      const here = new Map([...wanted].filter(([spec]) => proxy.specs.includes(spec)))
+      if (here.size > 0) await attempt.reserve(proxy, here)
+    }
+  }
+
+  /** What fails before the main write has changed nothing: it is taken back. */
+  async #reserving(attempt: Attempt, reserve: () => Promise<void>): Promise<void> {
+    try {
+      await reserve()
+    } catch (error) {
+      await attempt.compensate()
+      throw causeOf(error)
+    }
+  }
+
+  /**
+   * Does the main write, again while its outcome is unknown.
+   * @returns null: certainly not done, and compensated
+   */
+  async #written<R>(
+    attempt: Attempt,
+    write: () => Promise<R | null>,
+    happened: (main: Fields | null) => boolean,
+  ): Promise<{ readonly result: R | null } | null> {
+    let answered = true
+    attempt.keepAlive()
+    for (let tries = 1; ; tries++) {
+      if (!attempt.fresh && !(await attempt.renew().catch(() => false))) {
+        // The values may be another document's by now.
+        if (!answered) throw await this.#unknown(attempt, null)
+        await attempt.compensate()
+        return null
+      }
+      try {
+        const result = await write()
+        if (result !== null) return { result }
+      } catch (error) {
+        const kind = kindOf(error)
+        if (kind === null) throw await this.#unknown(attempt, error)
+        if (kind === 'unknown') {
+          answered = false
+          if (tries === 4) throw await this.#unknown(attempt, causeOf(error))
+          await this.#world.clock.sleep(25 * 2 ** tries)
+          continue
+        }
+        if (answered || !happened(await this.#readAfter(attempt))) {
+          await attempt.compensate()
+          throw causeOf(error)
+        }
+        return { result: null }
+      }
+      if (!answered && happened(await this.#readAfter(attempt))) return { result: null }
+      await attempt.compensate()
+      return null
+    }
+  }
+
+  async #readAfter(attempt: Attempt): Promise<Fields | null> {
+    try {
+      return await readMain(this.#world, attempt.owner)
+    } catch (error) {
+      throw await this.#unknown(attempt, causeOf(error))
+    }
+  }
+
+  async #unknown(attempt: Attempt, cause: unknown): Promise<UnknownOutcomeError> {
+    await attempt.abandon()
+    return new UnknownOutcomeError(attempt.owner, cause)
+  }
+
+  /**
+   * Reservations were gone when they were to be confirmed. If nobody else has them, or the document has other values by now, no harm is
+   * done; otherwise the write is undone where that is possible.
+   * @throws ReservationLostError
+   */
+  async #recover(
+    attempt: Attempt,
+    wanted: ReadonlyMap<UniqueSpec, Values>,
+    missing: readonly UniqueSpec[],
+    undo: () => Promise<boolean>,
+  ): Promise<void> {
+    const main = await readMain(this.#world, attempt.owner)
+    const lost = new Map([...wanted].filter(([spec]) => missing.includes(spec)))
+    if (main === null || !this.#has(main, lost)) return
+    const again = new Attempt(this.#world, attempt.owner, 'change')
+    try {
+      await this.#reserveAll(again, lost)
+    } catch (error) {
+      await again.compensate()
+      // Another attempt for the same document looks after its values.
+      if (error instanceof BusyDocumentError) return
+      if (!(error instanceof DuplicateValueError)) throw causeOf(error)
+      throw new ReservationLostError(attempt.owner, await undo())
+    }
+    await again.finish()
+  }
+
+  async #undoInsert(document: Fields): Promise<boolean> {
+    const { main, clock, specs } = this.#world
+    const filter = { _id: { $eq: document['_id'] }, ...guardOf(specs, document) }
+    const undone = await repeated(clock, () => main.deleteOne(filter)).catch(() => 0)
+    if (undone === 0) return false
+    const attempt = new Attempt(this.#world, document['_id'], 'adopt')
+    const held = this.#valuesOf(document, specs)
+    for (const proxy of this.#world.proxies) {
+      for (const spec of proxy.specs) if (held.has(spec)) await attempt.demote(proxy, spec, held.get(spec)!).catch(() => {})
+    }
+    await attempt.compensate()
+    return true
+  }
+
+  #valuesOf(document: Fields, specs: readonly UniqueSpec[]): Map<UniqueSpec, Values> {
+    const values = new Map<UniqueSpec, Values>()
+    for (const spec of specs) {
+      const reserved = reservedValuesOf(spec, document)
+      if (reserved !== null) values.set(spec, reserved)
+    }
+    return values
+  }
+
+  #has(main: Fields, wanted: ReadonlyMap<UniqueSpec, Values>): boolean {
+    return [...wanted].every(([spec, values]) => sameValue(oldValues(spec, main), values))
+  }
+
+  /** Does it in a transaction. @returns null where that cannot be */
+  async #transacted<T>(body: (world: World) => Promise<T | 'refused'>): Promise<{ readonly result: T } | null> {
+    if (this.#world.transactions === null || this.#transactionsRefused) return null
+    const result = await body(this.#world)
+    if (result !== 'refused') return { result }
+    this.#transactionsRefused = true
+    return null
+  }
+}
+
+/** Is this value reserved or confirmed for this document? */
+async function isHeldBy(world: World, proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<boolean> {
+  const holder = await repeated(world.clock, () => lookup(proxy, spec, values))
+  return holder !== null && !(isReserved(holder) && isExpired(holder, world.clock.now())) && sameValue(ownerOf(holder), owner)
+}
+
+/** Does a document have the fields of these specs as another one has them? */
+function isAs(main: Fields, after: Fields, specs: readonly UniqueSpec[]): boolean {
+  return specs.every((spec) => sameValue(rawValuesOf(spec, main), rawValuesOf(spec, after)))
+}
+
+/** Without reservations an error of the driver is just that. */
+async function bare<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    throw causeOf(error)
+  }
+}

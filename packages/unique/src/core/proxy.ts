@@ -1,0 +1,83 @@
+/** A proxy collection and its documents, the reservations. */
+import type { Fields, PortOptions, ReadablePort } from './port.js'
+import { rawValuesOf, setAt, type UniqueSpec } from './spec.js'
+import { sameValue } from './values.js'
+
+export interface Proxy {
+  readonly name: string
+  readonly port: ReadablePort
+  /** Whose values its documents hold: one where it is sharded, else any number. */
+  readonly specs: readonly UniqueSpec[]
+  /** It is sharded on its spec's fields: single writes have to name their values. */
+  readonly sharded: boolean
+}
+
+/** A document of a proxy collection. One that was made by hand has no `state` and no `attempt`. */
+export interface Reservation extends Fields {
+  readonly _id: unknown
+  /** The main document's `_id`, where `_id` is not that. */
+  readonly owner?: unknown
+  readonly state?: 'reserved' | 'confirmed'
+  readonly attempt?: unknown
+  readonly expiresAt?: Date
+}
+
+export const ownerOf = (reservation: Reservation): unknown => ('owner' in reservation ? reservation.owner : reservation._id)
+
+export const isReserved = ({ state }: Reservation): boolean => state === 'reserved'
+
+/** Has its time run out? Without a time there is nothing to wait for. */
+export const isExpired = ({ expiresAt }: Reservation, nowMs: number): boolean => expiresAt === undefined || expiresAt.getTime() < nowMs
+
+/** The values that a reservation holds for a spec; null: none. A document of a sharded proxy always holds its spec's. */
+export function heldValues(proxy: Proxy, reservation: Reservation, spec: UniqueSpec): unknown[] | null {
+  const values = rawValuesOf(spec, reservation)
+  if (!proxy.sharded && values.every((value) => value === undefined)) return null
+  return values.map((value) => value ?? null)
+}
+
+export const heldSpecs = (proxy: Proxy, reservation: Reservation): UniqueSpec[] =>
+  proxy.specs.filter((spec) => heldValues(proxy, reservation, spec) !== null)
+
+/** Matches the reservation that holds these values. */
+export function valueFilter(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[]): Fields {
+  // Where several specs share documents, one without the field is not one with null.
+  const nothing = proxy.sharded ? { $eq: null } : { $eq: null, $exists: true }
+  return Object.fromEntries(spec.fields.map((field, i) => [field, values[i] === null ? nothing : { $eq: values[i] }]))
+}
+
+/** Matches this reservation as long as no other attempt has touched it. */
+export function identityFilter(proxy: Proxy, reservation: Reservation): Fields {
+  const { _id, attempt } = reservation
+  const key = proxy.sharded ? valueFilter(proxy, proxy.specs[0]!, heldValues(proxy, reservation, proxy.specs[0]!)!) : {}
+  return { ...key, _id: { $eq: _id }, attempt: attempt === undefined ? { $exists: false } : { $eq: attempt } }
+}
+
+export const ownerFilter = (owner: unknown): Fields => ({
+  $or: [{ owner: { $eq: owner } }, { _id: { $eq: owner }, owner: { $exists: false } }],
+})
+
+export const optionsOf = ({ collation }: UniqueSpec): PortOptions => (collation === null ? {} : { collation })
+
+export function lookup(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[]): Promise<Reservation | null> {
+  return proxy.port.findOne(valueFilter(proxy, spec, values), optionsOf(spec)) as Promise<Reservation | null>
+}
+
+/** Two sightings of one document? On different shards of a proxy there may be several with one `_id`. */
+export function sameReservation(proxy: Proxy, a: Reservation, b: Reservation): boolean {
+  return (
+    sameValue(a._id, b._id) && (!proxy.sharded || sameValue(heldValues(proxy, a, proxy.specs[0]!), heldValues(proxy, b, proxy.specs[0]!)))
+  )
+}
+
+/** A new reservation of these values. */
+export function newReservation(
+  _id: unknown,
+  owner: unknown,
+  wanted: ReadonlyMap<UniqueSpec, readonly unknown[]>,
+  { attempt, expiresAt }: { attempt: unknown; expiresAt: Date },
+): Reservation {
+  const reservation: Fields = sameValue(_id, owner) ? { _id } : { _id, owner }
+  for (const [spec, values] of wanted) values.forEach((value, i) => setAt(reservation, spec.fields[i]!, value))
+  return { ...reservation, _id, state: 'reserved', attempt, expiresAt }
+}

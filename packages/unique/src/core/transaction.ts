@@ -1,0 +1,124 @@
+/** The same writes in one transaction of the server: reservations and document are committed together, and nothing has to be confirmed. */
+import type { Values } from './attempt.js'
+import { BusyDocumentError, DuplicateValueError } from './errors.js'
+import { causeOf, kindOf, PortError, type Fields } from './port.js'
+import { changedValues, type Change, type Changed } from './change.js'
+import {
+  heldSpecs,
+  heldValues,
+  identityFilter,
+  isExpired,
+  isReserved,
+  lookup,
+  newReservation,
+  ownerOf,
+  type Proxy,
+  type Reservation,
+} from './proxy.js'
+import { resolve } from './resolve.js'
+import { guardOf, type UniqueSpec } from './spec.js'
+import { sameValue } from './values.js'
+import type { TransactionScope, World } from './world.js'
+
+/** A reservation was in the way; the transaction is over, and what is to be done about it is decided outside. */
+class InTheWay extends Error {
+  readonly proxy: Proxy
+  /** `_id` of the document that is being written. */
+  readonly owner: unknown
+  readonly wanted: ReadonlyMap<UniqueSpec, Values>
+
+  constructor(proxy: Proxy, owner: unknown, wanted: ReadonlyMap<UniqueSpec, Values>) {
+    super('a reservation is in the way')
+    this.proxy = proxy
+    this.owner = owner
+    this.wanted = wanted
+  }
+}
+
+export function insertInTransaction(
+  world: World,
+  document: Fields,
+  wanted: ReadonlyMap<UniqueSpec, Values>,
+  write: (scope: TransactionScope) => Promise<unknown>,
+): Promise<true | 'refused'> {
+  return untilFree(world, async (scope) => {
+    await reserveAll(world, scope, document['_id'], wanted)
+    await write(scope)
+    return true as const
+  })
+}
+
+export async function changeInTransaction<R>(world: World, { find, plan, write }: Change<R>): Promise<Changed<R> | null | 'refused'> {
+  return untilFree(world, async (scope): Promise<Changed<R> | null> => {
+    const before = await find(scope)
+    if (before === null) return null
+    const { touched, after } = plan(before)
+    const { gained, lost } = changedValues(touched, before, after)
+    for (const proxy of scope.proxies) {
+      for (const spec of proxy.specs) if (lost.has(spec)) await release(proxy, spec, lost.get(spec)!, before['_id'])
+    }
+    await reserveAll(world, scope, before['_id'], gained)
+    const result = await write(before, guardOf(touched, before), scope)
+    // Inside of a transaction the document that was read is the one that is written.
+    if (result === null) throw new PortError('refused', 'the document that was read in the transaction does not match any more')
+    return { before, result }
+  })
+}
+
+async function reserveAll(world: World, scope: TransactionScope, owner: unknown, wanted: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
+  for (const proxy of scope.proxies) {
+    const here = new Map([...wanted].filter(([spec]) => proxy.specs.includes(spec)))
+    if (here.size === 0) continue
+    const attempt = world.newToken()
+    // A failed insert would end the transaction: the `_id` has to be free.
+    const _id = (await proxy.port.findOne({ _id: { $eq: owner } })) === null ? owner : attempt
+    const { expiresAt: _, ...reservation } = newReservation(_id, owner, here, { attempt, expiresAt: new Date(0) })
+    try {
+      await proxy.port.insertOne({ ...reservation, state: 'confirmed' })
+    } catch (error) {
+      if (kindOf(error) === 'duplicate') throw new InTheWay(proxy, owner, here)
+      throw error
+    }
+  }
+}
+
+async function release(proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<void> {
+  const held = await lookup(proxy, spec, values)
+  if (held === null || !sameValue(ownerOf(held), owner)) return
+  // Another write without a transaction is changing this document.
+  if (isReserved(held)) throw new InTheWay(proxy, owner, new Map([[spec, values]]))
+  const filter = identityFilter(proxy, held)
+  const remaining = heldSpecs(proxy, held).filter((each) => each !== spec)
+  if (remaining.length === 0) await proxy.port.deleteOne(filter)
+  else await proxy.port.updateOne(filter, { $unset: Object.fromEntries(spec.fields.map((field) => [field, ''])) })
+}
+
+/** Runs the transaction, again after what was in its way is cleared. */
+async function untilFree<T>(world: World, body: (scope: TransactionScope) => Promise<T>): Promise<T | 'refused'> {
+  const deadlineMs = world.clock.now() + world.busyMs
+  for (;;) {
+    try {
+      const outcome = await world.transactions!.run(body)
+      return outcome.refused ? 'refused' : outcome.result
+    } catch (error) {
+      if (!(error instanceof InTheWay)) throw causeOf(error)
+      await clear(world, error)
+      if (world.clock.now() >= deadlineMs) throw new BusyDocumentError(error.owner)
+      await world.clock.sleep(10)
+    }
+  }
+}
+
+/** @throws DuplicateValueError when another document holds one of the values */
+async function clear(world: World, { proxy: { name }, owner, wanted }: InTheWay): Promise<void> {
+  const proxy = world.proxies.find((each) => each.name === name)!
+  for (const [spec, values] of wanted) {
+    const holder: Reservation | null = await lookup(proxy, spec, values)
+    if (holder === null) continue
+    if (isReserved(holder) && isExpired(holder, world.clock.now())) await resolve(world, proxy, holder)
+    else if (!isReserved(holder) || !sameValue(ownerOf(holder), owner)) {
+      world.tell({ event: 'conflict', owner: ownerOf(holder), fields: [spec.name] })
+      throw new DuplicateValueError(spec, heldValues(proxy, holder, spec)!, ownerOf(holder), !isReserved(holder))
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/** The ports over the official driver. */
+import {
+  MongoAPIError,
+  MongoError,
+  MongoServerError,
+  MongoWriteConcernError,
+  type ClientSession,
+  type Collection,
+  type Document,
+  type MongoClient,
+} from 'mongodb'
+import { PortError, type Clock, type Fields, type PortErrorKind, type ReadablePort } from '../core/port.js'
+import type { Proxy } from '../core/proxy.js'
+import type { Transactions, TransactionScope } from '../core/world.js'
+
+/** Documents of any kind, their `_id` of any type. */
+export interface AnyDocument extends Document {
+  _id: unknown
+}
+
+export type AnyCollection = Collection<AnyDocument>
+
+/** A port over a driver's collection; with a session, inside of its transaction. */
+export function driverPort(collection: AnyCollection, session?: ClientSession): ReadablePort {
+  const inSession = session === undefined ? {} : { session }
+  return {
+    insertOne: async (document) => void (await answered(() => collection.insertOne(document as AnyDocument, inSession))),
+    findOne: (filter, options) => answered(() => collection.findOne(filter, { ...options, ...inSession })) as Promise<Fields | null>,
+    updateOne: async (filter, update, options) =>
+      (await answered(() => collection.updateOne(filter, update, { ...options, ...inSession }))).matchedCount,
+    deleteOne: async (filter, options) => (await answered(() => collection.deleteOne(filter, { ...options, ...inSession }))).deletedCount,
+    findOneAndUpdate: (filter, update, options) =>
+      answered(() =>
+        collection.findOneAndUpdate(filter, update, { ...options, ...inSession, returnDocument: 'after', includeResultMetadata: false }),
+      ) as Promise<Fields | null>,
+    find: (filter) => collection.find(filter, inSession) as AsyncIterable<Fields>,
+  }
+}
+
+/** Calls the driver and turns its errors into PortErrors with the error as their cause. */
+export async function answered<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw new PortError(kindOfDriverError(error), error instanceof Error ? error.message : String(error), error)
+  }
+}
+
+/**
+ * Codes with which a server says that it did not, or not yet, do what was asked, or that it does not know: elections, shutdowns, time
+ * that ran out, shards that cannot be reached. Manual: the errors that make a write retryable; server: `error_codes.yml`.
+ */
+const uncertainCodes: ReadonlySet<number> = new Set([
+  6, 7, 24, 43, 46, 50, 64, 79, 89, 91, 100, 133, 134, 175, 189, 202, 262, 317, 358, 384, 9001, 10107, 11600, 11601, 11602, 13388, 13435,
+  13436,
+])
+
+const duplicateCodes: ReadonlySet<number> = new Set([11000, 11001, 12582])
+
+function kindOfDriverError(error: unknown): PortErrorKind {
+  if (error instanceof MongoWriteConcernError) return 'unknown'
+  if (error instanceof MongoServerError) {
+    const code = Number(error.code)
+    if (duplicateCodes.has(code)) return 'duplicate'
+    return uncertainCodes.has(code) || error.hasErrorLabel('RetryableWriteError') ? 'unknown' : 'refused'
+  }
+  // Arguments that the driver did not even send, values that are not BSON.
+  if (error instanceof MongoAPIError && error.name === 'MongoInvalidArgumentError') return 'refused'
+  if (error instanceof Error && error.name.startsWith('BSON')) return 'refused'
+  return 'unknown'
+}
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  sleep: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
+  after: (durationMs, run) => {
+    const timer = setTimeout(run, durationMs)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/**
+ * Codes of a deployment without transactions: a standalone server (20), an operation or storage engine that has none (263), a command
+ * that does not know the arguments (9, 72, 40415).
+ */
+const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
+
+/** Transactions of a client's sessions. `scopeOf` binds ports to one. */
+export function driverTransactions(client: MongoClient, scopeOf: (session: ClientSession) => TransactionScope): Transactions {
+  return {
+    async run(body) {
+      const session = client.startSession()
+      try {
+        const result = await session.withTransaction(
+          async () => {
+            try {
+              return await body(scopeOf(session))
+            } catch (error) {
+              // The driver decides by its own errors' labels whether to try again.
+              const cause = error instanceof PortError ? error.cause : undefined
+              if (cause instanceof MongoError && cause.hasErrorLabel('TransientTransactionError')) throw cause
+              if (cause instanceof MongoServerError && refusalCodes.has(Number(cause.code))) throw new Refused(cause)
+              throw error
+            }
+          },
+          { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
+        )
+        return { refused: false, result }
+      } catch (error) {
+        if (error instanceof Refused || isRefusal(error)) return { refused: true }
+        throw error
+      } finally {
+        await session.endSession()
+      }
+    },
+  }
+}
+
+class Refused extends Error {
+  constructor(cause: MongoServerError) {
+    super(cause.message, { cause })
+  }
+}
+
+/** The driver refuses by itself what it knows the deployment cannot do. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof MongoError && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
+
+/** The proxies, with every operation in a session. */
+export function inSession(proxies: readonly Proxy[], collections: ReadonlyMap<string, AnyCollection>, session: ClientSession): Proxy[] {
+  return proxies.map((proxy) => ({ ...proxy, port: driverPort(collections.get(proxy.name)!, session) }))
+}

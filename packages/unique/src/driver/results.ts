@@ -1,0 +1,74 @@
+/** Results in the driver's shapes, and the error of several writes. */
+import type { DeleteResult, Document, UpdateResult } from 'mongodb'
+
+export const updated = <TSchema extends Document>(matched: 0 | 1): UpdateResult<TSchema> => ({
+  acknowledged: true,
+  matchedCount: matched,
+  modifiedCount: matched,
+  upsertedCount: 0,
+  upsertedId: null,
+})
+
+export const deleted = (count: number): DeleteResult => ({ acknowledged: true, deletedCount: count })
+
+export interface UniqueBulkWriteResult {
+  insertedCount: number
+  matchedCount: number
+  modifiedCount: number
+  deletedCount: number
+  /** By the operation's place in the list. */
+  readonly insertedIds: Record<number, unknown>
+}
+
+export interface UniqueWriteError {
+  /** Place of the operation, or of the document, in the list. */
+  readonly index: number
+  readonly error: unknown
+}
+
+/** Some of several writes failed. `code` and `message` are those of the first. */
+export class UniqueBulkWriteError extends Error {
+  override readonly name = 'UniqueBulkWriteError'
+  readonly code: unknown
+  readonly writeErrors: readonly UniqueWriteError[]
+  /** What was done. */
+  readonly result: UniqueBulkWriteResult
+
+  constructor(writeErrors: readonly UniqueWriteError[], result: UniqueBulkWriteResult) {
+    const [first] = writeErrors
+    super(first?.error instanceof Error ? first.error.message : 'a write failed', { cause: first?.error })
+    this.code = (first?.error as { code?: unknown } | undefined)?.code
+    this.writeErrors = writeErrors
+    this.result = result
+  }
+}
+
+/** How many writes of an unordered list are under way at a time. */
+const concurrency = 16
+
+/** Does writes one after the other until one fails, or all of them where order does not matter. @throws UniqueBulkWriteError */
+export async function inBulk(
+  writes: readonly ((result: UniqueBulkWriteResult, index: number) => Promise<void>)[],
+  ordered: boolean,
+): Promise<UniqueBulkWriteResult> {
+  const result: UniqueBulkWriteResult = { insertedCount: 0, matchedCount: 0, modifiedCount: 0, deletedCount: 0, insertedIds: {} }
+  const errors: UniqueWriteError[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < writes.length && !(ordered && errors.length > 0)) {
+      const index = next++
+      try {
+        await writes[index]!(result, index)
+      } catch (error) {
+        errors.push({ index, error })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: ordered ? 1 : concurrency }, worker))
+  if (errors.length > 0)
+    throw new UniqueBulkWriteError(
+      errors.toSorted((a, b) => a.index - b.index),
+      result,
+    )
+  return result
+}

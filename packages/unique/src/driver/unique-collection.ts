@@ -1,0 +1,348 @@
+/** A collection of the official driver whose writes keep fields unique. */
+import { EventEmitter } from 'eventemitter3'
+import {
+  ObjectId,
+  type AnyBulkWriteOperation,
+  type BulkWriteOptions,
+  type Collection,
+  type DeleteOptions,
+  type DeleteResult,
+  type Document,
+  type Filter,
+  type FindOneAndDeleteOptions,
+  type FindOneAndReplaceOptions,
+  type FindOneAndUpdateOptions,
+  type InsertManyResult,
+  type InsertOneOptions,
+  type InsertOneResult,
+  type OptionalUnlessRequiredId,
+  type ReplaceOptions,
+  type Sort,
+  type UpdateFilter,
+  type UpdateOptions,
+  type UpdateResult,
+  type WithId,
+  type WithoutId,
+} from 'mongodb'
+import { NotInitializedError, RefusedOperationError } from '../core/errors.js'
+import {
+  Maintenance,
+  type BackfillReport,
+  type OnProgress,
+  type RepairReport,
+  type SweepReport,
+  type VerifyReport,
+} from '../core/maintenance.js'
+import type { Fields } from '../core/port.js'
+import { UniqueProtocol } from '../core/protocol.js'
+import type { Proxy } from '../core/proxy.js'
+import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
+import { answered, driverPort, driverTransactions, inSession, realClock, type AnyCollection, type AnyDocument } from './adapter.js'
+import { checkMain, isShardedCluster, prepareProxy } from './init.js'
+import { parseOptions, type ParsedOptions, type UniqueOptions } from './options.js'
+import { DocumentChanges, sessionOf } from './document-changes.js'
+import { checkChange, checkWrite, refuseUnacknowledged, type AnyOptions } from './refusals.js'
+import { deleted, inBulk, updated, type UniqueBulkWriteResult } from './results.js'
+
+export type UniqueCounters = Readonly<Record<UniqueEventName, number>>
+
+/** A collection whose writes keep `options.unique` unique. `init()` comes first. @throws RefusedOperationError for options that cannot be */
+export function uniqueCollection<TSchema extends Document = Document>(
+  collection: Collection<TSchema>,
+  options: UniqueOptions,
+): UniqueCollection<TSchema> {
+  return new UniqueCollection(collection, options)
+}
+
+export class UniqueCollection<TSchema extends Document = Document> extends EventEmitter<Record<UniqueEventName, [UniqueEvent]>> {
+  /** The driver's collection, for reading. Writing to it goes past the reservations. */
+  readonly collection: Collection<TSchema>
+  readonly #options: ParsedOptions
+  readonly #reader: AnyCollection
+  readonly #world: World
+  readonly #protocol: UniqueProtocol
+  readonly #changes: DocumentChanges<TSchema>
+  readonly #maintenance: Maintenance
+  readonly #counters: Record<UniqueEventName, number> = {
+    reserved: 0,
+    confirmed: 0,
+    released: 0,
+    compensated: 0,
+    conflict: 0,
+    swept: 0,
+    unsettled: 0,
+  }
+  #initialized = false
+
+  constructor(collection: Collection<TSchema>, options: UniqueOptions) {
+    super()
+    this.collection = collection
+    this.#options = parseOptions(collection.collectionName, options)
+    refuseUnacknowledged(collection.writeConcern)
+    const { db } = collection
+    const primary = {
+      readPreference: 'primary',
+      readConcern: { level: 'local' },
+      promoteValues: true,
+      promoteLongs: true,
+      promoteBuffers: false,
+      bsonRegExp: false,
+      raw: false,
+      useBigInt64: false,
+    } as const
+    this.#reader = db.collection<AnyDocument>(collection.collectionName, primary)
+    const collections = new Map(
+      this.#options.proxies.map(
+        ({ name }) => [name, db.collection<AnyDocument>(name, { ...primary, writeConcern: { w: 'majority' } })] as const,
+      ),
+    )
+    const proxies = this.#options.proxies.map((plan): Proxy => ({ ...plan, port: driverPort(collections.get(plan.name)!) }))
+    this.#world = {
+      main: driverPort(this.#reader),
+      proxies,
+      specs: this.#options.specs,
+      clock: realClock,
+      newToken: () => new ObjectId(),
+      reservationMs: this.#options.reservationMs,
+      busyMs: this.#options.busyMs,
+      tell: (event) => {
+        this.#counters[event.event]++
+        this.emit(event.event, event)
+      },
+      transactions:
+        options.transactions === 'auto'
+          ? driverTransactions(db.client, (session) => ({
+              main: driverPort(this.#reader, session),
+              proxies: inSession(proxies, collections, session),
+              session,
+            }))
+          : null,
+    }
+    this.#protocol = new UniqueProtocol(this.#world)
+    this.#changes = new DocumentChanges(collection, this.#reader, this.#protocol, this.#options.specs)
+    this.#maintenance = new Maintenance(this.#world, this.#protocol)
+  }
+
+  /** How often each event has happened. */
+  get counters(): UniqueCounters {
+    return { ...this.#counters }
+  }
+
+  /**
+   * Makes the proxy collections that are missing, sharded where the deployment is, and checks those that are there.
+   * @throws MisconfiguredProxyError
+   */
+  async init(): Promise<this> {
+    const { db } = this.collection
+    const onCluster = await isShardedCluster(db)
+    this.#changes.shardKey = await checkMain(db, this.collection.collectionName, onCluster)
+    for (const plan of this.#options.proxies) await prepareProxy(db, plan, onCluster)
+    this.#initialized = true
+    return this
+  }
+
+  /** @throws DuplicateValueError, and the other errors of the README */
+  async insertOne(document: OptionalUnlessRequiredId<TSchema>, options: InsertOneOptions = {}): Promise<InsertOneResult<TSchema>> {
+    this.#check(options)
+    // As the driver does, the caller's document gets its _id.
+    const withId = document as Fields
+    withId['_id'] ??= new ObjectId()
+    await this.#protocol.insert(this.#changes.stored(withId), (scope) =>
+      answered(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
+    )
+    return { acknowledged: true, insertedId: withId['_id'] as InsertOneResult<TSchema>['insertedId'] }
+  }
+
+  /** One after the other; with `ordered: false` several at a time. @throws UniqueBulkWriteError */
+  async insertMany(
+    documents: readonly OptionalUnlessRequiredId<TSchema>[],
+    options: BulkWriteOptions = {},
+  ): Promise<InsertManyResult<TSchema>> {
+    this.#check(options)
+    const { insertedCount, insertedIds } = await this.bulkWrite(
+      documents.map((document) => ({ insertOne: { document } }) as AnyBulkWriteOperation<TSchema>),
+      options,
+    )
+    return { acknowledged: true, insertedCount, insertedIds: insertedIds as InsertManyResult<TSchema>['insertedIds'] }
+  }
+
+  /** @throws RefusedOperationError for an update whose outcome for a unique field is not known before */
+  async updateOne(
+    filter: Filter<TSchema>,
+    update: UpdateFilter<TSchema> | Document[],
+    options: UpdateOptions & { sort?: Sort } = {},
+  ): Promise<UpdateResult<TSchema>> {
+    this.#checkChange(options)
+    const plan = this.#changes.planOf(update)
+    if (plan === null) return this.collection.updateOne(filter, update, options)
+    const { sort, ...rest } = options
+    const changed = await this.#changes.change(filter, sort, plan, (target, scope) =>
+      this.collection
+        .updateOne(target, update, { ...rest, ...sessionOf(scope) })
+        .then((result) => (result.matchedCount > 0 ? result : null)),
+    )
+    return changed === null ? updated(0) : (changed.result ?? updated(1))
+  }
+
+  /** Only of fields that are not unique. @throws RefusedOperationError */
+  async updateMany(
+    filter: Filter<TSchema>,
+    update: UpdateFilter<TSchema> | Document[],
+    options: UpdateOptions = {},
+  ): Promise<UpdateResult<TSchema>> {
+    this.#checkChange(options)
+    this.#changes.refuseMany(update)
+    return this.collection.updateMany(filter, update, options)
+  }
+
+  async replaceOne(filter: Filter<TSchema>, replacement: WithoutId<TSchema>, options: ReplaceOptions = {}): Promise<UpdateResult<TSchema>> {
+    this.#checkChange(options)
+    const { sort, ...rest } = options as ReplaceOptions & { sort?: unknown }
+    const changed = await this.#changes.change(filter, sort, this.#changes.replacementPlan(replacement), (target, scope) =>
+      this.collection
+        .replaceOne(target, replacement, { ...rest, ...sessionOf(scope) })
+        .then((result) => (result.matchedCount > 0 ? result : null)),
+    )
+    return changed === null ? updated(0) : (changed.result ?? updated(1))
+  }
+
+  /** Returns the document, not the server's whole reply. */
+  async findOneAndUpdate(
+    filter: Filter<TSchema>,
+    update: UpdateFilter<TSchema> | Document[],
+    options: FindOneAndUpdateOptions = {},
+  ): Promise<WithId<TSchema> | null> {
+    this.#checkChange(options)
+    const plan = this.#changes.planOf(update)
+    const plain = { ...options, includeResultMetadata: false } as const
+    if (plan === null) return this.collection.findOneAndUpdate(filter, update, plain)
+    const { sort, ...rest } = plain
+    const changed = await this.#changes.change(filter, sort, plan, (target, scope) =>
+      this.collection.findOneAndUpdate(target, update as UpdateFilter<TSchema>, { ...rest, ...sessionOf(scope) }),
+    )
+    return this.#changes.found(changed, options)
+  }
+
+  /** Returns the document, not the server's whole reply. */
+  async findOneAndReplace(
+    filter: Filter<TSchema>,
+    replacement: WithoutId<TSchema>,
+    options: FindOneAndReplaceOptions = {},
+  ): Promise<WithId<TSchema> | null> {
+    this.#checkChange(options)
+    const { sort, ...rest } = { ...options, includeResultMetadata: false } as const
+    const changed = await this.#changes.change(filter, sort, this.#changes.replacementPlan(replacement), (target, scope) =>
+      this.collection.findOneAndReplace(target, replacement, { ...rest, ...sessionOf(scope) }),
+    )
+    return this.#changes.found(changed, options)
+  }
+
+  /** Returns the document, not the server's whole reply. */
+  async findOneAndDelete(filter: Filter<TSchema>, options: FindOneAndDeleteOptions = {}): Promise<WithId<TSchema> | null> {
+    this.#checkChange(options)
+    const { sort, ...rest } = { ...options, includeResultMetadata: false } as const
+    const changed = await this.#changes.change(filter, sort, this.#changes.removal, (target, scope) =>
+      this.collection.findOneAndDelete(target, { ...rest, ...sessionOf(scope) }),
+    )
+    return changed === null ? null : (changed.result ?? (changed.before as WithId<TSchema>))
+  }
+
+  async deleteOne(filter: Filter<TSchema>, options: DeleteOptions = {}): Promise<DeleteResult> {
+    this.#checkChange(options)
+    const changed = await this.#changes.change(filter, undefined, this.#changes.removal, (target, scope) =>
+      this.collection.deleteOne(target, { ...options, ...sessionOf(scope) }).then((result) => (result.deletedCount > 0 ? result : null)),
+    )
+    return deleted(changed === null ? 0 : 1)
+  }
+
+  /** Deletes the documents that match when it comes to them, one after the other. */
+  async deleteMany(filter: Filter<TSchema> = {}, options: DeleteOptions = {}): Promise<DeleteResult> {
+    this.#checkChange(options)
+    let count = 0
+    for await (const { _id } of this.#reader.find(filter as Filter<AnyDocument>, { projection: { _id: 1 } })) {
+      count += (await this.deleteOne({ $and: [filter, { _id: { $eq: _id } }] } as Filter<TSchema>, options)).deletedCount
+    }
+    return deleted(count)
+  }
+
+  /** Each operation by itself, in order unless `ordered: false`. What is refused is refused before the first is done. @throws UniqueBulkWriteError */
+  async bulkWrite(operations: readonly AnyBulkWriteOperation<TSchema>[], options: BulkWriteOptions = {}): Promise<UniqueBulkWriteResult> {
+    this.#check(options)
+    const { ordered = true, ...rest } = options
+    return inBulk(
+      operations.map((operation) => this.#bulkStep(operation, rest)),
+      ordered,
+    )
+  }
+
+  /** Reserves the values of the documents that are there. May be run again, also while writers are at work. */
+  async backfill(onProgress?: OnProgress): Promise<BackfillReport> {
+    this.#mustBeInitialized()
+    return this.#maintenance.backfill(onProgress)
+  }
+
+  /** Compares documents and reservations; changes nothing. */
+  async verify(onProgress?: OnProgress): Promise<VerifyReport> {
+    this.#mustBeInitialized()
+    return this.#maintenance.verify(onProgress)
+  }
+
+  /** Verifies, and mends what can be mended without a decision. */
+  async repair(onProgress?: OnProgress): Promise<RepairReport> {
+    this.#mustBeInitialized()
+    return this.#maintenance.repair(onProgress)
+  }
+
+  /** Decides the reservations whose time has run out. */
+  async sweep(onProgress?: OnProgress): Promise<SweepReport> {
+    this.#mustBeInitialized()
+    return this.#maintenance.sweep(onProgress)
+  }
+
+  #bulkStep(operation: AnyBulkWriteOperation<TSchema>, options: Document): (result: UniqueBulkWriteResult, index: number) => Promise<void> {
+    const [[name, given]] = Object.entries(operation) as [[string, Document]]
+    const { filter, update, replacement, document, ...own } = given
+    const all = { ...options, ...own }
+    this.#checkChange(all)
+    const count = ({ matchedCount, modifiedCount }: UpdateResult<TSchema>, result: UniqueBulkWriteResult): void => {
+      result.matchedCount += matchedCount
+      result.modifiedCount += modifiedCount
+    }
+    switch (name) {
+      case 'insertOne':
+        return async (result, index) => {
+          result.insertedIds[index] = (await this.insertOne(document, options)).insertedId
+          result.insertedCount++
+        }
+      case 'updateOne':
+        this.#changes.planOf(update)
+        return async (result) => count(await this.updateOne(filter, update, all), result)
+      case 'updateMany':
+        this.#changes.refuseMany(update)
+        return async (result) => count(await this.updateMany(filter, update, all), result)
+      case 'replaceOne':
+        this.#changes.replacementPlan(replacement)
+        return async (result) => count(await this.replaceOne(filter, replacement, all), result)
+      case 'deleteOne':
+        return async (result) => void (result.deletedCount += (await this.deleteOne(filter, all)).deletedCount)
+      case 'deleteMany':
+        return async (result) => void (result.deletedCount += (await this.deleteMany(filter, all)).deletedCount)
+      default:
+        throw new RefusedOperationError(`bulkWrite has no operation ${name}`)
+    }
+  }
+
+  #mustBeInitialized(): void {
+    if (!this.#initialized) throw new NotInitializedError()
+  }
+
+  #check(options: AnyOptions): void {
+    this.#mustBeInitialized()
+    checkWrite(options)
+  }
+
+  #checkChange(options: AnyOptions): void {
+    this.#mustBeInitialized()
+    checkChange(options)
+  }
+}

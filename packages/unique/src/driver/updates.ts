@@ -1,0 +1,89 @@
+/** What an update makes of unique fields, as far as that can be told before it is done. */
+import { RefusedOperationError } from '../core/errors.js'
+import type { Fields } from '../core/port.js'
+import { overlaps, setAt, type UniqueSpec } from '../core/spec.js'
+import { isDocument } from '../core/values.js'
+
+/** Unique fields that an update writes, and the values that it gives them; undefined: it removes the field. */
+export interface WrittenFields {
+  readonly touched: readonly UniqueSpec[]
+  readonly values: ReadonlyMap<string, unknown>
+}
+
+/**
+ * Manual: reference/operator/update. `$set` and `$unset` of whole values can be told; everything else that concerns a unique field is
+ * refused.
+ * @throws RefusedOperationError with the reason
+ */
+export function writtenFields(specs: readonly UniqueSpec[], update: Fields | readonly Fields[]): WrittenFields {
+  const fields = [...new Set(specs.flatMap((spec) => spec.fields))]
+  if (Array.isArray(update)) {
+    for (const stage of update as readonly Fields[]) checkStage(fields, stage)
+    return { touched: [], values: new Map() }
+  }
+  const values = new Map<string, unknown>()
+  for (const [operator, operand] of Object.entries(update as Fields)) {
+    if (!isDocument(operand)) continue
+    for (const [path, value] of Object.entries(operand)) {
+      for (const each of operator === '$rename' ? [path, String(value)] : [path]) {
+        for (const field of fields.filter((name) => overlaps(name, withoutPositions(each)))) {
+          values.set(field, valueAfter(field, operator, each, value))
+        }
+      }
+    }
+  }
+  return { touched: specs.filter((spec) => spec.fields.some((field) => values.has(field))), values }
+}
+
+/** The document's unique fields after the update; nothing else of it is as it will be. */
+export function documentAfter(before: Fields, { touched, values }: WrittenFields): Fields {
+  const after: Fields = {}
+  for (const field of new Set(touched.flatMap((spec) => spec.fields))) {
+    const value = values.has(field) ? values.get(field) : valueOf(before, field)
+    if (value !== undefined) setAt(after, field, value)
+  }
+  return after
+}
+
+function valueAfter(field: string, operator: string, path: string, value: unknown): unknown {
+  if (operator !== '$set' && operator !== '$unset') {
+    throw new RefusedOperationError(
+      `${operator} of ${path} is refused: the value it gives the unique field ${field} is not known before. Read the document, and $set the value`,
+    )
+  }
+  // Above or at the field the whole value is given; below only a part of it.
+  if (path !== field && !field.startsWith(`${path}.`)) {
+    throw new RefusedOperationError(
+      `${operator} of ${path} is refused: it changes a part of the unique field ${field}. $set the whole of ${field}`,
+    )
+  }
+  if (operator === '$unset') return undefined
+  return path === field ? value : valueOf({ [path]: value }, field, path)
+}
+
+function checkStage(fields: readonly string[], stage: Fields): void {
+  const refuse = (what: string): never => {
+    throw new RefusedOperationError(
+      `${what} in an update with a pipeline is refused: what it makes of unique fields is not known before. Read the document, and $set the value`,
+    )
+  }
+  for (const [name, operand] of Object.entries(stage)) {
+    if (name !== '$set' && name !== '$addFields' && name !== '$unset') refuse(name)
+    const paths = isDocument(operand) ? Object.keys(operand) : [operand].flat().map(String)
+    for (const path of paths) if (fields.some((field) => overlaps(field, path))) refuse(`${name} of ${path}`)
+  }
+}
+
+/** `contacts.$[].email` is about `contacts.email` in every element. */
+const withoutPositions = (path: string): string =>
+  path
+    .split('.')
+    .filter((part) => !part.startsWith('$') && !/^\d+$/.test(part))
+    .join('.')
+
+function valueOf(document: Fields, field: string, under = ''): unknown {
+  let value: unknown = under === '' ? document : document[under]
+  const rest = under === '' ? field : field.slice(under.length + 1)
+  for (const part of rest.split('.')) value = isDocument(value) ? value[part] : undefined
+  return value
+}

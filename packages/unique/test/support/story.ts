@@ -1,0 +1,197 @@
+/** Clients of one collection with unique fields, in memory, and what has to be so after a repair. */
+import {
+  Maintenance,
+  parseSpec,
+  UniqueProtocol,
+  type Fields,
+  type Proxy,
+  type Transactions,
+  type UniqueEvent,
+  type UniqueSpec,
+  type UniqueSpecOptions,
+  type World,
+} from '@shardlab/unique'
+import { lowerCase, MemoryCollection } from './memory.js'
+import { directPort, Scheduler } from './scheduler.js'
+
+export type Layout = 'sharded' | 'unsharded'
+
+const reservationMs = 1000
+
+export class Story {
+  readonly scheduler = new Scheduler()
+  readonly specs: readonly UniqueSpec[]
+  readonly main = new MemoryCollection('main', [{ fields: ['_id'], sparse: false }])
+  readonly proxies: readonly { readonly collection: MemoryCollection; readonly specs: readonly UniqueSpec[] }[]
+  readonly layout: Layout
+  readonly events: UniqueEvent[] = []
+
+  constructor(layout: Layout, unique: readonly (string | UniqueSpecOptions)[]) {
+    this.layout = layout
+    this.specs = unique.map(parseSpec)
+    const keyOf = ({ fields, collation }: UniqueSpec, sparse: boolean) =>
+      collation === null ? { fields, sparse } : { fields, sparse, fold: lowerCase }
+    this.proxies =
+      layout === 'sharded'
+        ? this.specs.map((spec) => ({ collection: new MemoryCollection(`proxy of ${spec.name}`, [keyOf(spec, false)]), specs: [spec] }))
+        : [
+            {
+              collection: new MemoryCollection('proxy', [
+                { fields: ['_id'], sparse: false },
+                ...this.specs.map((spec) => keyOf(spec, true)),
+              ]),
+              specs: this.specs,
+            },
+          ]
+  }
+
+  /** A client that is alone, and whose deployment has transactions, or refuses them. */
+  transactingClient(refusing: boolean): Client & { readonly transactions: () => number } {
+    const world = this.#world()
+    const collections = [this.main, ...this.proxies.map(({ collection }) => collection)]
+    let count = 0
+    const transactions: Transactions = {
+      run: async (body) => {
+        count++
+        if (refusing) return { refused: true }
+        const before = collections.map(({ documents }) => [...documents])
+        try {
+          return { refused: false, result: await body({ main: world.main, proxies: world.proxies, session: 'session' }) }
+        } catch (error) {
+          collections.forEach((collection, i) => (collection.documents = before[i]!))
+          throw error
+        }
+      },
+    }
+    return Object.assign(new Client({ ...world, transactions }), { transactions: () => count })
+  }
+
+  /** A client that takes turns with others; without a name: one that is alone. */
+  client(name?: string): Client {
+    return new Client(this.#world(name))
+  }
+
+  #world(name?: string): World {
+    const { scheduler } = this
+    const port = (collection: MemoryCollection, isMain: boolean) =>
+      name === undefined ? directPort(collection) : scheduler.port(name, collection, isMain)
+    return {
+      main: port(this.main, true),
+      proxies: this.proxies.map(({ collection, specs }): Proxy => ({
+        name: collection.name,
+        port: port(collection, false),
+        specs,
+        sharded: this.layout === 'sharded',
+      })),
+      specs: this.specs,
+      clock: name === undefined ? scheduler.directClock() : scheduler.clock(name),
+      newToken: scheduler.newToken,
+      reservationMs,
+      busyMs: 30,
+      tell: (event) => this.events.push(event),
+      transactions: null,
+    }
+  }
+
+  /** Does something without anything in between. */
+  alone<T>(act: (client: Client) => Promise<T>): Promise<T> {
+    return act(this.client())
+  }
+
+  /** All reservations expire. */
+  expire(): void {
+    this.scheduler.nowMs += reservationMs + 1
+  }
+
+  /** Everything that does not agree between documents and reservations. */
+  violations(): string[] {
+    return [...this.untidy(), ...this.unsafe()]
+  }
+
+  /** What a crash may leave, and a repair has to mend. */
+  untidy(): string[] {
+    const wrong: string[] = []
+    for (const { collection, specs } of this.proxies) {
+      for (const proxy of collection.documents) {
+        if (proxy['state'] === 'reserved') wrong.push(`a reservation is left: ${JSON.stringify(proxy)}`)
+        const owner = 'owner' in proxy ? proxy['owner'] : proxy['_id']
+        const main = this.main.documents.find(({ _id }) => _id === owner)
+        for (const spec of specs) {
+          if (spec.fields.every((field) => proxy[field] === undefined)) continue
+          const same = spec.fields.every((field) => this.#key(spec, main?.[field]) === this.#key(spec, proxy[field]))
+          if (main === undefined || !same) wrong.push(`${JSON.stringify(proxy)} is reserved for ${JSON.stringify(main)}`)
+        }
+      }
+    }
+    return wrong
+  }
+
+  /** What must never be, whatever happened: a value owned twice, a document without its reservation. */
+  unsafe(): string[] {
+    const wrong: string[] = []
+    for (const { collection, specs } of this.proxies) {
+      for (const spec of specs) {
+        const owners = new Map<string, unknown>()
+        for (const document of this.main.documents) {
+          if (spec.missing === 'skip' && spec.fields.every((field) => document[field] === undefined)) continue
+          const values = spec.fields.map((field) => this.#key(spec, document[field])).join()
+          if (owners.has(values))
+            wrong.push(`${spec.name} ${values} is owned twice: ${String(owners.get(values))}, ${String(document['_id'])}`)
+          owners.set(values, document['_id'])
+          const held = collection.documents.some(
+            (proxy) =>
+              ('owner' in proxy ? proxy['owner'] : proxy['_id']) === document['_id'] &&
+              spec.fields.every(
+                (field) => proxy[field] !== undefined && this.#key(spec, proxy[field]) === this.#key(spec, document[field]),
+              ),
+          )
+          if (!held) wrong.push(`${JSON.stringify(document)} has no reservation of ${spec.name}`)
+        }
+      }
+    }
+    return wrong
+  }
+
+  #key(spec: UniqueSpec, value: unknown): string {
+    return JSON.stringify((spec.collation === null ? value : lowerCase(value)) ?? null)
+  }
+}
+
+/** One client's operations, over the main collection's port. */
+export class Client {
+  readonly protocol: UniqueProtocol
+  readonly maintenance: Maintenance
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+    this.protocol = new UniqueProtocol(world)
+    this.maintenance = new Maintenance(world, this.protocol)
+  }
+
+  insert(document: Fields): Promise<void> {
+    return this.protocol.insert(document, () => this.#world.main.insertOne(document))
+  }
+
+  /** Sets unique fields of one document; true: it was there. */
+  async update(_id: unknown, $set: Fields): Promise<boolean> {
+    const changed = await this.protocol.change({
+      find: () => this.#world.main.findOne({ _id }),
+      plan: (before) => ({
+        touched: this.#world.specs.filter(({ fields }) => fields.some((field) => field in $set)),
+        after: { ...before, ...$set },
+      }),
+      write: async (_, guard) => ((await this.#world.main.updateOne({ _id, ...guard }, { $set })) > 0 ? true : null),
+    })
+    return changed !== null
+  }
+
+  async remove(_id: unknown): Promise<boolean> {
+    const changed = await this.protocol.change({
+      find: () => this.#world.main.findOne({ _id }),
+      plan: () => ({ touched: this.#world.specs, after: null }),
+      write: async (_, guard) => ((await this.#world.main.deleteOne({ _id, ...guard })) > 0 ? true : null),
+    })
+    return changed !== null
+  }
+}

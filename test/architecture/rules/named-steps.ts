@@ -1,0 +1,29 @@
+import type { Finding, Repository } from '../model/repository.js'
+
+const listed = 'packages/actor/src/faults/named-steps.ts'
+
+/** Names of steps in a call of `reach`, or of a method that ends in it; either of two that a condition chooses from. */
+const reaching = /[rR]each\(\s*[^()']*?'([a-z-]+(?:\.[a-z-]+)+)'(?:\s*:\s*'([a-z-]+(?:\.[a-z-]+)+)')?/g
+
+/** The list of named steps has every step that members pass, and no other: faults are refused at a step that is not in it. */
+export function findUnlistedSteps(repository: Repository, namedSteps: readonly string[]): Finding[] {
+  const passed = new Set<string>()
+  const findings: Finding[] = []
+  for (const { sources } of repository.packages) {
+    for (const { path, text } of sources) {
+      for (const match of text.matchAll(reaching)) {
+        for (const step of match.slice(1).filter((name) => name !== undefined)) {
+          passed.add(step)
+          const line = text.slice(0, match.index).split('\n').length
+          if (!namedSteps.includes(step)) findings.push({ path, line, message: `the step ${step} is not in ${listed}` })
+        }
+      }
+    }
+  }
+  for (const step of namedSteps) {
+    if (!passed.has(step)) findings.push({ path: listed, line: 0, message: `no member passes the step ${step}` })
+  }
+  if (namedSteps.some((step, i) => i > 0 && step <= namedSteps[i - 1]!))
+    findings.push({ path: listed, line: 0, message: 'the steps are not in the order of the alphabet' })
+  return findings
+}

@@ -1,0 +1,85 @@
+/** What a unique field by a proxy collection costs: commands and time of an insert, against a plain one. `SHARDLAB_TEST_URI`: on any deployment. */
+import { cpus } from 'node:os'
+import { MongoClient } from 'mongodb'
+import { uniqueCollection, type UniqueOptions } from '@shardlab/unique'
+import { ShardedCluster } from 'shardlab'
+import type { BenchResult } from './benches.js'
+
+const inserts = 300
+const repetitions = 3
+
+interface Measured {
+  readonly commands: number
+  readonly ms: number
+}
+
+export async function measure(): Promise<BenchResult> {
+  const { SHARDLAB_TEST_URI } = process.env
+  const cluster = SHARDLAB_TEST_URI === undefined ? await ShardedCluster.start({ shards: 3, runtime: 'inline' }) : null
+  const client = await MongoClient.connect(SHARDLAB_TEST_URI ?? cluster!.uri, { monitorCommands: true })
+  const db = client.db(`bench_unique_${Date.now().toString(36)}`)
+  try {
+    const plain: Measured[] = []
+    const layouts: Record<string, Measured[]> = {
+      'sharded proxies, one field': [],
+      'sharded proxies, two fields': [],
+      'unsharded proxy, two fields': [],
+    }
+    const options: Record<string, UniqueOptions> = {
+      'sharded proxies, one field': { unique: ['email'] },
+      'sharded proxies, two fields': { unique: ['email', 'handle'] },
+      'unsharded proxy, two fields': { unique: ['email', 'handle'], proxies: 'unsharded' },
+    }
+    // Interleaved, so that a slow moment strikes all alike.
+    for (let i = 0; i < repetitions; i++) {
+      const collection = db.collection(`plain${i}`)
+      plain.push(await timed(client, (n) => collection.insertOne({ email: n, handle: n })))
+      for (const [name, given] of Object.entries(options)) {
+        const users = await uniqueCollection(db.collection(`unique${i}_${Object.keys(options).indexOf(name)}`), given).init()
+        layouts[name]!.push(await timed(client, (n) => users.insertOne({ email: n, handle: n })))
+      }
+    }
+    const base = median(plain.map(({ ms }) => ms))
+    return {
+      title: `unique: ${inserts} inserts one after the other, against plain ones`,
+      rows: [
+        ...Object.entries(layouts).flatMap(([name, measured]) => [
+          {
+            name: `${name}: commands per insert`,
+            value: (median(measured.map(({ commands }) => commands)) / inserts).toFixed(2),
+            goal: 'plain: 1.00',
+          },
+          { name: `${name}: time, as a ratio`, value: `${(median(measured.map(({ ms }) => ms)) / base).toFixed(2)}` },
+        ]),
+        { name: 'with transactions: commands per insert', value: await withTransactions(client, db.databaseName) },
+      ],
+      note: `Medians of ${repetitions}, interleaved; ${cluster === null ? 'of the deployment that SHARDLAB_TEST_URI names' : 'figures of the emulator, not of MongoDB'}. Node ${process.version}, ${cpus().length} cores.`,
+    }
+  } finally {
+    await db.dropDatabase()
+    await client.close()
+    await cluster?.stop()
+  }
+}
+
+async function withTransactions(client: MongoClient, database: string): Promise<string> {
+  const collection = await client.db(database).createCollection('transactions')
+  const users = await uniqueCollection(collection, { unique: ['email'], transactions: 'auto' }).init()
+  const { commands } = await timed(client, (n) => users.insertOne({ email: n }))
+  return users.counters.reserved > 0 ? 'skipped: the deployment has none' : (commands / inserts).toFixed(2)
+}
+
+async function timed(client: MongoClient, insert: (n: number) => Promise<unknown>): Promise<Measured> {
+  let commands = 0
+  const count = (): unknown => commands++
+  client.on('commandStarted', count)
+  const startedMs = performance.now()
+  for (let n = 0; n < inserts; n++) await insert(n)
+  const ms = performance.now() - startedMs
+  client.off('commandStarted', count)
+  return { commands, ms }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+}

@@ -1,0 +1,61 @@
+/** What an unchanged driver makes of faults, and the command line that applies them to a running cluster. */
+import { MongoClient } from 'mongodb'
+import { ShardedCluster, type FaultAppliedEvent } from 'shardlab'
+import t from 'tap'
+import { shardlab } from '../support/up.js'
+
+t.test('a driver and a command line', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', seed: 3, findReplicaSetHostTimeoutMs: 200 })
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(async () => {
+    await client.close()
+    await cluster.stop()
+  })
+  const things = client.db('app').collection<{ _id: number }>('things')
+  await things.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3 }])
+  const fault = (...args: string[]) => shardlab('fault', '--uri', cluster.uri, ...args)
+
+  await t.test('one lost reply is repaired by the driver', async (t) => {
+    await cluster.faults.apply('cut replies of mongos01 to clients only client.command first 1')
+    t.same(await things.findOne({ _id: 1 }), { _id: 1 }, 'a retryable read')
+    await cluster.faults.apply('drop from mongos01 to clients only client.command first 1')
+    t.match(await things.insertOne({ _id: 4 }), { acknowledged: true }, 'a retryable write')
+    t.equal(await things.countDocuments({ _id: 4 }), 1, 'it was written once')
+    t.match(cluster.faults.list(), [{ state: 'exhausted' }, { state: 'exhausted', strikes: 1 }])
+    await cluster.faults.heal()
+  })
+
+  await t.test('a shard that steps down is none of the driver’s business', async (t) => {
+    const primary = (await client.db('config').collection<{ _id: string; primary: string }>('databases').findOne({ _id: 'app' }))!.primary
+    await cluster.faults.apply(`step down ${primary} for 100ms`)
+    t.match(await things.insertOne({ _id: 5 }), { acknowledged: true }, 'the router waits for the election')
+    t.same(cluster.faults.list(), [])
+  })
+
+  await t.test('the command line', async (t) => {
+    const applied: FaultAppliedEvent[] = []
+    cluster.on('fault-applied', (event) => applied.push(event))
+    t.match(await fault('crash shard02 for 1h'), { code: 0, stdout: /^fault (\d+)\n$/, stderr: '' })
+    t.match(applied, [{ fault: 'crash shard02 for 1h', target: 'shard02' }])
+    const id = String(applied[0]!.id)
+    t.match((await fault('--list')).stdout, new RegExp(`^${id}  crash shard02 for 1h, since \\S+, heals itself \\S+\\n$`))
+    t.match(JSON.parse((await fault('--list', '--json')).stdout), { faults: [{ id: Number(id), state: 'active' }], ok: 1 })
+    t.equal((await fault('--heal', id)).stdout, `healed ${id}\n`)
+    t.equal((await fault('--heal')).stdout, 'nothing was broken\n')
+    t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')
+    const wrong: readonly (readonly [string[], RegExp])[] = [
+      [['crash shard09'], /^shardlab: shard09 is not a member of this cluster; its members are /],
+      [['crach shard02'], /'crach shard02' is no fault/],
+      [['--heal', '99'], /there is no fault 99; nothing is broken\./],
+      [['--heal', 'all'], /--heal takes the id of a fault/],
+      [[], /Give a fault such as 'crash shard02 for 5s', or --list, or --heal/],
+      [['crash shard02', '--list'], /one of them/],
+    ]
+    for (const [args, message] of wrong) {
+      const { code, stdout, stderr } = await fault(...args)
+      t.equal(code, 2, args.join(' '))
+      t.match(stderr, message)
+      t.equal(stdout, '')
+    }
+  })
+})

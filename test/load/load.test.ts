@@ -1,0 +1,374 @@
+/**
+ * Load tests of clusters and of a server of another kind, by URI alone. With SHARDLAB_LONG=1 YCSB A to F with 100,000 records through both engines on
+ * worker threads.
+ */
+import t from 'tap'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  builtInWorkloads,
+  compareReports,
+  failedExpectations,
+  htmlReport,
+  OptionError,
+  parseExpectation,
+  parseReport,
+  parseWorkload,
+  runLoad,
+  textReport,
+  type LoadReport,
+} from '@shardlab/load'
+import { ShardedCluster } from 'shardlab'
+import { TestCluster } from '../support/clusters.js'
+import { shardlab, up } from '../support/up.js'
+import { StubServer } from './stub-server.js'
+
+const world = await TestCluster.start('7.0')
+t.teardown(() => world.stop())
+let collections = 0
+const small = () => ({
+  ...{
+    uri: world.cluster.uri,
+    ns: `load.c${collections++}`,
+    records: 100,
+    operations: 200,
+    warmUpSecs: 0,
+    threads: 0,
+    fieldCount: 3,
+    fieldLength: 20,
+  },
+})
+
+const passed = (t: { equal(found: unknown, wanted: unknown, message: string): void }, report: LoadReport, name: string) => {
+  t.equal(report.endCheck.ok, true, `${name}: ${report.endCheck.examples.join('; ')}`)
+  t.equal(report.errors.total, 0, `${name}: ${JSON.stringify(report.errors.byCode)}`)
+}
+
+t.test('the built-in workloads, each through one engine, all kinds of operations through both', async (t) => {
+  t.same(builtInWorkloads, ['a', 'b', 'c', 'd', 'e', 'f', 'route-mix'])
+  const engines = {
+    a: ['driver'],
+    b: ['wire'],
+    c: ['wire'],
+    d: ['wire'],
+    e: ['driver', 'wire'],
+    f: ['driver', 'wire'],
+    'route-mix': ['driver', 'wire'],
+  } as const
+  for (const [workload, through] of Object.entries(engines)) {
+    for (const engine of through) {
+      const report = await runLoad({ ...small(), workload, engine })
+      passed(t, report, `${workload}, ${engine}`)
+      t.equal(report.operations, 200)
+      const shares = Object.values(report.perShard).map(({ share }) => share)
+      t.equal(shares.reduce((sum, share) => sum + share, 0).toFixed(2), '1.00')
+      t.equal(report.perShard[report.hottestShard!]!.share, Math.max(...shares))
+      const counted = Object.values(report.latencyUs.byRoutingClass).reduce((sum, { count }) => sum + count, 0)
+      t.equal(counted, 200, 'every operation has one class')
+    }
+  }
+})
+
+t.test('lanes on worker threads, several operations on a connection', async (t) => {
+  const report = await runLoad({ ...small(), workload: 'a', engine: 'wire', threads: 2, concurrency: 16, pipeline: 4 })
+  passed(t, report, 'wire')
+  t.match(report, { operations: 200, measured: { threads: 2 }, workload: { pipeline: 4 } })
+  await t.rejects(runLoad({ ...small(), operations: 100_000, threads: 1, engine: 'wire', faults: ['crash shard99'] }), OptionError, 'ends at once')
+})
+
+t.test('the routing classes are those of the router', async (t) => {
+  const options = { ...small(), workload: 'route-mix', operations: 800, ns: 'load.classes' }
+  const kinds: Record<string, number> = {}
+  const shards: Record<string, number> = {}
+  let loaded = false
+  world.cluster.on('routed', ({ ns, kind, shards: asked, command }) => {
+    if (ns !== options.ns || !loaded || command === 'createIndexes') return
+    kinds[kind] = (kinds[kind] ?? 0) + 1
+    for (const shard of asked) shards[shard] = (shards[shard] ?? 0) + 1
+  })
+  const report = await runLoad({ ...options, check: false, onProgress: ({ phase }) => (loaded = phase === 'run') })
+  for (const router of world.cluster.members().filter(({ role }) => role === 'mongos')) await world.cluster.describe(router.address)
+  const classes = Object.fromEntries(Object.entries(report.latencyUs.byRoutingClass).map(([name, { count }]) => [name, count]))
+  // The events begin a little into the run, when the teller of progress has noticed it.
+  for (const name of ['targeted', 'multi', 'broadcast'] as const) {
+    const [told, derived] = [kinds[name]! / Object.values(kinds).reduce((a, b) => a + b, 0), classes[name]! / report.operations]
+    t.ok(Math.abs(told - derived) < 0.05, `${name}: the router says ${told.toFixed(3)}, the report ${derived.toFixed(3)}`)
+  }
+  const total = Object.values(shards).reduce((a, b) => a + b, 0)
+  for (const [id, { share, opcounters }] of Object.entries(report.perShard)) {
+    t.ok(Math.abs(shards[id]! / total - share) < 0.05, `${id}: ${share}`)
+    t.ok(opcounters!['query']! > 0 && opcounters!['insert']! > 0, 'its own counters rose')
+  }
+  t.equal(report.routing.placementChanged, false)
+})
+
+t.test('an open loop keeps its rate, and both clocks are told', async (t) => {
+  const { operations: _, ...options } = small()
+  const report = await runLoad({ ...options, workload: 'c', rate: { from: 100, to: 300 }, durationSecs: 1, warmUpSecs: 0.1 })
+  passed(t, report, 'ramp')
+  t.equal(report.operations, 200, 'as many as the rate gives, however long they took')
+  t.equal(report.workload.loop, 'open')
+  t.ok(report.latencyUs.all.intended.max >= report.latencyUs.all.service.max, 'the intended start is never after the start')
+})
+
+t.test('a sweep, and a file with phases', async (t) => {
+  const { uri, ns } = small()
+  const sweep = await runLoad({ ...small(), operations: 300, workload: 'b', sweep: 'concurrency=1,8' })
+  t.same(
+    sweep.sweep!.steps.map(({ value, report }) => [value, report.operations, report.endCheck.ok, report.workload.concurrency]),
+    [
+      [1, 300, true, 1],
+      [8, 300, true, 8],
+    ],
+  )
+  t.match(textReport(sweep), /swept over concurrency[^]*targeted p50[^]*\n +8 /)
+  t.match(htmlReport(sweep), /swept over concurrency[^]*<svg/)
+  t.same(failedExpectations(sweep, ['errors==0', 'operations(read)>1', 'share<=100%'].map(parseExpectation)), [])
+  t.match(failedExpectations(sweep, [parseExpectation('operations>300')]), [
+    'expected operations>300 at concurrency=1, but it is 300',
+    /at concurrency=8/,
+  ])
+  t.throws(() => failedExpectations(sweep, [parseExpectation('p99(flight)<1s')]), {
+    name: 'OptionError',
+    message: /names flight: there are read, update, targeted/,
+  })
+
+  const started: unknown[] = []
+  const sizes = await runLoad({
+    ...{ ...small(), uri: '', operations: 50, workload: 'c', sweep: 'shards=1,2' },
+    startCluster: async (size) => {
+      started.push(size)
+      const cluster = await ShardedCluster.start({ runtime: 'inline', shards: size.shards! })
+      return { uri: cluster.uri, stop: () => cluster.stop() }
+    },
+  })
+  t.same(started, [{ shards: 1 }, { shards: 2 }])
+  t.same(
+    sizes.sweep!.steps.map(({ report }) => [report.measured.shards, report.endCheck.ok]),
+    [
+      [1, true],
+      [2, true],
+    ],
+  )
+
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-load-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'orders.yaml')
+  writeFileSync(
+    path,
+    `name: orders
+records: 100
+shardKey: { region: 1, _id: 1 }
+record: { region: { $int: [0, 90] }, total: { $int: [1, 500] }, note: { $text: 20 } }
+operations:
+  one: { do: findOne, by: [region, _id] }
+  region: { do: count, by: [region] }
+  span: { do: find, range: { field: region, width: 45 }, sort: { region: 1 } }
+  sum: { do: aggregate, range: { field: region }, pipeline: [{ $group: { _id: null, sum: { $sum: $total } } }] }
+  dear: { do: find, filter: { total: { $gt: 400 } }, by: [_id] }
+  note: { do: update, by: [region, _id], fields: all }
+  order: { do: upsert }
+  orders: { do: bulkInsert, documents: 7 }
+phases:
+  - { name: reading, operations: 150, mix: { one: 1, region: 1, span: 1, sum: 1, dear: 1 } }
+  - { name: writing, operations: 150, mix: { note: 4, order: 1, orders: 1 } }
+`,
+  )
+  for (const engine of ['driver', 'wire'] as const) {
+    const report = await runLoad({ uri, ns: `${ns}${engine}`, workload: path, engine, warmUpSecs: 0, threads: 0 })
+    passed(t, report, engine)
+    t.same(
+      report.marks.map(({ text }) => text),
+      ['reading', 'writing'],
+    )
+    const count = (name: string) => report.latencyUs.byOperation[name]!.count
+    t.same([report.operations, count('one') + count('region') + count('span') + count('sum') + count('dear')], [300, 150])
+    t.equal(report.endCheck.documents, 100 + count('order') + count('orders') * 7)
+    t.same(Object.keys(report.latencyUs.byRoutingClass).sort(), ['broadcast', 'multi', 'targeted'])
+  }
+})
+
+t.test('a collection with documents is left alone', async (t) => {
+  const options = { ...small(), operations: 10, workload: 'c' }
+  await runLoad(options)
+  await t.rejects(runLoad(options), { name: 'OptionError', message: /holds documents/ })
+  passed(t, await runLoad({ ...options, drop: true }), 'drop')
+})
+
+t.test('chunks that move during the run', async (t) => {
+  const { operations: _, ...options } = { ...small(), workload: 'a', shardKey: '_id:1', engine: 'wire' as const, durationSecs: 1.5 }
+  let resolve = (): void => {}
+  const begun = new Promise<void>((begin) => (resolve = begin))
+  const run = runLoad({ ...options, onProgress: ({ phase, done }) => phase === 'run' && done > 0 && resolve() })
+  await begun
+  for (const find of [{ _id: 'user0000000001' }, { _id: 'user4290000000' }])
+    await world.admin({ moveChunk: options.ns, find, to: 'shard02' })
+  const report = await run
+  t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
+  t.equal(report.errors.total, 0, JSON.stringify(report.errors.byCode))
+})
+
+t.test('a server of another kind, by URI alone', async (t) => {
+  const stub = await StubServer.start()
+  t.teardown(() => stub.stop())
+  const options = {
+    uri: stub.uri,
+    workload: 'f',
+    records: 100,
+    operations: 600,
+    warmUpSecs: 0,
+    threads: 0,
+    fieldCount: 2,
+    fieldLength: 20,
+    drop: true,
+  }
+  for (const engine of ['driver', 'wire'] as const) {
+    const report = await runLoad({ ...options, engine })
+    passed(t, report, engine)
+    t.match(report.measured, { server: 'a server that calls itself MongoDB 7.0.0', isEmulator: false, topology: 'single' })
+    t.same(Object.keys(report.latencyUs.byRoutingClass), ['unrouted'])
+    t.same(report.perShard, {})
+  }
+  stub.forgetEvery = 10
+  const report = await runLoad({ ...options, engine: 'wire' })
+  t.equal(report.errors.total, 0, 'it was fast, and it said yes')
+  t.equal(report.endCheck.ok, false)
+  t.ok(report.endCheck.stale > 0, `${report.endCheck.stale} updates were lost`)
+  await t.rejects(runLoad({ ...options, faults: ['crash shard01'] }), OptionError)
+  await t.rejects(runLoad({ ...options, uri: `${stub.uri}&w=0` }), { name: 'OptionError', message: /^w=0 acknowledges nothing/ })
+  const withPassword = stub.uri.replace('//', '//user:secret@')
+  await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), { name: 'OptionError', message: /^mongodb:\/\/user:\*\*\*@/ })
+})
+
+t.test('a shard crashes in the middle: errors with codes, nothing acknowledged is lost', async (t) => {
+  await using cluster = await ShardedCluster.start({
+    ...{ runtime: 'inline', shards: 2, balancerRoundIntervalMs: 2 ** 31 - 1, findReplicaSetHostTimeoutMs: 50 },
+  })
+  const options = { ...small(), uri: cluster.uri, engine: 'wire' as const, workload: 'route-mix' }
+  let healed: Promise<unknown> | null = null
+  const report = await runLoad({
+    ...options,
+    operations: 1500,
+    faults: ['crash shard02'],
+    onProgress: ({ phase, errors }) => {
+      if (errors > 0 || phase === 'check') healed ??= cluster.faults.heal()
+    },
+  })
+  await healed
+  t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
+  t.ok(report.errors.total > 0)
+  t.ok(report.latencyUs.failed)
+  for (const code of Object.keys(report.errors.byCode)) t.match(code, /^[A-Z]\w+ \d+$/, code)
+  t.match(report.marks, [{ text: 'crash shard02' }])
+  t.match(textReport(report), /Errors\n[^]*On the timeline\n +0\.\d s +crash shard02/)
+  await t.rejects(runLoad({ ...options, ns: 'load.again', operations: 10_000, faults: ['crash shard99'] }), {
+    name: 'OptionError',
+    message: /^the fault "crash shard99" was refused/,
+  })
+})
+
+t.test("the guide's workload file is one", async (t) => {
+  const guide = readFileSync(new URL('../../../docs/guides/load-test.md', import.meta.url), 'utf8')
+  const [, file] = /```yaml\n([^]*?)```/.exec(guide)!
+  t.match(parseWorkload(file!, 'guide'), { name: 'orders', records: 50_000 })
+})
+
+t.test('the command line', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-load-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const [json, html] = [join(folder, 'a.json'), join(folder, 'a.html')]
+  const args = [
+    'load',
+    '--workload',
+    'route-mix',
+    '--records',
+    '50',
+    '--operations',
+    '200',
+    '--warm-up',
+    '0',
+    '--drop',
+    '--uri',
+    world.cluster.uri,
+    '--ns',
+    'load.cli',
+  ]
+  const fine = await shardlab(
+    ...args,
+    '--engine',
+    'wire',
+    '--expect',
+    'errors==0',
+    '--expect',
+    'p99(targeted)<60s',
+    '--json',
+    json,
+    '--html',
+    html,
+  )
+  t.equal(fine.code, 0, fine.stderr)
+  t.match(fine.stdout, /200 operations[^]*targeted[^]*End check: all that was acknowledged is there[^]*emulator's absolute speed/)
+  t.match(readFileSync(html, 'utf8'), /^<!doctype html>[^]*<svg[^]*What was measured/)
+  t.notMatch(readFileSync(html, 'utf8'), /https?:\/\//, 'nothing from a network')
+  const report = JSON.parse(readFileSync(json, 'utf8')) as LoadReport
+  t.match(report, {
+    operations: 200,
+    errors: { total: 0 },
+    throughput: Number,
+    latencyUs: { byOperation: { targeted: {} }, byRoutingClass: { targeted: {} } },
+    perShard: { shard01: {} },
+    endCheck: { ok: true },
+  })
+  t.match(compareReports(report, parseReport(readFileSync(json, 'utf8'), json), ['a', 'b']), /throughput[^]* 1\.00/)
+  t.throws(() => parseReport('{}', 'b.json'), { name: 'OptionError', message: 'b.json is no report of shardlab load' })
+  const failed = await shardlab(...args, '--expect', 'p50<1us', '--quiet')
+  t.equal(failed.code, 1)
+  t.match(failed.stderr, /^shardlab: expected p50<1us, but it is \d+us\n$/)
+  const unreachable = await shardlab('load', '--uri', 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100')
+  t.equal(unreachable.code, 2)
+  t.match(unreachable.stderr, /^shardlab: nothing answers at [^\n]*\n$/)
+})
+
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+t.test('YCSB A to F, 100,000 records, both engines', { skip: !isLong && 'takes minutes: SHARDLAB_LONG=1' }, async (t) => {
+  const running = await up('--port', '0', '--shards', '3')
+  t.teardown(() => running.stop())
+  for (const engine of ['driver', 'wire'] as const) {
+    for (const workload of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const report = await runLoad({
+        uri: running.ready.uri,
+        workload,
+        engine,
+        records: 100_000,
+        durationSecs: 5,
+        drop: true,
+        ...(engine === 'wire' ? { concurrency: 64 } : {}),
+      })
+      passed(t, report, `${workload}, ${engine}`)
+      t.ok(report.endCheck.documents >= 100_000)
+      t.comment(`${workload} ${engine}: ${report.throughput} a second, p99 ${report.latencyUs.all.intended.p99} µs`)
+    }
+  }
+})
+
+t.test(
+  'a sweep over shards: what a broadcast costs grows, what a targeted operation costs does not',
+  { skip: !isLong && 'measures: SHARDLAB_LONG=1' },
+  async (t) => {
+    const report = await runLoad({
+      ...{ uri: '', workload: 'route-mix', engine: 'wire', rate: 200, durationSecs: 5, sweep: 'shards=1..16' },
+      startCluster: async ({ shards }) => {
+        const running = await up('--port', '0', '--runtime', 'inline', '--shards', String(shards))
+        return { uri: running.ready.uri, stop: async () => void (await running.stop()) }
+      },
+    })
+    const [first, last] = [report.sweep!.steps[0]!.report, report.sweep!.steps.at(-1)!.report]
+    const p50 = (of: LoadReport, name: 'targeted' | 'broadcast') => of.latencyUs.byRoutingClass[name]!.service.p50
+    t.ok(
+      p50(last, 'broadcast') > 1.5 * p50(first, 'broadcast'),
+      `broadcast: ${p50(first, 'broadcast')} µs, then ${p50(last, 'broadcast')} µs`,
+    )
+    t.ok(p50(last, 'targeted') < p50(last, 'broadcast'), `targeted: ${p50(first, 'targeted')} µs, then ${p50(last, 'targeted')} µs`)
+  },
+)

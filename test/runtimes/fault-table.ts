@@ -1,0 +1,94 @@
+/** What a client of a router sees while something is broken: one row for each way to break it, the same in all three worlds. */
+
+/**
+ * Outcomes: `ok`; `lost`: the client's connection broke; a number: the code of the error, with `w` before it in `writeErrors`, and behind it
+ * how many documents of a bulk got through before. `|` stands between outcomes that depend on how fast the machine is.
+ */
+export interface Outcomes {
+  /** An insert on the faulty shard that is not retryable: the first command under the fault. */
+  readonly insert: string
+  /** A find by key on the faulty shard. */
+  readonly find: string
+  /** A find by key on another shard. */
+  readonly elsewhere: string
+  readonly broadcast: string
+  /** A retryable insert on the faulty shard. */
+  readonly retryable: string
+  /** An ordered bulk: the other shard, the faulty one, the other one again. */
+  readonly bulk: string
+  /** The next batch of a cursor over all shards that was open before. */
+  readonly getMore: string
+  /** A find by key on the faulty shard when the fault has been healed. */
+  readonly healed: string
+}
+
+export type FaultRow = readonly [fault: string, seen: Outcomes]
+
+const unharmed: Outcomes = {
+  insert: 'ok',
+  find: 'ok',
+  elsewhere: 'ok',
+  broadcast: 'ok',
+  retryable: 'ok',
+  bulk: 'ok',
+  getMore: 'ok',
+  healed: 'ok',
+}
+
+/** Nobody is there: the router looks for a primary, but a cursor is asked where it is. */
+const noPrimary: Outcomes = {
+  ...unharmed,
+  insert: 'w133',
+  find: '133',
+  broadcast: '133',
+  retryable: 'w133',
+  bulk: 'w133 after 1',
+  getMore: '6',
+}
+
+/** A request waits until the link is given up; from then on nobody is there. */
+const silent: Outcomes = { ...noPrimary, insert: 'w6|w133' }
+
+/** Connections break, whatever is asked. */
+const broken: Outcomes = { ...unharmed, insert: 'w6', find: '6', broadcast: '6', retryable: 'w6', bulk: 'w6 after 1', getMore: '6' }
+
+const lost: Outcomes = {
+  insert: 'lost',
+  find: 'lost',
+  elsewhere: 'lost',
+  broadcast: 'lost',
+  retryable: 'lost',
+  bulk: 'lost',
+  getMore: 'lost',
+  healed: 'ok',
+}
+
+export const faultTable: readonly FaultRow[] = [
+  ['crash shard02', noPrimary],
+  ['stop shard02', noPrimary],
+  ['restart shard02', { ...unharmed, getMore: '43' }],
+  ['pause shard02', silent],
+  // The first command hears it from the shard; then the router knows, and waits for an election. Cursors live on.
+  ['step down shard02', { ...noPrimary, insert: 'w6', getMore: 'ok' }],
+  ['slow shard02 by 20x', unharmed],
+  ['slow disk of shard02 by 5ms', unharmed],
+  ['fill disk of shard02', { ...unharmed, insert: 'w14031', retryable: 'w14031', bulk: 'w14031 after 1' }],
+  ['skew clock of shard02 by 2h', unharmed],
+  ['partition shard02 from mongos01', silent],
+  ['partition shard02 from mongos01 one way', silent],
+  ['delay between mongos01 and shard02 by 1ms..5ms', unharmed],
+  ['drop between mongos01 and shard02', broken],
+  ['refuse connections to shard02 from mongos01', noPrimary],
+  ['cut replies of shard02 to mongos01', broken],
+  ['cut replies of mongos01 to clients', lost],
+  ['drop between mongos01 and clients', lost],
+  ['refuse connections to mongos01 from clients', lost],
+  ['delay from clients to mongos01 by 2ms', unharmed],
+  ['config unavailable', unharmed],
+  ['freeze routes of mongos01', unharmed],
+  ['stall range deleter of shard02', unharmed],
+  ['hold at shard.migration.committing', unharmed],
+  ['fail at mongos.read.targeted', { ...unharmed, find: '192', elsewhere: '192', broadcast: '192' }],
+  ['crash at mongos.read.targeted on mongos01', { ...lost, insert: 'ok' }],
+  ['destroy shard03', unharmed],
+]

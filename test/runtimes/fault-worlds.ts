@@ -1,0 +1,75 @@
+/** Clusters in all three worlds, broken on purpose and asked as a client would: documents in, outcomes out. */
+import { RequestFailedError } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type Faults, type MemberInfo } from '@shardlab/cluster'
+import { RawClient } from '../support/raw-client.js'
+
+export interface FaultWorld {
+  readonly name: string
+  readonly faults: Faults
+  members(): MemberInfo[]
+  /** Sends a command to the router, or to another member. Null: the connection broke before there was an answer. */
+  ask(command: Document, to?: string): Promise<Document | null>
+  stop(): Promise<void>
+}
+
+/** Short waits, so that many faults can be seen in a few seconds. */
+const options = {
+  shards: 3,
+  seed: 7,
+  findReplicaSetHostTimeoutMs: 40,
+  networkTimeoutMs: 40,
+  serverTimings: true,
+} satisfies ClusterOptions
+
+export const faultWorlds: Readonly<Record<string, () => Promise<FaultWorld>>> = {
+  threads: () => startLive('threads'),
+  inline: () => startLive('inline'),
+  simulated: startSimulated,
+}
+
+async function startLive(runtime: 'threads' | 'inline'): Promise<FaultWorld> {
+  const cluster = await ShardedCluster.start({ ...options, runtime })
+  const clients = new Map<string, RawClient>()
+  const forget = (member: string): void => {
+    clients.get(member)?.close()
+    clients.delete(member)
+  }
+  return {
+    name: runtime,
+    faults: cluster.faults,
+    members: () => cluster.members(),
+    async ask(command, to = 'mongos01') {
+      try {
+        const endpoint = cluster.members().find(({ address }) => address === to)!.endpoint
+        if (!clients.has(to)) clients.set(to, await RawClient.connect(endpoint))
+        return await clients.get(to)!.command(command)
+      } catch {
+        forget(to)
+        return null
+      }
+    },
+    async stop() {
+      for (const member of [...clients.keys()]) forget(member)
+      await cluster.stop()
+    },
+  }
+}
+
+async function startSimulated(): Promise<FaultWorld> {
+  const cluster = await createSimulatedCluster(options)
+  return {
+    name: 'simulated',
+    faults: cluster.faults,
+    members: () => cluster.members(),
+    async ask(command, to = 'mongos01') {
+      try {
+        return decode(await cluster.command(encode(command), { to }), { promoteLongs: true })
+      } catch (error) {
+        if (error instanceof RequestFailedError) return null
+        throw error
+      }
+    },
+    stop: () => cluster.stop(),
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * `@shardlab/unique` under a virtual clock: clients that want the same values while shards, config server and routers crash and clients
+ * stop; and every shard crashed at every step. `SHARDLAB_SEED=7` plays that seed alone, `SHARDLAB_LONG=1` plays 2,000 schedules.
+ */
+import { createRandom } from '@shardlab/actor'
+import { createSimulatedCluster } from '@shardlab/cluster'
+import { mustBeExpected, playUnique, UniqueStory, Writer, type Outcome } from './unique-story.js'
+
+const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
+const long = SHARDLAB_LONG === '1'
+const schedules = 25
+const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: long ? 80 : 4 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
+
+const document = { _id: 1, email: 'v1', tenant: 1, handle: 'v5', region: 1 }
+const insert = (writer: Writer): Promise<void> => writer.insert(document)
+
+const writes: Readonly<Record<string, { readonly before: 'inserted' | 'past' | null; readonly write: (writer: Writer) => Promise<void> }>> =
+  {
+    insert: { before: null, write: insert },
+    update: { before: 'inserted', write: (writer) => writer.update(1, { email: 'v3', handle: 'v0' }) },
+    backfill: { before: 'past', write: (writer) => writer.backfill() },
+    delete: { before: 'inserted', write: (writer) => writer.remove(1) },
+  }
+
+/** Every shard crashes while each command of a write is on its way; a rival wants the value before the repair. */
+async function crashAtEveryStep(name: string): Promise<{ violations: readonly string[]; steps: number }> {
+  const { before, write } = writes[name]!
+  const cluster = await createSimulatedCluster({ seed: 11, shards: 2, mongos: 1, findReplicaSetHostTimeoutMs: 1000 })
+  const random = createRandom(11).fork(name)
+  const story = new UniqueStory(cluster, random)
+  await story.prepare()
+  let steps = 1
+  for (let step = 1; step <= steps; step++) {
+    for (const shard of cluster.shards) {
+      // While the command is on its way, and when it may have been done.
+      for (const delayMs of long ? [0, 0.5, 1, 2] : [0.5]) {
+        const title = `${shard} at step ${step} after ${delayMs} ms`
+        const preparing = new Writer(story.world(random.fork(`${title}, before`), null))
+        if (before === 'inserted') await insert(preparing)
+        else if (before === 'past') await preparing.insertPast(document)
+        let sent = 0
+        let crashing: Promise<void> = Promise.resolve()
+        const writer = new Writer(
+          story.world(random.fork(title), null, () => {
+            if (++sent === step) crashing = crash(delayMs, shard)
+          }),
+        )
+        const crash = async (ms: number, member: string): Promise<void> => {
+          await cluster.advance(ms)
+          await cluster.crash(member)
+          await cluster.advance(20)
+          await cluster.restart(member)
+        }
+        await write(writer).catch(mustBeExpected)
+        await crashing
+        if (step === 1) steps = Math.max(steps, sent)
+        // Whoever wants the value of a document that is not reserved yet gets it: a backfill comes first.
+        const rival = new Writer(story.world(random.fork(`${title}, rival`), null))
+        if (before !== 'past') await rival.insert({ _id: 2, email: 'v1', tenant: 1, handle: 'v4', region: 2 }).catch(mustBeExpected)
+        await story.settle(title, before !== 'past')
+      }
+    }
+  }
+  await cluster.stop()
+  return { violations: story.violations, steps }
+}
+
+// Once tap is loaded it watches every promise, which makes this much slower.
+const days = new Map<number, Outcome>()
+for (const seed of seeds) days.set(seed, await playUnique(seed, schedules))
+const crashed = new Map<string, Awaited<ReturnType<typeof crashAtEveryStep>>>()
+for (const name of Object.keys(writes)) crashed.set(name, await crashAtEveryStep(name))
+const { default: t } = await import('tap')
+
+for (const [seed, day] of days) {
+  t.test(`seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/unique)`, { timeout: 120_000 }, async (t) => {
+    t.same(day.violations, [])
+    t.ok(day.crashes >= schedules, `${day.crashes} crashes`)
+    t.ok(day.stopped >= 3, `${day.stopped} clients stopped`)
+    t.ok(day.acknowledged >= schedules * 3, `${day.acknowledged} writes acknowledged`)
+    if (long) t.equal((await playUnique(seed, schedules)).traceHash, day.traceHash, 'the same again')
+  })
+}
+
+for (const [name, { violations, steps }] of crashed) {
+  t.test(`${name}: every shard crashes at every step`, (t) => {
+    t.same(violations, [])
+    t.ok(steps >= 5, `${steps} steps`)
+    t.end()
+  })
+}
