@@ -19,6 +19,7 @@ import {
   textReport,
   type LoadReport,
 } from '@shardlab/load'
+import type { Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import { TestCluster } from '../support/clusters.js'
 import { shardlab, up } from '../support/up.js'
@@ -74,7 +75,11 @@ t.test('lanes on worker threads, several operations on a connection', async (t) 
   const report = await runLoad({ ...small(), workload: 'a', engine: 'wire', threads: 2, concurrency: 16, pipeline: 4 })
   passed(t, report, 'wire')
   t.match(report, { operations: 200, measured: { threads: 2 }, workload: { pipeline: 4 } })
-  await t.rejects(runLoad({ ...small(), operations: 100_000, threads: 1, engine: 'wire', faults: ['crash shard99'] }), OptionError, 'ends at once')
+  await t.rejects(
+    runLoad({ ...small(), operations: 100_000, threads: 1, engine: 'wire', faults: ['crash shard99'] }),
+    OptionError,
+    'ends at once',
+  )
 })
 
 t.test('the routing classes are those of the router', async (t) => {
@@ -239,6 +244,19 @@ t.test('a server of another kind, by URI alone', async (t) => {
   await t.rejects(runLoad({ ...options, uri: `${stub.uri}&w=0` }), { name: 'OptionError', message: /^w=0 acknowledges nothing/ })
   const withPassword = stub.uri.replace('//', '//user:secret@')
   await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), { name: 'OptionError', message: /^mongodb:\/\/user:\*\*\*@/ })
+})
+
+t.test('errors by code, and what the driver repeats by itself', async (t) => {
+  const failUpdates = (times: number, data: Document) =>
+    world.admin({ configureFailPoint: 'failCommand', mode: { times }, data: { failCommands: ['update'], ...data } })
+  await failUpdates(1, { errorCode: 189, errorLabels: ['RetryableWriteError'] })
+  const repeated = await runLoad({ ...small(), workload: 'a' })
+  passed(t, repeated, 'driver')
+  t.equal(repeated.retries, 1)
+  await failUpdates(3, { errorCode: 2 })
+  const failed = await runLoad({ ...small(), workload: 'a', engine: 'wire' })
+  t.same(failed.errors, { total: 3, byCode: { 'BadValue 2': { update: 3 } } })
+  t.match(failed, { retries: 0, endCheck: { ok: true, unknownOutcomes: 3 }, latencyUs: { byOperation: { update: { errors: 3 } } } })
 })
 
 t.test('a shard crashes in the middle: errors with codes, nothing acknowledged is lost', async (t) => {

@@ -251,6 +251,16 @@ t.test('who is paused does nothing until he is resumed, timers included', async 
   t.same((await cluster.describe('balancer'))['rounds'], rounds)
 })
 
+t.test('a destroyed shard comes back empty, and is no part of the cluster', async (t) => {
+  const cluster = await start(t)
+  await cluster.faults.apply('destroy shard02')
+  t.match(await find(cluster, -1), { ok: 1 })
+  await cluster.faults.heal()
+  t.match(await find(cluster, 1), { ok: 0, code: 203, codeName: 'ShardingStateNotInitialized' })
+  t.match(await insert(cluster, 1), { n: 0, writeErrors: [{ code: 203 }] })
+  t.match(await ask(cluster, { find: 'things' }, 'shard02'), { ok: 1, cursor: { firstBatch: [] } }, 'alone it serves whoever asks')
+})
+
 t.test('a clock that is set back stands still', async (t) => {
   const cluster = await start(t)
   const clockOf = async (): Promise<number> => ((await admin(cluster, { hello: 1 }, 'shard02'))['localTime'] as Date).getTime()

@@ -75,6 +75,9 @@ for (const place of await places()) {
         inFlight: 0,
         findings: [],
       })
+      await users.insertMany([21, 22, 23, 24].map((n) => ({ _id: n, email: `m${n}`, handle: `m${n}` })))
+      const removals = [21, 22, 23, 24].map((n) => ({ deleteOne: { filter: { _id: n } } }))
+      t.match(await users.bulkWrite(removals, { ordered: false }), { deletedCount: 4 })
       const all = await main.countDocuments()
       const some = await main.countDocuments({ email: /^e/ })
       t.equal((await users.deleteMany({ email: /^e/ })).deletedCount, some)

@@ -1,6 +1,7 @@
 export { BalancerControls, NotSettledError, type SettleOptions } from './balancer-controls.js'
 export { expectTargeted, TargetingError, type TargetedOperation } from './expect-targeted.js'
 export { Faults, type AppliedFault } from './faults/faults.js'
+export { formatDuration, parseDuration } from './faults/duration.js'
 export { faultForms, formatFault, parseFaultText } from './faults/grammar.js'
 export { parseFault } from './faults/parse.js'
 export { faultVerbs } from './faults/verbs.js'

@@ -1,5 +1,14 @@
 /** The same cluster under a virtual clock: nothing listens, commands go in as messages, a seed replays everything. */
-import { noAnswer, RequestFailedError, type Address, type ClientCommand, type ClusterEvent } from '@shardlab/actor'
+import {
+  noAnswer,
+  RequestFailedError,
+  type Address,
+  type ClientCommand,
+  type ClusterEvent,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
@@ -86,10 +95,15 @@ export class SimulatedCluster {
    * A client's command: `{ find: …, $db: … }` as BSON, answered with the reply document, which may be an error of the command.
    * @throws RequestFailedError when the member is down or goes down before it answers, or closes the connection instead
    */
-  async command(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
+  command(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
+    return this.#runtime.during(this.commandInBackground(document, options))
+  }
+
+  /** {@link command} for one of many clients: it makes no time pass, somebody else has to. */
+  async commandInBackground(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
     const { to = this.mongos[0]!, sequences = [], connectionId = 1 } = options
     const command: ClientCommand = { connectionId, body: document, sequences, legacy: false, remote: `simulated-client:${connectionId}` }
-    const { body } = await this.#runtime.request(knownMember(this.#runtime, to), 'client.command', command)
+    const { body } = await this.#runtime.background.request(knownMember(this.#runtime, to), 'client.command', command)
     if (body.length === noAnswer.length) throw new RequestFailedError('unreachable', to, 'the connection was closed')
     return body
   }
@@ -104,7 +118,22 @@ export class SimulatedCluster {
     return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 
-  /** Hears of every event but `routed`. @returns a function that takes the listener away */
+  /** Asks a member past the network, for measuring: see {@link SimulatedRuntime.peek}. Rejects when it is not running. */
+  peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    return this.#runtime.peek(knownMember(this.#runtime, to), kind, request)
+  }
+
+  /** Calls `wake` once after that many milliseconds, when somebody lets them pass. */
+  alarm(delayMs: number, wake: () => void): { cancel(): void } {
+    return this.#runtime.alarm(delayMs, wake)
+  }
+
+  /** Which types of events {@link onEvent} tells of. Default: every one but `routed`. */
+  watch(types: readonly ClusterEvent['type'][]): void {
+    this.#runtime.watch(types)
+  }
+
+  /** Hears of every event that is watched. @returns a function that takes the listener away */
   onEvent(listener: (event: ClusterEvent) => void): () => void {
     return this.#runtime.onEvent(listener)
   }

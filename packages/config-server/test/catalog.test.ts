@@ -395,26 +395,3 @@ t.test('what clients of the config server itself may not do', async (t) => {
     t.match(await run('config', { drop: 'mine' }), { ok: 1 }, 'its own collections are theirs to spoil')
   }
 })
-
-t.test('a collection that is not sharded can be in the catalog, and be sharded', async (t) => {
-  const config = await new ConfigUnderTest('8.0').initialised()
-  const track = { ns: 'db.c', uuid, defaultCollation: null, shard: 'shard02', to: 'shard01' }
-  t.match(decode((await config.send('config.track-collection', { ...track, to: 'shard09' })).error!), { code: 70 })
-  t.same(await config.all('collections'), [])
-  t.equal((await config.send('config.track-collection', track)).error, null)
-  t.equal((await config.send('config.track-collection', track)).error, null, 'again')
-  t.match(await config.all('collections'), [{ _id: 'db.c', key: { _id: 1 }, unique: false, unsplittable: true }])
-  t.match(await config.all('chunks'), [{ shard: 'shard02' }])
-  const sharding = { ns: 'db.c', uuid, key: encode({ a: 1 }), unique: false, defaultCollation: null, chunks: [], wasTracked: true }
-  const other = await config.send('config.commit-create-collection', { ...sharding, uuid: Buffer.alloc(16, 9) })
-  t.match(decode(other.error!), { code: 26 }, 'it has been dropped and made anew')
-  t.match(await config.all('collections'), [{ unsplittable: true }])
-  t.equal(await config.createCollection('db.c', [0]), null)
-  const [entry] = await config.all('collections')
-  t.same(entry!['key'], { a: 1 })
-  t.notOk('unsplittable' in entry!)
-  t.same(
-    (await config.all('chunks')).map(({ shard }) => shard),
-    ['shard01', 'shard02'],
-  )
-})

@@ -1,7 +1,8 @@
 /** Documents of the catalog, byte for byte in the field order and types of each version. Manual: reference/config-database. */
+import { decode, encode } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
-import { ConfigUnderTest, shape } from './support/config.js'
+import { ConfigUnderTest, shape, uuid } from './support/config.js'
 
 /** Bounds differ from chunk to chunk. */
 const bounds = 'min:{} max:{}'
@@ -148,4 +149,27 @@ t.test('the collections of the catalog, no placement history among them (D822), 
     const size = (name: string) => (collections.find((each) => each.name === name)!.options['size'] as number) / 1024 / 1024
     t.same([size('changelog'), size('actionlog')], megabytes, version)
   }
+})
+
+t.test('a collection that is not sharded can be in the catalog, and be sharded', async (t) => {
+  const config = await new ConfigUnderTest('8.0').initialised()
+  const track = { ns: 'db.c', uuid, defaultCollation: null, shard: 'shard02', to: 'shard01' }
+  t.match(decode((await config.send('config.track-collection', { ...track, to: 'shard09' })).error!), { code: 70 })
+  t.same(await config.all('collections'), [])
+  t.equal((await config.send('config.track-collection', track)).error, null)
+  t.equal((await config.send('config.track-collection', track)).error, null, 'again')
+  t.match(await config.all('collections'), [{ _id: 'db.c', key: { _id: 1 }, unique: false, unsplittable: true }])
+  t.match(await config.all('chunks'), [{ shard: 'shard02' }])
+  const sharding = { ns: 'db.c', uuid, key: encode({ a: 1 }), unique: false, defaultCollation: null, chunks: [], wasTracked: true }
+  const other = await config.send('config.commit-create-collection', { ...sharding, uuid: Buffer.alloc(16, 9) })
+  t.match(decode(other.error!), { code: 26 }, 'it has been dropped and made anew')
+  t.match(await config.all('collections'), [{ unsplittable: true }])
+  t.equal(await config.createCollection('db.c', [0]), null)
+  const [entry] = await config.all('collections')
+  t.same(entry!['key'], { a: 1 })
+  t.notOk('unsplittable' in entry!)
+  t.same(
+    (await config.all('chunks')).map(({ shard }) => shard),
+    ['shard01', 'shard02'],
+  )
 })

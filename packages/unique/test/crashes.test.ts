@@ -34,10 +34,7 @@ const remove =
     client.remove(_id)
 
 const backfill: Act = (client) => client.maintenance.backfill()
-const past: readonly Fields[] = [
-  { _id: 1, email: 'p', handle: 'h1' },
-  { _id: 2, email: 'q', handle: 'h2' },
-]
+const past: readonly Fields[] = [{ _id: 1, email: 'p', handle: 'h1' }]
 
 /** One writer, whose every step meets every fate, with a rival after it; then two writers in every order. */
 const alone: readonly Rivalry[] = [

@@ -115,6 +115,29 @@ t.test('a long write renews its reservations', async (t) => {
   t.match(proxy.documents, [{ state: 'confirmed', expiresAt: undefined }])
 })
 
+t.test('a write waits until its reservations have enough time left', async (t) => {
+  const story = new Story('sharded', ['email'])
+  const [{ collection }] = story.proxies as [Story['proxies'][number]]
+  const client = story.client()
+  const { insertOne, updateOne } = collection
+  let renewals = 0
+  collection.insertOne = (document) => {
+    insertOne.call(collection, document)
+    story.scheduler.nowMs += 600
+  }
+  collection.updateOne = (...args) => {
+    // The first renewal arrives when the time that it gives is over.
+    if (++renewals === 1) story.scheduler.nowMs += 1100
+    return updateOne.apply(collection, args)
+  }
+  await client.protocol.insert({ _id: 1, email: 'a' }, async () => {
+    const { expiresAt } = collection.documents[0] as { expiresAt: Date }
+    t.ok(expiresAt.getTime() - story.scheduler.nowMs >= 500)
+    story.main.insertOne({ _id: 1, email: 'a' })
+  })
+  t.equal(renewals, 3, 'two renewals, one confirmation')
+})
+
 t.test('what the driver throws is what callers get', async (t) => {
   const story = new Story('sharded', ['email'])
   const cause = new Error('not valid')

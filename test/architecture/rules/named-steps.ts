@@ -2,8 +2,8 @@ import type { Finding, Repository } from '../model/repository.js'
 
 const listed = 'packages/actor/src/faults/named-steps.ts'
 
-/** Names of steps in a call of `reach`, or of a method that ends in it; either of two that a condition chooses from. */
-const reaching = /[rR]each\(\s*[^()']*?'([a-z-]+(?:\.[a-z-]+)+)'(?:\s*:\s*'([a-z-]+(?:\.[a-z-]+)+)')?/g
+/** Names of steps in a call of `reach` or `reachAnyway`, or of a method that ends so; either of two that a condition chooses from. */
+const reaching = /[rR]each(?:Anyway)?\(\s*[^()']*?'([a-z-]+(?:\.[a-z-]+)+)'(?:\s*:\s*'([a-z-]+(?:\.[a-z-]+)+)')?/g
 
 /** The list of named steps has every step that members pass, and no other: faults are refused at a step that is not in it. */
 export function findUnlistedSteps(repository: Repository, namedSteps: readonly string[]): Finding[] {

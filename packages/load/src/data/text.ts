@@ -10,14 +10,14 @@ const starts = 65536
 
 export class Texts {
   readonly #seed: number
-  readonly #pool: string
+  readonly #longest: number
+  /** Made when it is first needed. */
+  #pool: string | null = null
 
   /** @param longest length of the longest text */
   constructor(seed: number, longest: number) {
     this.#seed = seed
-    const letters = Buffer.alloc(starts + longest)
-    for (let i = 0; i < letters.length; i++) letters[i] = alphabet.charCodeAt(hash32(seed, i, purposes.text) & 63)
-    this.#pool = letters.toString('latin1')
+    this.#longest = longest
   }
 
   /**
@@ -25,8 +25,15 @@ export class Texts {
    * @param length in characters, which are bytes; at least {@link textLengthMin}
    */
   text(key: number, field: number, version: number, length: number): string {
+    this.#pool ??= this.#makePool()
     const start = hash32(this.#seed ^ mix32(key), version, purposes.value + field) & (starts - 1)
     return `${version.toString(36).padStart(versionDigits, '0')}:${this.#pool.slice(start, start + length - versionDigits - 1)}`
+  }
+
+  #makePool(): string {
+    const letters = Buffer.alloc(starts + this.#longest)
+    for (let i = 0; i < letters.length; i++) letters[i] = alphabet.charCodeAt(hash32(this.#seed, i, purposes.text) & 63)
+    return letters.toString('latin1')
   }
 }
 

@@ -161,7 +161,7 @@ export class Schedule {
 function shuffled(seed: number, n: number): Uint16Array {
   const places = Uint16Array.from({ length: blockCycles }, (_, i) => i)
   for (let i = blockCycles - 1; i > 0; i--) {
-    const j = Math.floor(unit(seed ^ 0x2545f491, n * blockCycles + i, purposes.shuffle) * (i + 1))
+    const j = hash32(seed ^ 0x2545f491, n * blockCycles + i, purposes.shuffle) % (i + 1)
     const kept = places[i]!
     places[i] = places[j]!
     places[j] = kept

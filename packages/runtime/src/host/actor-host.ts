@@ -1,5 +1,6 @@
 import { endpointOf } from './endpoint.js'
 import {
+  clusterAddress,
   createDeferred,
   kindShapeAt,
   packetTypes,

@@ -138,7 +138,9 @@ export class UniqueProtocol {
     let answered = true
     attempt.keepAlive()
     for (let tries = 1; ; tries++) {
-      if (!attempt.fresh && !(await attempt.renew().catch(() => false))) {
+      // Renewing may take so long that it has to be done again.
+      while (!attempt.fresh) {
+        if (await attempt.renew().catch(() => false)) continue
         // The values may be another document's by now.
         if (!answered) throw await this.#unknown(attempt, null)
         await attempt.compensate()

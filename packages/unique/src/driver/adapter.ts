@@ -81,10 +81,13 @@ export const realClock: Clock = {
 }
 
 /**
- * Codes of a deployment without transactions: a standalone server (20), an operation or storage engine that has none (263), a command
- * that does not know the arguments (9, 72, 40415).
+ * Codes with which a deployment refuses transactions: a standalone server (20), a storage engine that has none (263), a server that does
+ * not know the arguments (9, 72, 40415). They are also those of other mistakes, so the message has to be about it.
  */
 const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
+
+const isRefusedByServer = (error: unknown): boolean =>
+  error instanceof MongoServerError && refusalCodes.has(Number(error.code)) && /transaction|txn|autocommit/i.test(error.message)
 
 /** Transactions of a client's sessions. `scopeOf` binds ports to one. */
 export function driverTransactions(client: MongoClient, scopeOf: (session: ClientSession) => TransactionScope): Transactions {
@@ -100,7 +103,7 @@ export function driverTransactions(client: MongoClient, scopeOf: (session: Clien
               // The driver decides by its own errors' labels whether to try again.
               const cause = error instanceof PortError ? error.cause : undefined
               if (cause instanceof MongoError && cause.hasErrorLabel('TransientTransactionError')) throw cause
-              if (cause instanceof MongoServerError && refusalCodes.has(Number(cause.code))) throw new Refused(cause)
+              if (isRefusedByServer(cause)) throw new Refused(cause as MongoServerError)
               throw error
             }
           },

@@ -24,7 +24,7 @@ import {
   type WithId,
   type WithoutId,
 } from 'mongodb'
-import { NotInitializedError, RefusedOperationError } from '../core/errors.js'
+import { NotInitializedError } from '../core/errors.js'
 import {
   Maintenance,
   type BackfillReport,
@@ -40,6 +40,7 @@ import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
 import { answered, driverPort, driverTransactions, inSession, realClock, type AnyCollection, type AnyDocument } from './adapter.js'
 import { checkMain, isShardedCluster, prepareProxy } from './init.js'
 import { parseOptions, type ParsedOptions, type UniqueOptions } from './options.js'
+import { bulkStep } from './bulk-step.js'
 import { DocumentChanges, sessionOf } from './document-changes.js'
 import { checkChange, checkWrite, refuseUnacknowledged, type AnyOptions } from './refusals.js'
 import { deleted, inBulk, updated, type UniqueBulkWriteResult } from './results.js'
@@ -141,7 +142,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return this
   }
 
-  /** @throws DuplicateValueError, and the other errors of the README */
+  /** A document without `_id` gets an ObjectId. @throws DuplicateValueError, and the other errors of the README */
   async insertOne(document: OptionalUnlessRequiredId<TSchema>, options: InsertOneOptions = {}): Promise<InsertOneResult<TSchema>> {
     this.#check(options)
     // As the driver does, the caller's document gets its _id.
@@ -270,7 +271,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.#check(options)
     const { ordered = true, ...rest } = options
     return inBulk(
-      operations.map((operation) => this.#bulkStep(operation, rest)),
+      operations.map((operation) => bulkStep(this, this.#changes, operation, rest)),
       ordered,
     )
   }
@@ -297,39 +298,6 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   async sweep(onProgress?: OnProgress): Promise<SweepReport> {
     this.#mustBeInitialized()
     return this.#maintenance.sweep(onProgress)
-  }
-
-  #bulkStep(operation: AnyBulkWriteOperation<TSchema>, options: Document): (result: UniqueBulkWriteResult, index: number) => Promise<void> {
-    const [[name, given]] = Object.entries(operation) as [[string, Document]]
-    const { filter, update, replacement, document, ...own } = given
-    const all = { ...options, ...own }
-    this.#checkChange(all)
-    const count = ({ matchedCount, modifiedCount }: UpdateResult<TSchema>, result: UniqueBulkWriteResult): void => {
-      result.matchedCount += matchedCount
-      result.modifiedCount += modifiedCount
-    }
-    switch (name) {
-      case 'insertOne':
-        return async (result, index) => {
-          result.insertedIds[index] = (await this.insertOne(document, options)).insertedId
-          result.insertedCount++
-        }
-      case 'updateOne':
-        this.#changes.planOf(update)
-        return async (result) => count(await this.updateOne(filter, update, all), result)
-      case 'updateMany':
-        this.#changes.refuseMany(update)
-        return async (result) => count(await this.updateMany(filter, update, all), result)
-      case 'replaceOne':
-        this.#changes.replacementPlan(replacement)
-        return async (result) => count(await this.replaceOne(filter, replacement, all), result)
-      case 'deleteOne':
-        return async (result) => void (result.deletedCount += (await this.deleteOne(filter, all)).deletedCount)
-      case 'deleteMany':
-        return async (result) => void (result.deletedCount += (await this.deleteMany(filter, all)).deletedCount)
-      default:
-        throw new RefusedOperationError(`bulkWrite has no operation ${name}`)
-    }
   }
 
   #mustBeInitialized(): void {

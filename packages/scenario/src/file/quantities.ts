@@ -1,0 +1,43 @@
+/** Quantities as people write them in scenarios. Times are the fault grammar's, sizes the cluster's. */
+import { OptionError, parseDuration, parseSize } from '@shardlab/cluster'
+
+const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A quantity that is not understood, without the name of the setting. */
+export class QuantityError extends Error {}
+
+/** Operations a second, of `5000/s`, `10/m`, `1/h`, `100/d`. @throws QuantityError */
+export function parseRate(text: string | number): number {
+  const match = /^\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*\/\s*(ms|s|m|h|d)\s*$/i.exec(String(text))
+  if (match === null) throw new QuantityError(`is ${JSON.stringify(text)}; write a rate such as 50/s, 10/m or 0/s`)
+  return (Number(match[1]) * 1000) / unitsMs[match[2]!.toLowerCase()]!
+}
+
+/** Milliseconds, not negative. @throws QuantityError */
+export function parseTime(text: string | number): number {
+  const ms = quantity(() => parseDuration('it', text))
+  if (ms < 0) throw new QuantityError('must not be negative')
+  return ms
+}
+
+/** Bytes; beside the cluster's units also TB. @throws QuantityError */
+export function parseBytes(text: string | number): number {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*TB\s*$/i.exec(String(text))
+  return match === null ? quantity(() => parseSize('it', text)) : Number(match[1]) * 1024 ** 4
+}
+
+/** A number; YAML has `5e6` as a text. @throws QuantityError */
+export function parseNumber(text: string | number): number {
+  const value = typeof text === 'number' ? text : /^\s*\d+(\.\d+)?(e\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN
+  if (!Number.isFinite(value)) throw new QuantityError(`is ${JSON.stringify(text)}; write a number such as 100 or 5e6`)
+  return value
+}
+
+function quantity(read: () => number): number {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof OptionError) throw new QuantityError(error.message.replace(/^it /, '').replace(/\.$/, ''))
+    throw error
+  }
+}

@@ -1,0 +1,169 @@
+/** What a scenario file may say: the shape of each part. Rules between parts: `rules.ts`. */
+import { emulatedVersions } from '@shardlab/cluster'
+import { z } from 'zod'
+import { parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
+
+function quantityOf(read: (value: string | number) => number) {
+  return z.union([z.number(), z.string()], 'is a number or a text').transform((value, context) => {
+    try {
+      return read(value)
+    } catch (error) {
+      if (!(error instanceof QuantityError)) throw error
+      context.addIssue({ code: 'custom', message: error.message })
+      return z.NEVER
+    }
+  })
+}
+
+const time = quantityOf(parseTime)
+const bytes = quantityOf(parseBytes)
+const rate = quantityOf(parseRate)
+const number = quantityOf(parseNumber)
+const whole = (from: number, to: number) =>
+  number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `is a whole number from ${from} to ${to}`)
+const share = z.number('is a share from 0 to 1').min(0, 'is a share from 0 to 1').max(1, 'is a share from 0 to 1')
+const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
+const document = z.record(z.string(), z.unknown())
+const shardKey = z
+  .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'))
+  .refine((key) => Object.keys(key).length > 0, 'names at least one field')
+
+/** Which numbers the first field of a shard key gets. */
+export const keysSchema = z.discriminatedUnion(
+  'distribution',
+  [
+    z.strictObject({ distribution: z.literal('uniform'), cardinality: whole(1, 2 ** 48).optional() }),
+    z.strictObject({ distribution: z.literal('zipfian'), theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99), cardinality: whole(1, 1e8) }),
+    z.strictObject({ distribution: z.literal('monotonic') }),
+    z.strictObject({
+      distribution: z.literal('hotspot'),
+      cardinality: whole(1, 2 ** 48),
+      /** That share of the values … */
+      hotKeys: share.default(0.2),
+      /** … gets that share of the operations. */
+      hotOperations: share.default(0.8),
+    }),
+    z.strictObject({ distribution: z.literal('latest'), theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99) }),
+    /** One value a line, JSON or a text; a value that stands there twice is drawn twice as often. */
+    z.strictObject({ distribution: z.literal('file'), path: z.string().min(1) }),
+  ],
+  'is one of uniform, zipfian, monotonic, hotspot, latest, file',
+)
+export type KeysSource = z.infer<typeof keysSchema>
+
+export const operationNames = ['insert', 'findByKey', 'findRange', 'findOther', 'updateByKey'] as const
+export type OperationName = (typeof operationNames)[number]
+
+const mix = z
+  .strictObject(Object.fromEntries(operationNames.map((name) => [name, share.default(0)])) as Record<OperationName, z.ZodDefault<typeof share>>)
+  .refine((mix) => Math.abs(Object.values(mix).reduce((sum, part) => sum + part, 0) - 1) < 1e-6, 'has shares whose sum is 1')
+
+/** A rate that is always the same, or one that swings between two, lowest at the beginning of each period. */
+const load = z.union([rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })], 'is a rate such as 50/s, or { low, high, period }')
+
+const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'is a time of day such as 02:00, in quotes')
+
+/** What an entry of the timeline may do besides faults. */
+export const timelineActions = [
+  'addShard',
+  'removeShard',
+  'addShardToZone',
+  'removeShardFromZone',
+  'updateZoneKeyRange',
+  'startBalancer',
+  'stopBalancer',
+  'balancerWindow',
+  'chunkSize',
+  'workload',
+  'heal',
+  'command',
+] as const
+
+const action = z.discriminatedUnion(
+  'do',
+  [
+    z.strictObject({ at: time, do: z.literal('addShard'), shard: z.string().optional(), count: whole(1, 999).default(1) }),
+    z.strictObject({ at: time, do: z.literal('removeShard'), shard: z.string() }),
+    z.strictObject({ at: time, do: z.literal('addShardToZone'), shard: z.string(), zone: z.string().min(1) }),
+    z.strictObject({ at: time, do: z.literal('removeShardFromZone'), shard: z.string(), zone: z.string().min(1) }),
+    z.strictObject({ at: time, do: z.literal('updateZoneKeyRange'), ns, min: document, max: document, zone: z.string().min(1).nullable() }),
+    z.strictObject({ at: time, do: z.literal('startBalancer') }),
+    z.strictObject({ at: time, do: z.literal('stopBalancer') }),
+    z.strictObject({ at: time, do: z.literal('balancerWindow'), start: hour, stop: hour }),
+    z.strictObject({ at: time, do: z.literal('chunkSize'), size: bytes }),
+    /** Another rate for the loads of a collection, all of them or the one with this name. */
+    z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
+    z.strictObject({ at: time, do: z.literal('heal') }),
+    /** Any command, sent to a mongos. */
+    z.strictObject({ at: time, do: z.literal('command'), db: z.string().default('admin'), command: document }),
+  ],
+  `is a fault or one of ${timelineActions.join(', ')}`,
+)
+const fault = z.strictObject({ at: time, do: z.string() })
+const timelineEntry = z.unknown().transform((value, context): z.infer<typeof action> | (z.infer<typeof fault> & { readonly fault: true }) => {
+  const name = (value as { do?: unknown } | null)?.do
+  const isAction = typeof name !== 'string' || (timelineActions as readonly string[]).includes(name)
+  const parsed = (isAction ? action : fault).safeParse(value)
+  if (parsed.success) return isAction ? (parsed.data as z.infer<typeof action>) : { ...(parsed.data as z.infer<typeof fault>), fault: true }
+  for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: issue.path } as never)
+  return z.NEVER
+})
+export type TimelineEntry = z.infer<typeof timelineEntry>
+
+const collection = z.strictObject({
+  ns,
+  key: shardKey,
+  mode: z.enum(['documents', 'metadata'], 'is documents or metadata').default('documents'),
+  /** The primary shard of its database. Default: shard01. */
+  primary: z.string().optional(),
+  unique: z.boolean().default(false),
+  /** Values of the key's first field at which it is split before anything is in it; the chunks go round the shards. */
+  splitAt: z.array(z.union([z.number(), z.string()])).default([]),
+  /** Chunk size of this collection (`configureCollectionBalancing`). */
+  chunkSize: bytes.optional(),
+})
+export type CollectionSource = z.infer<typeof collection>
+
+const data = z.strictObject({ ns, size: bytes, documentSize: bytes.default(1024), keys: keysSchema })
+export type DataSource = z.infer<typeof data>
+
+const workload = z.strictObject({
+  ns,
+  name: z.string().optional(),
+  rate: load,
+  from: time.default(0),
+  /** Default: the end. */
+  to: time.optional(),
+  mix,
+  keys: keysSchema,
+  documentSize: bytes.default(1024),
+  /** How many values of the key's first field a `findRange` spans. */
+  rangeKeys: number.default(100),
+})
+export type WorkloadSource = z.infer<typeof workload>
+
+export const scenarioSchema = z.strictObject({
+  version: z.literal(1, 'is 1'),
+  /** One sentence: what it shows. */
+  shows: z.string().optional(),
+  seed: whole(0, 2 ** 32 - 1).default(1),
+  emulate: z.enum(emulatedVersions as unknown as [string, ...string[]], `is one of ${emulatedVersions.join(', ')}, in quotes`).default('7.0'),
+  cluster: z
+    .strictObject({
+      shards: whole(1, 1000).default(3),
+      mongos: whole(1, 100).default(1),
+      chunkSize: bytes.optional(),
+      zones: z.record(z.string(), z.array(z.string())).default({}),
+      orphanCleanupDelay: time.optional(),
+    })
+    .prefault({}),
+  collections: z.array(collection).min(1, 'has at least one collection'),
+  data: z.array(data).default([]),
+  workload: z.array(workload).default([]),
+  timeline: z.array(timelineEntry).default([]),
+  duration: time.refine((ms) => ms >= 1000, 'is at least 1s'),
+  /** How often is measured. Default: a 200th of the duration. */
+  tick: time.refine((ms) => ms >= 100, 'is at least 100ms').optional(),
+  expect: z.array(z.string()).default([]),
+})
+export type ScenarioSource = z.infer<typeof scenarioSchema>

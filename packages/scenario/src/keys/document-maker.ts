@@ -1,0 +1,51 @@
+/** Documents of a collection: their shard key, a field that is no part of it, and padding. */
+import type { Random } from '@shardlab/actor'
+import { Binary, encode, type Document } from '@shardlab/bson'
+import type { CollectionSource } from '../file/schema.js'
+import type { Keys, Progress } from './keys.js'
+import { scatter32 } from './scatter.js'
+
+/** By this field `findOther` asks: an index has it, the shard key does not. */
+export const otherField = 'other'
+/** So many values it has. */
+export const otherValues = 997
+
+export class DocumentMaker {
+  readonly #fields: readonly string[]
+  readonly #random: Random
+  readonly #paddings = new Map<number, Binary>()
+  #documents = 0
+  #nextKey = 0
+
+  constructor({ key }: Pick<CollectionSource, 'key'>, random: Random) {
+    this.#fields = Object.keys(key)
+    this.#random = random
+  }
+
+  get progress(): Progress {
+    return { documents: this.#documents, nextKey: this.#nextKey }
+  }
+
+  /**
+   * The first field of the key has the value that the distribution draws; further fields, and `_id`, the number of the document.
+   * @param bytes of the document, about
+   */
+  make(keys: Keys, bytes: number): Uint8Array {
+    const value = keys.ofDocument(this.#random.fraction(), this.progress)
+    const n = this.#documents++
+    this.#nextKey = Math.max(this.#nextKey + (keys.isMonotonic ? 1 : 0), keys.below)
+    const document: Document = { _id: this.#fields[0] === '_id' ? value : n }
+    this.#fields.forEach((field, i) => {
+      if (field !== '_id') document[field] = i === 0 ? value : n
+    })
+    if (!(otherField in document)) document[otherField] = scatter32(n) % otherValues
+    document['pad'] = this.#padding(bytes - 50 - 20 * this.#fields.length)
+    return encode(document)
+  }
+
+  #padding(bytes: number): Binary {
+    let padding = this.#paddings.get(bytes)
+    if (padding === undefined) this.#paddings.set(bytes, (padding = new Binary(Buffer.alloc(Math.max(0, bytes)))))
+    return padding
+  }
+}

@@ -1,0 +1,103 @@
+/** Which values the first field of a shard key gets: those of new documents, and those that operations ask for. */
+import { readFileSync } from 'node:fs'
+import { OptionError } from '@shardlab/cluster'
+import { zetaOf, zipfian } from '@shardlab/load'
+import type { KeysSource } from '../file/schema.js'
+import { scatter32, scatterBelow } from './scatter.js'
+
+export type KeyValue = number | string | boolean | null
+
+/** How far a collection has come. */
+export interface Progress {
+  /** How many documents it has had. */
+  readonly documents: number
+  /** The next monotonic key: beyond all that there are. */
+  readonly nextKey: number
+}
+
+export interface Keys {
+  /** The key of a new document, `u` in [0, 1). */
+  ofDocument(u: number, progress: Progress): KeyValue
+  /** The key that an operation is about. */
+  drawn(u: number, progress: Progress): KeyValue
+  /** All keys but monotonic ones lie below; 0 where they are no numbers. */
+  readonly below: number
+  readonly isMonotonic: boolean
+}
+
+/** `latest` ranks so many of the newest documents. */
+const latestRanked = 100_000
+
+/** @throws OptionError when a file of values cannot be read or is empty */
+export function keysOf(source: KeysSource): Keys {
+  switch (source.distribution) {
+    case 'monotonic':
+      return monotonic((u, nextKey) => Math.floor(u * nextKey))
+    case 'latest': {
+      const rank = zipfian(latestRanked, zetaOf(latestRanked, source.theta), source.theta)
+      return monotonic((u, nextKey) => Math.max(0, nextKey - 1 - rank(u)))
+    }
+    case 'uniform': {
+      const { cardinality } = source
+      if (cardinality !== undefined) return same((u) => Math.floor(u * cardinality), cardinality)
+      return {
+        ofDocument: (_u, { documents }) => scatter32(documents),
+        drawn: (u, { documents }) => scatter32(Math.floor(u * documents)),
+        below: 2 ** 32,
+        isMonotonic: false,
+      }
+    }
+    case 'zipfian': {
+      const rank = zipfian(source.cardinality, zetaOf(source.cardinality, source.theta), source.theta)
+      const place = scatterBelow(source.cardinality)
+      return same((u) => place(rank(u)), source.cardinality)
+    }
+    case 'hotspot': {
+      const { cardinality, hotKeys, hotOperations } = source
+      const hot = Math.min(cardinality, Math.max(1, Math.round(cardinality * hotKeys)))
+      const of = (u: number) =>
+        u < hotOperations || hot === cardinality
+          ? Math.min(hot - 1, Math.floor((u / (hot === cardinality ? 1 : hotOperations)) * hot))
+          : hot + Math.floor(((u - hotOperations) / (1 - hotOperations)) * (cardinality - hot))
+      return same(of, cardinality)
+    }
+    case 'file': {
+      const values = valuesOf(source.path)
+      return same((u) => values[Math.floor(u * values.length)]!, 0)
+    }
+  }
+}
+
+/** What operations ask for is spread as what documents have. */
+function same(of: (u: number) => KeyValue, below: number): Keys {
+  return { ofDocument: of, drawn: of, below, isMonotonic: false }
+}
+
+function monotonic(drawn: (u: number, nextKey: number) => number): Keys {
+  return { ofDocument: (_u, { nextKey }) => nextKey, drawn: (u, { nextKey }) => drawn(u, nextKey), below: 0, isMonotonic: true }
+}
+
+function valuesOf(path: string): KeyValue[] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OptionError(`${path}, a file of key values, cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`)
+  }
+  const values = text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .map(valueOf)
+  if (values.length === 0) throw new OptionError(`${path}, a file of key values, is empty.`)
+  return values
+}
+
+function valueOf(line: string): KeyValue {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value !== 'object' || value === null) return value as KeyValue
+  } catch {
+    // A text without quotes.
+  }
+  return line
+}

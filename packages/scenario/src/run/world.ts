@@ -1,0 +1,114 @@
+/** The cluster of a scenario in mode `documents`: built, filled, ready to begin. */
+import { createRandom, type Random } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type EmulatedVersion, type SimulatedCluster } from '@shardlab/cluster'
+import type { Scenario } from '../file/parse.js'
+import type { CollectionSource, DataSource } from '../file/schema.js'
+import { DocumentMaker, otherField } from '../keys/document-maker.js'
+import { keysOf } from '../keys/keys.js'
+import { boundOf } from './bounds.js'
+import { ScenarioError } from './failure.js'
+
+const batchBytes = 1024 * 1024
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+
+export class ScenarioWorld {
+  readonly scenario: Scenario
+  readonly cluster: SimulatedCluster
+  readonly random: Random
+  readonly makers: ReadonlyMap<string, DocumentMaker>
+
+  private constructor(scenario: Scenario, cluster: SimulatedCluster) {
+    this.scenario = scenario
+    this.cluster = cluster
+    this.random = createRandom(scenario.seed).fork('scenario')
+    this.makers = new Map(scenario.collections.map((collection) => [collection.ns, new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`))]))
+  }
+
+  /** With all data, on the shards where the empty collections had their chunks; the balancer has not moved anything yet. */
+  static async create(scenario: Scenario, onLoaded: (share: number) => void = () => {}): Promise<ScenarioWorld> {
+    const { emulate, seed, cluster: { shards, mongos, chunkSize } } = scenario
+    const size = chunkSize === undefined ? {} : { chunkSize }
+    const cluster = await createSimulatedCluster({ emulate: emulate as EmulatedVersion, seed, shards, mongos, ...size })
+    const world = new ScenarioWorld(scenario, cluster)
+    await world.admin({ balancerStop: 1 })
+    await world.#configure()
+    for (const collection of scenario.collections) await world.#shard(collection)
+    const total = scenario.data.reduce((sum, each) => sum + each.size, 0)
+    let loaded = 0
+    for (const data of scenario.data) await world.#load(data, (bytes) => onLoaded((loaded += bytes) / total))
+    await world.#toRoundTime()
+    return world
+  }
+
+  /** An administrator's command. @throws ScenarioError with the server's words */
+  async admin(command: Document, db = 'admin'): Promise<Document> {
+    const reply = await this.tell(command, db)
+    if (reply['ok'] !== 1) throw new ScenarioError(`${Object.keys(command)[0]} failed: ${String(reply['errmsg'])}.`)
+    return reply
+  }
+
+  /** Whatever the answer is. */
+  async tell(command: Document, db = 'admin'): Promise<Document> {
+    return decode(await this.cluster.command(encode({ ...command, $db: db })))
+  }
+
+  async #configure(): Promise<void> {
+    const { zones, orphanCleanupDelay } = this.scenario.cluster
+    for (const [zone, shards] of Object.entries(zones)) for (const shard of shards) await this.admin({ addShardToZone: shard, zone })
+    if (orphanCleanupDelay === undefined) return
+    for (const to of this.cluster.shards) {
+      const set = { setParameter: 1, orphanCleanupDelaySecs: Math.round(orphanCleanupDelay / 1000), $db: 'admin' }
+      const reply = decode(await this.cluster.command(encode(set), { to }))
+      if (reply['ok'] !== 1) throw new ScenarioError(`orphanCleanupDelay cannot be set: ${String(reply['errmsg'])}.`)
+    }
+  }
+
+  async #shard({ ns, key, primary, unique, splitAt, chunkSize }: CollectionSource): Promise<void> {
+    const [db, name] = splitNamespace(ns)
+    const { shards } = this.cluster
+    const enabled = await this.tell({ enableSharding: db, primaryShard: primary ?? shards[0]! })
+    // Another collection of the same database may have come first.
+    if (enabled['ok'] !== 1 && primary !== undefined) throw new ScenarioError(`enableSharding failed: ${String(enabled['errmsg'])}.`)
+    await this.admin({ shardCollection: ns, key, unique })
+    await this.admin({ createIndexes: name, indexes: [{ key: { [otherField]: 1 }, name: `${otherField}_1` }] }, db)
+    const [first, ...others] = Object.keys(key)
+    const rest = Object.fromEntries(others.map((field) => [field, { $minKey: 1 }]))
+    for (const value of splitAt) await this.admin({ split: ns, middle: boundOf({ [first!]: value, ...rest }) })
+    for (const [i, value] of splitAt.entries()) {
+      const to = shards[(shards.indexOf(primary ?? shards[0]!) + i + 1) % shards.length]!
+      await this.tell({ moveChunk: ns, find: boundOf({ [first!]: value, ...rest }), to, _waitForDelete: true })
+    }
+    if (chunkSize !== undefined) await this.admin({ configureCollectionBalancing: ns, chunkSize: chunkSize / 1024 ** 2 })
+  }
+
+  async #load({ ns, size, documentSize, keys: source }: DataSource, onBatch: (bytes: number) => void): Promise<void> {
+    const [db, name] = splitNamespace(ns)
+    const maker = this.makers.get(ns)!
+    const keys = keysOf(source)
+    const perBatch = Math.max(1, Math.min(1000, Math.floor(batchBytes / documentSize)))
+    for (let left = Math.round(size / documentSize); left > 0; left -= perBatch) {
+      const documents = Array.from({ length: Math.min(left, perBatch) }, () => maker.make(keys, documentSize))
+      const body = encode({ insert: name, ordered: false, $db: db })
+      const reply = decode(await this.cluster.command(body, { sequences: [['documents', documents]] }))
+      const error = (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
+      if (error !== undefined) throw new ScenarioError(`the data of ${ns} cannot be loaded: ${String(error['errmsg'])}.`)
+      onBatch(documents.length * documentSize)
+    }
+  }
+
+  /** So that times in the report can be read; at midnight (UTC) when a time of day matters. */
+  async #toRoundTime(): Promise<void> {
+    const isByDay = this.scenario.timeline.some((entry) => entry.do === 'balancerWindow')
+    const unit = isByDay ? dayMs : minuteMs
+    const now = this.cluster.now()
+    await this.cluster.advance(Math.ceil(now / unit) * unit - now)
+    await this.admin({ balancerStart: 1 })
+  }
+}
+
+export function splitNamespace(ns: string): readonly [db: string, name: string] {
+  const dot = ns.indexOf('.')
+  return [ns.slice(0, dot), ns.slice(dot + 1)]
+}
