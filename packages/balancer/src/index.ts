@@ -1,5 +1,5 @@
 export { createBalancer, type BalancerOptions } from './balancer.js'
-export type { KnownChunk } from './chunk-map.js'
+export { ChunkMap, type KnownChunk } from './chunk-map.js'
 export * from './defragmentation/merge-phases.js'
 export * from './defragmentation/move-and-merge.js'
 export { boundsOf, runsOf } from './defragmentation/phase.js'

@@ -13,6 +13,7 @@ import {
 } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import PQueue from 'p-queue'
 import type { AttemptedMove, ChunkOperations } from './chunk-operations.js'
 import type { KnownChunk } from './chunk-map.js'
 import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
@@ -22,6 +23,8 @@ import type { BalancerSettings } from './settings.js'
 
 /** How many collections' sizes are asked for at a time. */
 const sizesPerRequest = 20
+/** No shard takes part in two, so this bounds only what the config server is asked for at once. */
+const migrationsInFlightMax = 256
 
 /** A migration that is to be made, and of what. */
 export interface Candidate extends Migration {
@@ -210,9 +213,10 @@ export class Round {
       for (const candidate of candidates) await this.#move(candidate, settings)
       return
     }
-    await this.#context.all([
-      ...candidates.map((candidate) => this.#move(candidate, settings)),
-      ...wanted.map((move) => this.#moveToNeighbour(move, results, settings)),
+    const inFlight = new PQueue({ concurrency: migrationsInFlightMax })
+    await inFlight.addAll([
+      ...candidates.map((candidate) => () => this.#move(candidate, settings)),
+      ...wanted.map((move) => () => this.#moveToNeighbour(move, results, settings)),
     ])
   }
 

@@ -119,16 +119,17 @@ t.test('a write waits until its reservations have enough time left', async (t) =
   const story = new Story('sharded', ['email'])
   const [{ collection }] = story.proxies as [Story['proxies'][number]]
   const client = story.client()
-  const { insertOne, updateOne } = collection
+  const insertOne = collection.insertOne.bind(collection)
+  const updateOne = collection.updateOne.bind(collection)
   let renewals = 0
   collection.insertOne = (document) => {
-    insertOne.call(collection, document)
+    insertOne(document)
     story.scheduler.nowMs += 600
   }
   collection.updateOne = (...args) => {
     // The first renewal arrives when the time that it gives is over.
     if (++renewals === 1) story.scheduler.nowMs += 1100
-    return updateOne.apply(collection, args)
+    return updateOne(...args)
   }
   await client.protocol.insert({ _id: 1, email: 'a' }, async () => {
     const { expiresAt } = collection.documents[0] as { expiresAt: Date }
