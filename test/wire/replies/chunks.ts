@@ -60,6 +60,11 @@ export const chunkReplies: readonly ReplyRow[] = [
     onAdmin({ [name]: ns }, { errmsg: 'string', code: 'int', codeName: 'string' }),
   ),
   onAdmin({ cleanupReshardCollection: ns }),
+  onAdmin({ moveCollection: 'types.halved', toShard: 'shard02' }),
+  onAdmin({ unshardCollection: ns, toShard: 'shard02' }),
+  ...['abortMoveCollection', 'abortUnshardCollection'].map((name) =>
+    onAdmin({ [name]: ns }, { errmsg: 'string', code: 'int', codeName: 'string' }),
+  ),
   onAdmin(
     { setDefaultRWConcern: 1, defaultWriteConcern: { w: 1 } },
     {
