@@ -62,12 +62,13 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
   let measuredSinceUs = 0
   let endedUs = 0
   let faults: ReturnType<typeof scheduleFaults> | null = null
+  const elapsedSecs = (): number => (measuredSinceUs === 0 ? 0 : Math.max(0, round((nowUs() - measuredSinceUs) / 1e6)))
   const play = async (segment: Omit<Segment, 'cyclesSoFar' | 'startUs' | 'measuredSinceUs'>): Promise<void> => {
     const startUs = nowUs() + headStartMs * 1000
     if (segment.isMeasured && measuredSinceUs === 0) {
       measuredSinceUs = startUs
       measuredFrom = Math.ceil(cycles / 1000) * 1000
-      faults = scheduleFaults(control, load.faults, ({ text }) => marks.push({ atSecs: round((nowUs() - measuredSinceUs) / 1e6), text }))
+      faults = scheduleFaults(control, load.faults, ({ text }) => marks.push({ atSecs: elapsedSecs(), text }))
     }
     schedule.begin(cycles, segment.weights)
     const done = lanes.run({ ...segment, cyclesSoFar: cycles, startUs, measuredSinceUs })
@@ -86,8 +87,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     progress.begin('run', load.phases.length === 1 ? first.operations : null)
     const watch = progress.watch(() => lanes.progress())
     for (const phase of load.phases) {
-      if (phase.name !== null)
-        marks.push({ atSecs: measuredSinceUs === 0 ? 0 : round((nowUs() - measuredSinceUs) / 1e6), text: phase.name })
+      if (phase.name !== null) marks.push({ atSecs: elapsedSecs(), text: phase.name })
       await play({ ...phase, weights: phase.mix, isMeasured: true })
     }
     endedUs = nowUs()
