@@ -17,4 +17,5 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   start: () => import('./start.js'),
   storage: () => import('./storage.js'),
   unique: () => import('./unique.js'),
+  wire: () => import('./wire.js'),
 }

@@ -1,0 +1,127 @@
+/**
+ * Operations through a mongos against a stub that frames a message and answers with bytes made beforehand: what is left of the stub's speed
+ * is what routing and storing cost. Servers are processes of their own; they take turns, so that a busy moment falls upon all.
+ */
+import { cpus } from 'node:os'
+import { driver, raw, type Slice, type Work } from './wire/clients.js'
+import { checked, collection, db, startCluster, startStub, type Server } from './wire/servers.js'
+import { RawClient } from '../support/raw-client.js'
+import type { BenchResult } from './benches.js'
+
+const rounds = 5
+const sliceMs = 700
+
+interface Row {
+  readonly name: string
+  readonly work: Work
+  /** Least ratio to the stub's operations a second. */
+  readonly goals?: { readonly threads?: number; readonly inline?: number }
+  /** Most of the stub's CPU for one operation. */
+  readonly cpuGoal?: number
+}
+
+const rows: readonly Row[] = [
+  { name: 'driver findOne, 1 at a time', work: driver('findOne', 1), goals: { threads: 0.7, inline: 0.9 } },
+  { name: 'driver findOne, 16 at a time', work: driver('findOne', 16), goals: { threads: 0.9, inline: 0.9 } },
+  { name: 'driver findOne, 128 at a time', work: driver('findOne', 128), goals: { threads: 0.9, inline: 0.9 } },
+  { name: 'driver insertOne, 1 at a time', work: driver('insertOne', 1), goals: { threads: 0.6, inline: 0.6 } },
+  { name: 'driver insertOne, 16 at a time', work: driver('insertOne', 16), goals: { threads: 0.9, inline: 0.9 } },
+  { name: 'driver insertOne, 128 at a time', work: driver('insertOne', 128), goals: { threads: 0.9, inline: 0.9 } },
+  { name: 'driver insertMany of 1,000, 1 at a time', work: driver('insertMany', 1), goals: { threads: 0.85, inline: 0.85 } },
+  { name: 'driver insertMany of 1,000, 16 at a time', work: driver('insertMany', 16), goals: { threads: 0.85, inline: 0.85 } },
+  { name: 'raw find, 128 connections', work: raw('find', 128, 1), goals: { threads: 0.6, inline: 0.8 }, cpuGoal: 2.5 },
+  { name: 'raw find, 16 connections, 16 deep', work: raw('find', 16, 16), goals: { threads: 0.2, inline: 0.2 } },
+  { name: 'raw insert, 128 connections', work: raw('insert', 128, 1) },
+  { name: 'raw insert, 16 connections, 16 deep', work: raw('insert', 16, 16) },
+]
+
+export async function measure(): Promise<BenchResult> {
+  const threads = await startCluster('threads', '--shards', '5')
+  const inline = await startCluster('inline', '--shards', '5', '--runtime', 'inline')
+  const stub = await startStub(threads)
+  const measured: { name: string; value: string; goal?: string }[] = []
+  try {
+    for (const row of rows) {
+      const slices = await takeTurns([stub, threads, inline], row.work)
+      for (const runtime of ['threads', 'inline'] as const) {
+        const ratio = ratios(slices.get(runtime)!, slices.get('stub')!, ({ perSecond }) => perSecond)
+        const cpu = ratios(slices.get(runtime)!, slices.get('stub')!, ({ cpuUs }) => cpuUs)
+        const goal = row.goals?.[runtime]
+        const wanted = [
+          ...(goal === undefined ? [] : [`goal: at least ${goal.toFixed(2)}`]),
+          ...(row.cpuGoal === undefined ? [] : [`CPU at most ${row.cpuGoal} ×`]),
+        ]
+        measured.push({
+          name: `${runtime}: ${row.name}`,
+          value: `${described(ratio)} × stub, CPU ${median(cpu).toFixed(1)} ×`,
+          ...(wanted.length === 0 ? {} : { goal: wanted.join(', ') }),
+        })
+      }
+      const own = slices.get('stub')!
+      measured.push({
+        name: `stub: ${row.name}`,
+        value: `${Math.round(median(own.map(({ perSecond }) => perSecond))).toLocaleString('en')} /s`,
+      })
+    }
+  } finally {
+    await Promise.all([stub, threads, inline].map((server) => server.stop()))
+  }
+  measured.push(...(await manyShards()))
+  return {
+    title: 'wire: five shards, a collection sharded by a hash, against a stub that only answers',
+    rows: measured,
+    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved slices of ${sliceMs} ms, in brackets the least and the most; the client has a core's worth of work of its own. Node ${process.version}, ${cpus().length} cores.`,
+  }
+}
+
+/** A hundred shards share four threads: what a broadcast costs, and whether targeted operations notice. */
+async function manyShards(): Promise<{ name: string; value: string; goal?: string }[]> {
+  const five = await startCluster('five', '--shards', '5', '--hosts', '2')
+  const hundred = await startCluster('hundred', '--shards', '100', '--hosts', '2')
+  try {
+    for (const server of [five, hundred]) {
+      const client = await RawClient.connect(server.endpoint)
+      await checked(client, { createIndexes: collection, indexes: [{ key: { name: 1 }, name: 'name_1' }], $db: db })
+      client.close()
+    }
+    const targeted = await takeTurns([five, hundred], raw('find', 128, 1))
+    const one = await takeTurns([hundred], raw('find', 1, 1))
+    const all = await takeTurns([hundred], raw('broadcast', 1, 1))
+    return [
+      {
+        name: '100 shards on two threads: raw find, 128 connections',
+        value: `${described(ratios(targeted.get('hundred')!, targeted.get('five')!, ({ perSecond }) => perSecond))} × 5 shards`,
+        goal: 'goal: at least 0.90',
+      },
+      {
+        name: '100 shards on two threads: broadcast, one at a time',
+        value: `${described(ratios(all.get('hundred')!, one.get('hundred')!, ({ perSecond }) => perSecond))} × find by key`,
+        goal: 'goal: at least 0.40',
+      },
+    ]
+  } finally {
+    await Promise.all([five.stop(), hundred.stop()])
+  }
+}
+
+async function takeTurns(servers: readonly Server[], work: Work): Promise<Map<string, Slice[]>> {
+  const slices = new Map<string, Slice[]>(servers.map(({ name }) => [name, []]))
+  // Round 0 warms up.
+  for (let round = 0; round <= rounds; round++) {
+    for (const server of servers) {
+      const slice = await work(server, sliceMs)
+      if (round > 0) slices.get(server.name)!.push(slice)
+    }
+  }
+  return slices
+}
+
+const ratios = (ours: readonly Slice[], others: readonly Slice[], of: (slice: Slice) => number): number[] =>
+  ours.map((slice, i) => of(slice) / of(others[i]!))
+
+const described = (values: readonly number[]): string =>
+  `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)})`
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}

@@ -1,0 +1,81 @@
+/** What is measured, each in a process of its own: the stub, and clusters. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { encode, type Document } from '@shardlab/bson'
+import { RawClient } from '../../support/raw-client.js'
+import { up } from '../../support/up.js'
+
+export interface Server {
+  readonly name: string
+  /** `host:port`. */
+  readonly endpoint: string
+  readonly pid: number
+  stop(): Promise<unknown>
+}
+
+export const db = 'bench'
+export const collection = 'rows'
+export const documentCount = 20_000
+const text = 'a text of some length, as documents have them, and a little more of it'
+export const documentOf = (i: number): Document => ({ _id: i, n: 0, name: `name ${i}`, text })
+
+/** A cluster with a filled collection, sharded by a hash of `_id`. */
+export async function startCluster(name: string, ...options: string[]): Promise<Server> {
+  const running = await up('--port', '0', '--quiet', ...options)
+  const endpoint = running.ready.mongos[0]!
+  const client = await RawClient.connect(endpoint)
+  await checked(client, { shardCollection: `${db}.${collection}`, key: { _id: 'hashed' }, $db: 'admin' })
+  for (let from = 0; from < documentCount; from += 1000) {
+    const documents = Array.from({ length: 1000 }, (_, i) => encode(documentOf(from + i)))
+    await checked(client, { insert: collection, ordered: false, $db: db }, [['documents', documents]])
+  }
+  client.close()
+  return { name, endpoint, pid: running.process.pid!, stop: () => running.stop() }
+}
+
+/** The stub answers what that cluster answered: the same bytes for the driver to read. */
+export async function startStub(model: Server): Promise<Server> {
+  const client = await RawClient.connect(model.endpoint)
+  const hello = await client.command({ hello: 1, $db: 'admin' })
+  // Without it a driver asks again instead of waiting for news.
+  delete hello['topologyVersion']
+  const bodies = {
+    hello: encode(hello),
+    ping: await client.commandBytes(encode({ ping: 1, $db: 'admin' })),
+    find: await client.commandBytes(encode({ find: collection, filter: { _id: 1 }, limit: 1, singleBatch: true, $db: db })),
+    insert: await client.commandBytes(encode({ insert: collection, documents: [{ _id: -1 }], $db: db })),
+  }
+  await checked(client, { delete: collection, deletes: [{ q: { _id: -1 }, limit: 1 }], $db: db })
+  client.close()
+  const child = fork(new URL('stub-process.js', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  child.send(Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, Buffer.from(body).toString('base64')])))
+  const [port] = (await once(child, 'message')) as [number]
+  return {
+    name: 'stub',
+    endpoint: `127.0.0.1:${port}`,
+    pid: child.pid!,
+    stop: async () => {
+      child.disconnect()
+      await once(child, 'exit')
+    },
+  }
+}
+
+/** CPU of all threads of a process so far, in microseconds. */
+export function cpuUs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
+  const ticksPerSecond = 100
+  return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6
+}
+
+export async function checked(
+  client: RawClient,
+  command: Document,
+  sequences?: readonly (readonly [string, readonly Uint8Array[]])[],
+): Promise<Document> {
+  const reply = await client.command(command, sequences)
+  if (reply['ok'] !== 1 || reply['writeErrors'] !== undefined)
+    throw new Error(`${Object.keys(command)[0]} failed: ${JSON.stringify(reply).slice(0, 300)}`)
+  return reply
+}
