@@ -30,7 +30,7 @@ async function fragmented(world: BalancedCluster, chunks = 12): Promise<string> 
 }
 
 /** Has the fault strike when the step is reached for the second time while `begin` goes on. */
-async function secondTime(world: BalancedCluster, step: string, kind: 'hold' | 'fail' | 'crash', begin: () => void) {
+async function secondTime(world: BalancedCluster, step: string, kind: 'hold' | 'fail' | 'crash', begin: () => unknown) {
   const { steps } = world.cluster
   const first = await steps.arm(step, 'hold', { times: 1 })
   begin()

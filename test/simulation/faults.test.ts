@@ -275,7 +275,7 @@ t.test('a clock that is set back stands still', async (t) => {
   t.ok(Math.abs((await clockOf()) - cluster.now()) < 10)
 })
 
-t.test('slow disks and slow members', async (t) => {
+t.test('slow disks and slow members, D904', async (t) => {
   const cluster = await start(t)
   await cluster.faults.apply('slow disk of shard02 by 200ms')
   t.ok((await tookMs(cluster, () => insert(cluster, 30))) >= 200)
@@ -285,3 +285,29 @@ t.test('slow disks and slow members', async (t) => {
   t.ok((await tookMs(cluster, () => find(cluster, 1))) >= 100)
   t.ok((await tookMs(cluster, () => find(cluster, -1))) < 20)
 })
+
+t.test('a fault that is healed while it begins leaves nothing behind', async (t) => {
+  const cluster = await start(t)
+  let healing: Promise<unknown> = Promise.resolve()
+  cluster.onEvent((event) => {
+    if (event.type === 'fault-applied') healing = cluster.faults.healInBackground()
+  })
+  await cluster.faults.apply('pause shard02')
+  await healing
+  t.same(cluster.faults.list(), [])
+  t.match(await find(cluster, 1), { ok: 1 }, 'it is at work')
+})
+
+for (const emulate of ['5.0', '8.0'] as const) {
+  t.test(`a router that learns nothing gives up reading the past of another collection, ${emulate}`, async (t) => {
+    const cluster = await start(t, { emulate })
+    const snapshot = { find: 'things', readConcern: { level: 'snapshot' } }
+    t.match(await ask(cluster, snapshot, 'mongos02'), { ok: 1 })
+    await cluster.faults.apply('freeze routes of mongos02')
+    t.match(await ask(cluster, { drop: 'things' }), { ok: 1 })
+    t.match(await admin(cluster, { shardCollection: ns, key: { x: 1 } }), { ok: 1 })
+    t.match(await ask(cluster, snapshot, 'mongos02'), { ok: 0, code: 13_388 })
+    await cluster.faults.heal()
+    t.match(await ask(cluster, snapshot, 'mongos02'), { ok: 1, cursor: { firstBatch: [] } })
+  })
+}

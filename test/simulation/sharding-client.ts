@@ -1,9 +1,8 @@
 /**
  * A client of a cluster in which everything moves: what it may hear that is no answer, what it repeats, and what it makes of a reply.
  */
-import { RequestFailedError, type Random } from '@shardlab/actor'
-import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
-import type { SimulatedCluster } from '@shardlab/cluster'
+import { Long, type Document } from '@shardlab/bson'
+import { errorsOf, SimulatedConnection, type Reply } from './simulated-connection.js'
 
 /**
  * Errors that say that something is in the way for a while: a member that is away (6, 133, 91, 11600, and 65 for several of them), routing
@@ -26,36 +25,10 @@ export interface AnsweredCommand {
   readonly attempts: number
 }
 
-export class StoryClient {
-  readonly #cluster: SimulatedCluster
-  readonly #connectionId: number
-  readonly #random: Random
-  readonly #lsid: Document
-  readonly #onSend: () => void
-  #txnNumber = 0
-
-  /** `onSend` is called with every command that leaves. */
-  constructor(cluster: SimulatedCluster, connectionId: number, random: Random, onSend: () => void = () => {}) {
-    this.#cluster = cluster
-    this.#connectionId = connectionId
-    this.#random = random
-    this.#lsid = { id: new Binary(random.bytes(16), 4) }
-    this.#onSend = onSend
-  }
-
-  anyRouter(): string {
-    return this.#cluster.mongos[this.#random.below(this.#cluster.mongos.length)]!
-  }
-
-  /** Sends a command once; null: the member went away. */
-  async once(command: Document, to = this.anyRouter()): Promise<Document | null> {
-    this.#onSend()
-    try {
-      return decode(await this.#cluster.command(encode(command), { to, connectionId: this.#connectionId }), { promoteLongs: true })
-    } catch (error) {
-      if (error instanceof RequestFailedError) return null
-      throw error
-    }
+export class StoryClient extends SimulatedConnection {
+  /** Sends a command once. */
+  once(command: Document, to = this.anyRouter()): Promise<Reply> {
+    return this.send(command, to)
   }
 
   /**
@@ -92,9 +65,9 @@ export class StoryClient {
     settled: readonly Code[],
     did: ((reply: Document) => number | string | null) | null,
   ): Promise<AnsweredCommand> {
-    const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
+    const numbered = this.numbered(command)
     const first = await this.untilDone(numbered, settled)
-    if (did === null || first.code !== null || did(first.reply) === null || !this.#random.chance(1, 4)) return first
+    if (did === null || first.code !== null || did(first.reply) === null || !this.random.chance(1, 4)) return first
     // A document that has moved was moved in a transaction, of which a repeated statement hears.
     const again = await this.untilDone(numbered, [...settled, transactionHistoryIncomplete])
     if (again.code === null && did(again.reply) !== did(first.reply))
@@ -125,25 +98,12 @@ export class StoryClient {
     }
     return documents
   }
-
-  /** Waits up to that many milliseconds. */
-  pause(mostMs: number): Promise<void> {
-    return this.#cluster.advance(this.#random.fraction() * mostMs)
-  }
 }
 
 /** A repeated statement that was carried out as a transaction. */
 export const transactionHistoryIncomplete = 217
 /** A cursor that went with its router or its collection: 43 CursorNotFound, 175 QueryPlanKilled, 237 CursorKilled. */
 const readsThatEnd = [43, 175, 237]
-
-/** Every error in a reply: its own, those of statements, those of single shards. */
-export function errorsOf(reply: Document): Document[] {
-  const ofShards = (Object.values(reply['raw'] ?? {}) as Document[]).filter(({ ok }) => ok === 0)
-  const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
-  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
-  return [...(reply['ok'] === 1 ? [] : [reply]), ...ofStatements, ...ofBulk, ...ofShards]
-}
 
 function mustBePassing({ code, errmsg }: Document, command: Document): void {
   if (!passing.has(code as number) && !String(errmsg).includes('was made to fail'))

@@ -1,13 +1,9 @@
 /** A client of a simulated cluster: its connection, its session, and what drivers do when an answer does not come. */
-import { RequestFailedError, type Random } from '@shardlab/actor'
-import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
-import type { SimulatedCluster } from '@shardlab/cluster'
+import type { Document } from '@shardlab/bson'
+import { errorsOf, SimulatedConnection, type Reply } from './simulated-connection.js'
 
 /** Codes with which a member says that another one does not answer. */
 const unavailable: ReadonlySet<number> = new Set([6, 133])
-
-/** A reply, or null: the mongos itself went away. */
-export type Reply = Document | null
 
 export interface Write {
   readonly command: Document
@@ -22,35 +18,10 @@ export interface WriteResult {
   readonly n: number
 }
 
-export class SimulatedClient {
-  readonly #cluster: SimulatedCluster
-  readonly #connectionId: number
-  readonly #random: Random
-  readonly #lsid: Document
-  readonly #onSend: () => void
-  #txnNumber = 0
-
-  /** `onSend` is called with every command that leaves. */
-  constructor(cluster: SimulatedCluster, connectionId: number, random: Random, onSend: () => void = () => {}) {
-    this.#cluster = cluster
-    this.#connectionId = connectionId
-    this.#random = random
-    this.#lsid = { id: new Binary(random.bytes(16), 4) }
-    this.#onSend = onSend
-  }
-
+export class SimulatedClient extends SimulatedConnection {
   /** Sends a command to any mongos, once. */
-  async once(command: Document, documents: readonly Document[] = [], field = 'documents'): Promise<Reply> {
-    const to = this.#cluster.mongos[this.#random.below(this.#cluster.mongos.length)]!
-    const sequences = documents.length === 0 ? [] : [[field, documents.map(encode)] as const]
-    this.#onSend()
-    try {
-      const body = await this.#cluster.command(encode(command), { to, sequences, connectionId: this.#connectionId })
-      return decode(body, { promoteLongs: true })
-    } catch (error) {
-      if (error instanceof RequestFailedError) return null
-      throw error
-    }
+  once(command: Document, documents: readonly Document[] = [], field = 'documents'): Promise<Reply> {
+    return this.send(command, this.anyRouter(), documents, field)
   }
 
   /** Repeats a command that may be repeated until nothing is in its way. `settled` are further codes that end it well. */
@@ -72,12 +43,12 @@ export class SimulatedClient {
 
   /** A retryable write: repeated with the same number until all of it is acknowledged; now and then once more for nothing. */
   async writeRetryably({ command, documents, field }: Write): Promise<WriteResult> {
-    const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
+    const numbered = this.numbered(command)
     const write: Write = { command: numbered, documents, field }
     for (let attempt = 1; attempt <= 2000; attempt++) {
       const result = await this.write(write)
       if (result.done.every(Boolean)) {
-        if (this.#random.chance(1, 3)) await this.#repeatForNothing(write, result)
+        if (this.random.chance(1, 3)) await this.#repeatForNothing(write, result)
         return result
       }
       await this.pause(50)
@@ -98,36 +69,19 @@ export class SimulatedClient {
    * history and may do something when repeated. `settled` are codes of errors that are answers.
    */
   async retryably(command: Document, did: (reply: Document) => number | string | null, settled: readonly number[] = []): Promise<Document> {
-    const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
+    const numbered = this.numbered(command)
     const reply = await this.untilDone(numbered, settled)
-    if (!this.#random.chance(1, 3)) return reply
+    if (!this.random.chance(1, 3)) return reply
     const again = await this.untilDone(numbered, settled)
     const [first, second] = [did(reply), did(again)]
     if (first !== null && first !== second) throw new Error(`a repeated ${firstName(command)} did ${second} where it did ${first} before`)
     return again
   }
-
-  /** Waits that many milliseconds. */
-  wait(ms: number): Promise<void> {
-    return this.#cluster.advance(ms)
-  }
-
-  /** Waits up to that many milliseconds. */
-  pause(mostMs: number): Promise<void> {
-    return this.#cluster.advance(this.#random.fraction() * mostMs)
-  }
-}
-
-/** Errors inside a reply: those of a write batch's statements, those of a bulkWrite's, those of single shards. */
-function innerErrors(reply: Document): Document[] {
-  const ofShards = (Object.values(reply['raw'] ?? {}) as Document[]).filter(({ ok }) => ok === 0)
-  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
-  return [...((reply['writeErrors'] as Document[] | undefined) ?? []), ...ofBulk, ...ofShards]
 }
 
 /** Is this an answer, and not the news that a member is away? @throws Error for any other error */
 function isFinal(reply: Document, command: Document, settled: readonly number[]): boolean {
-  const errors = [...(reply['ok'] === 1 ? [] : [reply]), ...innerErrors(reply)].filter(({ code }) => !settled.includes(code))
+  const errors = errorsOf(reply).filter(({ code }) => !settled.includes(code))
   for (const error of errors) mustBeUnavailable(error, command)
   return errors.length === 0
 }

@@ -207,6 +207,8 @@ for (const place of await places()) {
     await refused(users.insertOne({ email: 'z' }, { session }), /transactions: 'auto'/)
     await session.endSession()
     t.throws(() => uniqueCollection(main, { unique: [] }), RefusedOperationError)
+    for (const wrong of [{ transactions: 'always' as never }, { busyMs: Number.NaN }, { reservationMs: 1 }])
+      t.throws(() => uniqueCollection(main, { unique: ['email'], ...wrong }), RefusedOperationError, JSON.stringify(wrong))
     t.throws(() => uniqueCollection(main, { unique: ['_id'] }), /_id is unique by itself/)
     t.throws(() => uniqueCollection(main, { unique: ['state'] }), /proxy documents use/)
     t.throws(() => uniqueCollection(main, { unique: ['email', 'handle'], proxy: 'one' }), /one collection for each/)

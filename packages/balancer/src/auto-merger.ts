@@ -21,7 +21,9 @@ export class AutoMerger {
   /** Merges everything that can be merged now, unless it is switched off. @throws RequestFailedError without a config server */
   async run(): Promise<void> {
     if (!(await this.#isOn())) return
-    const merged = (await this.#view.collections()).filter(({ document, isDefragmenting }) => !isDefragmenting && !refuses(document))
+    const merged = (await this.#view.collections()).filter(
+      ({ document, isDefragmenting, isUnsplittable }) => !isDefragmenting && !isUnsplittable && !refuses(document),
+    )
     const shards = await this.#view.shards()
     for (const [i, { id }] of shards.entries()) {
       if (i > 0) await this.#context.sleep(this.#settings.pauses.autoMergerMs, this.#stopping)

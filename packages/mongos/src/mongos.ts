@@ -157,8 +157,7 @@ export class Mongos implements Actor, CommonHost {
         noteDisconnected(this, (request as RequestOf<'client.disconnected'>).connectionId)
         return {} as ReplyOf<K>
       case 'faults.switch':
-        this.catalog.frozen = (request as RequestOf<'faults.switch'>).on
-        return {} as ReplyOf<K>
+        return this.#switch(request as RequestOf<'faults.switch'>) as ReplyOf<K>
       case 'mongos.refresh-shards':
         await this.shards.refresh(null)
         return {} as ReplyOf<K>
@@ -230,6 +229,12 @@ export class Mongos implements Actor, CommonHost {
 
   limitReached(limit: string, value: number): void {
     this.context.emit({ type: 'limit', atMs: this.context.now(), member: this.context.address, limit, value })
+  }
+
+  #switch({ name, on }: RequestOf<'faults.switch'>): ReplyOf<'faults.switch'> {
+    if (name !== 'frozen-routes') throw new Error(`a router has no switch ${name}`)
+    this.catalog.frozen = on
+    return {}
   }
 
   /** A command that the router itself sends, as its clients do. */

@@ -17,6 +17,7 @@ import {
   type MessageKind,
   type NodeCommand,
   type NodeReply,
+  type RequestOf,
 } from '@shardlab/actor'
 import { BsonType, CommandError, errorDocument, findField } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
@@ -219,10 +220,13 @@ export class StorageNode implements CommonHost {
         return this.nodeCommand(request as NodeCommand)
       case 'client.command':
         return this.clientCommand(request as ClientCommand)
-      case 'faults.switch':
-        if ((request as { on: boolean }).on) this.primary.stepDown()
+      case 'faults.switch': {
+        const { name, on } = request as RequestOf<'faults.switch'>
+        if (name !== 'stepped-down') throw new Error(`a storage node has no switch ${name}`)
+        if (on) this.primary.stepDown()
         else this.primary.stepUp()
         return {}
+      }
       case 'client.disconnected':
         noteDisconnected(this, (request as { connectionId: number }).connectionId)
         return {}

@@ -77,7 +77,7 @@ t.test('a write is acknowledged when it is on the disk, its own and those before
   t.equal((await node.restarted().all('c')).length, 4)
 })
 
-t.test('a full disk: 14031, and nothing acknowledged is lost', async (t) => {
+t.test('D903 a full disk: 14031, and nothing acknowledged is lost', async (t) => {
   const disk = new FakeDisk(6000)
   const node = new NodeUnderTest({ disk })
   const acknowledged: number[] = []
@@ -89,6 +89,7 @@ t.test('a full disk: 14031, and nothing acknowledged is lost', async (t) => {
   }
   t.match(failure, { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' })
   t.ok(acknowledged.length > 5)
+  t.equal((await node.all('c')).length, acknowledged.length + 1, 'what was refused is seen all the same')
   const found = (await node.restarted().all('c')).map((document) => document['_id'] as number)
   t.same(
     found.filter((each) => acknowledged.includes(each)),

@@ -20,6 +20,10 @@ const program = createProgram({
     const { load } = await import('./commands/load.js')
     process.exitCode = await load(options)
   },
+  simulate: async (scenario, options) => {
+    const { simulate } = await import('./commands/simulate.js')
+    process.exitCode = await simulate(scenario, options)
+  },
   explainBalance: async (options) => {
     const { explainBalance } = await import('./commands/explain-balance.js')
     process.exitCode = await explainBalance(options)

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
+import { addSimulateCommand, type SimulateOptions } from './commands/simulate-options.js'
 import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
 
@@ -9,6 +10,7 @@ import { addUpCommand, type UpOptions } from './commands/up-options.js'
 export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
   readonly load: (options: LoadCommandOptions) => Promise<void>
+  readonly simulate: (scenario: string | undefined, options: SimulateOptions) => Promise<void>
   readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
@@ -27,6 +29,7 @@ export function createProgram(runners: CommandRunners): Command {
     .configureOutput({ outputError: (text, write) => write(usageError(text)) })
   addUpCommand(program, runners.up)
   addLoadCommand(program, runners.load)
+  addSimulateCommand(program, runners.simulate)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
   addUniqueCommand(program, runners.unique)

@@ -16,6 +16,7 @@ async function parse(...args: string[]): Promise<{ options: UpOptions | null; er
     fault: async () => {},
     unique: async () => {},
     explainBalance: async () => {},
+    simulate: async () => {},
   })
   for (const command of [program, ...program.commands]) {
     command.configureOutput({

@@ -34,6 +34,9 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   shard: {
     'p-queue': { reason: 'limits how many shards a coordinator talks to at a time', bannedOptions: queueWithoutTimers },
   },
+  balancer: {
+    'p-queue': { reason: 'limits how many migrations of a round are asked for at a time', bannedOptions: queueWithoutTimers },
+  },
   runtime: {
     snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },
   },
@@ -50,6 +53,11 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   unique: {
     mongodb: { reason: 'the official driver: it is how the library reaches any deployment' },
     eventemitter3: { reason: 'events to people' },
+  },
+  scenario: {
+    piscina: { reason: 'runs on several cores: variants of a scenario' },
+    yaml: { reason: 'scenario files, with the position of every node' },
+    zod: { reason: 'what a scenario file may say' },
   },
   shardlab: {
     commander: { reason: 'the command line' },

@@ -3,7 +3,8 @@ import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
-import { errorsOf, type StoryClient } from '../sharding-client.js'
+import type { StoryClient } from '../sharding-client.js'
+import { errorsOf } from '../simulated-connection.js'
 import { cannotMove } from './placement.js'
 
 const roundsMax = 80

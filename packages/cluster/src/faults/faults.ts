@@ -136,7 +136,11 @@ export class Faults {
       this.#entries.delete(entry.id)
       throw error
     }
-    if (entry.running === null) {
+    if (!this.#entries.has(entry.id)) {
+      // Somebody has healed it while it began.
+      await entry.running?.heal()
+      this.#report('fault-healed', entry)
+    } else if (entry.running === null) {
       this.#entries.delete(entry.id)
       this.#report('fault-healed', entry)
     } else if (entry.healsAtMs !== null) {

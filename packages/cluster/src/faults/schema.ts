@@ -53,7 +53,7 @@ const onLink = <V extends string>(verb: V) => z.strictObject({ verb: z.literal(v
 const atStep = <V extends string>(verb: V) =>
   z.strictObject({ verb: z.literal(verb), step: name, target: name.optional(), first: z.int().min(1).optional(), ...schedule })
 
-export const faultSchema = z.discriminatedUnion('verb', [
+const faultSchema = z.discriminatedUnion('verb', [
   onMember('crash'),
   onMember('destroy'),
   onMember('restart'),

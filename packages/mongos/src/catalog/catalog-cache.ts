@@ -3,7 +3,7 @@
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
-import { applyPlacementAnswer, knownVersion, PlacementHistory, sameGeneration, type CollectionPlacement } from '@shardlab/sharding'
+import { applyPlacementAnswer, knownVersion, PlacementHistories, type CollectionPlacement, type PlacementHistory } from '@shardlab/sharding'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { raise } from '../remote/command-reply.js'
@@ -19,8 +19,7 @@ export class CatalogCache {
   readonly #reach: ActorContext['reach']
   readonly #databases: RefreshingMap<DatabaseEntry | null>
   readonly #collections: RefreshingMap<CollectionPlacement | null>
-  /** Asked for once for each placement, by reads of the past. */
-  readonly #histories = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
+  readonly #histories = new PlacementHistories()
   /** How often routing turned out stale, for serverStatus. */
   staleConfigCount = 0
   readonly refreshes = new RefreshStatistics()
@@ -100,21 +99,9 @@ export class CatalogCache {
 
   /** Who owned what before; null: the collection is another by now. @throws CommandError 133, 6, 50 */
   history(placement: CollectionPlacement, operation: Operation | null): Promise<PlacementHistory | null> {
-    const load = async (): Promise<PlacementHistory | null> => {
-      const { ns, table } = placement
-      const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: null }, null)
-      const current = applyPlacementAnswer(ns, null, answer)
-      return current !== null && sameGeneration(current.table.version, table.version)
-        ? new PlacementHistory(placement, answer.chunks)
-        : null
-    }
-    let history = this.#histories.get(placement)
-    if (history === undefined) {
-      history = load()
-      this.#histories.set(placement, history)
-      history.catch(() => this.#histories.delete(placement))
-    }
-    return withDeadline(this.#context, operation, history)
+    const { ns } = placement
+    const ask = () => this.#remote.request(configAddress, 'config.get-collection', { ns, since: null }, null)
+    return withDeadline(this.#context, operation, this.#histories.of(placement, ask))
   }
 
   markDatabaseStale(name: string, used: DatabaseEntry | null): void {

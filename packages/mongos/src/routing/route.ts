@@ -1,6 +1,7 @@
 /** Where a namespace lives, as this router knows it. */
 import { configAddress } from '@shardlab/actor'
-import type { CollectionPlacement } from '@shardlab/sharding'
+import { CommandError } from '@shardlab/bson'
+import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -30,22 +31,41 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
   const { host, db, operation } = invocation
   if (isConfigDatabase(db)) return configRoute
   const cached = host.catalog.peekCollection(ns)
-  const placement = cached === undefined ? await host.catalog.collection(ns, operation) : cached
+  let placement = cached === undefined ? await host.catalog.collection(ns, operation) : cached
   const { atClusterTime } = invocation.concerns.read
   if (placement !== null && atClusterTime !== null) {
-    const history = await host.catalog.history(placement, operation)
-    if (history === null) {
-      host.catalog.markCollectionStale(ns, placement)
-      return resolveRoute(invocation, ns, createDatabase)
+    const found = await withHistory(invocation, ns, placement)
+    placement = found === null ? null : found.placement
+    if (found !== null) {
+      host.clock.advance(found.history.newest)
+      const past = found.history.at(atClusterTime)
+      if (past !== found.placement) return { kind: 'sharded', placement: past, known: found.placement }
     }
-    host.clock.advance(history.newest)
-    const past = history.at(atClusterTime)
-    if (past !== placement) return { kind: 'sharded', placement: past, known: placement }
   }
   if (placement !== null && !placement.isUnsplittable) return { kind: 'sharded', placement }
   const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
   if (database !== null) return { kind: 'unsharded', database, home: placement }
   return createDatabase ? { kind: 'unsharded', database: await host.catalog.createDatabase(db, operation), home: placement } : missingRoute
+}
+
+/**
+ * The placement that the catalog has the history of: a newer one, when the collection is another by now; null: it is not there any more.
+ * @throws CommandError 13388 StaleConfig when the router does not get to know it
+ */
+async function withHistory(
+  { host, operation }: MongosInvocation,
+  ns: string,
+  known: CollectionPlacement,
+): Promise<{ readonly placement: CollectionPlacement; readonly history: PlacementHistory } | null> {
+  let placement: CollectionPlacement | null = known
+  for (let attempts = 0; placement !== null; attempts++) {
+    const history = await host.catalog.history(placement, operation)
+    if (history !== null) return { placement, history }
+    if (attempts >= host.limits.staleAttemptsMax) throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)
+    host.catalog.markCollectionStale(ns, placement)
+    placement = await host.catalog.collection(ns, operation)
+  }
+  return null
 }
 
 /** The one member that a route without chunks leads to. */
@@ -69,16 +89,12 @@ export function routedCommand(
   sequences: RemoteCommand['sequences'] = [],
 ): RemoteCommand {
   // Such a read takes what is there, wherever it belongs. Server: service_entry_point_common.cpp, initializeClientRoutingVersions.
-  const versions = invocation.concerns.read.level === 'available' ? noVersions : versionsFor(route, member)
-  return { db: invocation.db, body, sequences, ...versions, stmtIds: null }
-}
-
-const noVersions = { shardVersion: null, databaseVersion: null }
-
-/** What a router believes, for one of the members of a route. */
-function versionsFor(route: Route, member: string): Pick<RemoteCommand, 'shardVersion' | 'databaseVersion'> {
-  const placement = placementOf(route)
-  if (placement !== null) return { shardVersion: placement.table.versionOn(member), databaseVersion: null }
-  if (route.kind === 'unsharded') return { shardVersion: 'UNSHARDED', databaseVersion: route.database.version }
-  return noVersions
+  const { db } = invocation
+  const isVersioned = invocation.concerns.read.level !== 'available'
+  const placement = isVersioned ? placementOf(route) : null
+  if (placement !== null)
+    return { db, body, sequences, shardVersion: placement.table.versionOn(member), databaseVersion: null, stmtIds: null }
+  if (isVersioned && route.kind === 'unsharded')
+    return { db, body, sequences, shardVersion: 'UNSHARDED', databaseVersion: route.database.version, stmtIds: null }
+  return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
 }

@@ -7,58 +7,26 @@ import {
   type Actor,
   type ActorFactory,
   type Address,
-  type AddressDirectory,
   type Disk,
   type LogLevel,
   type MessageKind,
   type MessageTuple,
-  type Random,
   type RequestOf,
 } from '@shardlab/actor'
 import { ActorCell, type Job, type MemberBoot } from './actor-cell.js'
 import { CellContext } from './actor-context.js'
+import type { ActorHostOptions } from './actor-host-options.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { HostClock } from './clock.js'
 import type { EventSink } from './event-sink.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { HostFaults } from './faults/host-faults.js'
 import { gatewayTarget } from './gateway-calls.js'
-import type { GatewayOpener } from './gateway-opener.js'
-import type { HostLimits } from './limits.js'
 import type { Peer } from './peer.js'
 import { PostOffice } from './post-office.js'
 import { StepFaults } from './step-faults.js'
 import { isHello } from './is-hello.js'
 import { isThenable } from './thenable.js'
-
-/** What a host gets from the world that it is in. */
-export interface ActorHostOptions {
-  readonly hostId: number
-  /** Shared with the world, which fills it. */
-  readonly directory: AddressDirectory
-  readonly clock: HostClock
-  /** The root of the cluster's generators. */
-  readonly random: Random
-  readonly events: EventSink
-  readonly limits: HostLimits
-  /** Pack strictly: see `PacketWriterOptions.checked`. */
-  readonly checked: boolean
-  /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
-  readonly atEndOfTurn: (flush: () => void) => void
-  /** See {@link PostOfficeOptions.findPeer}. */
-  readonly findPeer?: (index: number) => Peer | undefined
-  /** null: nobody outside can connect, though members may have endpoints. */
-  readonly openGateway: GatewayOpener | null
-  /** A member crashed inside this host: by a fault (null) or by an exception of its own. */
-  readonly onCrash: (cell: ActorCell, error: Error | null) => void
-  readonly onStepStruck: (faultId: number, address: Address) => void
-  /** A fault that strikes a limited number of times has struck. */
-  readonly onFaultStruck: (faultId: number) => void
-  /** A client's command is not answered at once; `isGone`: it never will be. */
-  readonly onClientWaits?: (answer: Promise<unknown>, isGone: () => boolean) => void
-  /** A named timer is about to wake its actor. */
-  readonly onWake?: (address: Address, timer: string) => void
-}
 
 /** Runs actors: their mailboxes, timers and incarnations. Everything in which the worlds do not differ. */
 export class ActorHost {

@@ -18,6 +18,11 @@ export interface Member<Place> {
   incarnation: number
 }
 
+/** Is it there, or about to be? */
+export function isUp({ state }: { readonly state: MemberState }): boolean {
+  return state === 'running' || state === 'starting'
+}
+
 /** All members of a world, and the events of their coming and going. */
 export class MemberTable<Place> {
   readonly #members = new Map<Address, Member<Place>>()
@@ -73,8 +78,7 @@ export class MemberTable<Place> {
   /** @throws Error when the member is up */
   down(address: Address): Member<Place> {
     const member = this.get(address)
-    if (member.state === 'running' || member.state === 'starting')
-      throw new Error(`${address} is ${member.state}: only a member that is down loses its disk`)
+    if (isUp(member)) throw new Error(`${address} is ${member.state}: only a member that is down loses its disk`)
     return member
   }
 

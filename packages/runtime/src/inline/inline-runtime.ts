@@ -20,10 +20,11 @@ import { openTcpGateway, type GatewayOpener } from '../host/gateway-opener.js'
 import { atMost, KeepAlive, settleAll } from '../host/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { LiveClock } from '../host/live-clock.js'
-import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
+import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import type { Peer } from '../host/peer.js'
-import { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
-import { StepSwitchboard } from '../host/step-switchboard.js'
+import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
+import { localSwitchboards } from '../host/local-switchboards.js'
+import type { StepSwitchboard } from '../host/step-switchboard.js'
 import { VirtualClock } from '../host/virtual-clock.js'
 import type { Alarm } from '../host/clock.js'
 import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
@@ -108,7 +109,7 @@ class InlineWorld implements InlineRuntime {
       onStepStruck: (id, address) => this.steps.report(id, address),
       onFaultStruck: (id) => this.faults.report(id),
     })
-    const { clock, events, post, steps } = this.#host
+    const { clock, events, post } = this.#host
     this.#members = new MemberTable(
       () => clock.now(),
       (event) => events.emit(event),
@@ -116,16 +117,9 @@ class InlineWorld implements InlineRuntime {
     this.#self = post.createPeer(0, (packet) => post.receive(this.#self, packet))
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
     post.route(this.#outside.boot.index, this.#self)
-    this.steps = new StepSwitchboard({
-      arm: async (fault) => steps.arm(fault),
-      disarm: async (id) => steps.disarm(id),
-      heal: async (id) => steps.heal(id),
-    })
-    this.faults = new FaultSwitchboard({
-      apply: async (fault) => this.#host.faults.apply(fault),
-      exhaust: async (id) => this.#host.faults.exhaust(id),
-      heal: async (id) => this.#host.faults.heal(id),
-    })
+    const { steps, faults } = localSwitchboards(() => [this.#host])
+    this.steps = steps
+    this.faults = faults
   }
 
   start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
@@ -226,7 +220,7 @@ class InlineWorld implements InlineRuntime {
 
   stop(): Promise<void> {
     return this.#keepAlive.during(async () => {
-      const running = this.#members.all().filter(({ state }) => state === 'running' || state === 'starting')
+      const running = this.#members.all().filter(isUp)
       const cells = running.map(({ index }) => this.#host.cell(index)!)
       await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.all(cells.map((cell) => this.#host.stop(cell))))
       for (const member of running) {

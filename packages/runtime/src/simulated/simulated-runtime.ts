@@ -1,6 +1,7 @@
 import {
   AddressDirectory,
   clusterAddress,
+  createDeferred,
   createRandom,
   type Address,
   type ClusterEvent,
@@ -17,43 +18,20 @@ import { EventHub } from '../host/event-hub.js'
 import { EventSink } from '../host/event-sink.js'
 import { settleAll } from '../host/keep-alive.js'
 import { defaultLimits } from '../host/limits.js'
-import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
-import { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
-import { StepSwitchboard } from '../host/step-switchboard.js'
+import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
+import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
+import { localSwitchboards } from '../host/local-switchboards.js'
+import type { StepSwitchboard } from '../host/step-switchboard.js'
 import { VirtualClock } from '../host/virtual-clock.js'
 import type { Alarm } from '../host/clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { Driver } from './driver.js'
 import { defaultLatency } from './latency.js'
 import { Network, type NetworkNode } from './network.js'
+import type { SimulatedRuntime } from './simulated-runtime-type.js'
 import type { SimulatedRuntimeOptions } from './simulated-runtime-options.js'
 import { SimulationFailedError } from './simulation-failed-error.js'
 import { TraceHash } from './trace-hash.js'
-
-/**
- * Time passes only while somebody waits: in `advance`, `runUntilIdle`, or until `start`, `restart`, `request` or `stop`
- * have resolved. Once an exception has left a handler, each of them rejects with a {@link SimulationFailedError}.
- */
-export interface SimulatedRuntime extends Runtime {
-  readonly kind: 'simulated'
-  readonly seed: number | string
-  /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
-  now(): number
-  /** Lets that much time pass, with everything that happens in it. */
-  advance(durationMs: number): Promise<void>
-  /** Runs until nothing is left to happen, or that much time has passed (default: an hour). @returns whether nothing is left. */
-  runUntilIdle(options?: { readonly maxVirtualMs?: number }): Promise<boolean>
-  /** Breaks the connection between two members, as a network does: what is on its way is lost, requests without an answer fail. */
-  sever(one: Address, other: Address): void
-  /**
-   * Asks a member past the network: nothing is sent, no time passes, and the trace does not know of it. Only for kinds that change nothing and
-   * are answered without asking others.
-   * @throws Error when the member is not running
-   */
-  peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>>
-  /** Stands for all that happened so far: times, members, bytes. Equal seeds and equal requests from outside give equal hashes. */
-  traceHash(): string
-}
 
 /** All actors in one thread under a virtual clock, with a seeded network between them. */
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions): SimulatedRuntime {
@@ -97,17 +75,9 @@ class Simulation implements SimulatedRuntime {
       () => this.#clock.now(),
       (event) => this.#events.emit(event),
     )
-    const hosts = () => this.#network.nodes().map(({ host }) => host)
-    this.steps = new StepSwitchboard({
-      arm: async (fault) => hosts().forEach(({ steps }) => steps.arm(fault)),
-      disarm: async (id) => hosts().forEach(({ steps }) => steps.disarm(id)),
-      heal: async (id) => hosts().forEach(({ steps }) => steps.heal(id)),
-    })
-    this.faults = new FaultSwitchboard({
-      apply: async (fault) => hosts().forEach((host) => host.faults.apply(fault)),
-      exhaust: async (id) => hosts().forEach((host) => host.faults.exhaust(id)),
-      heal: async (id) => hosts().forEach((host) => host.faults.heal(id)),
-    })
+    const { steps, faults } = localSwitchboards(() => this.#network.nodes().map(({ host }) => host))
+    this.steps = steps
+    this.faults = faults
     this.background = {
       request: (...args) => this.#request(...args),
       halt: (address) => this.#halt(address),
@@ -149,8 +119,7 @@ class Simulation implements SimulatedRuntime {
     const node = this.#network.node(member.index)
     const cell = node?.host.cell(member.index)
     if (node === undefined || cell === undefined) return
-    const timeout = new Promise<void>((resolve) => this.#clock.alarm(stopWithinMs, resolve))
-    await Promise.race([node.host.stop(cell), timeout])
+    await this.#orTimeout(node.host.stop(cell))
     if (cell.gone) return
     node.host.drop(cell, new Error(`${address} was stopped`))
     this.#leave(member.index)
@@ -208,11 +177,10 @@ class Simulation implements SimulatedRuntime {
   }
 
   async stop(): Promise<void> {
-    const up = this.#members.all().filter(({ state }) => state === 'running' || state === 'starting')
+    const up = this.#members.all().filter(isUp)
     const places = up.map(({ index }) => this.#network.node(index)!.host)
     const ends = Promise.all(up.map(({ index }, i) => places[i]!.stop(places[i]!.cell(index)!)))
-    const timeout = new Promise<void>((resolve) => this.#clock.alarm(stopWithinMs, resolve))
-    await this.#driver.during(Promise.race([ends, timeout]), () => this.#stuck('the members have not stopped'))
+    await this.#driver.during(this.#orTimeout(ends), () => this.#stuck('the members have not stopped'))
     for (const [i, member] of up.entries()) {
       const cell = places[i]!.cell(member.index)!
       if (cell.gone) continue
@@ -220,6 +188,14 @@ class Simulation implements SimulatedRuntime {
       this.#leave(member.index)
       this.#members.stopped(member)
     }
+  }
+
+  /** A member that does not end in order is not waited for. */
+  async #orTimeout(ends: Promise<unknown>): Promise<void> {
+    const timeout = createDeferred<void>()
+    const alarm = this.#clock.alarm(stopWithinMs, timeout.resolve)
+    await Promise.race([ends, timeout.promise])
+    alarm.cancel()
   }
 
   now(): number {

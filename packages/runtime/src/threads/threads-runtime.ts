@@ -17,21 +17,20 @@ import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js
 import { atMost, settleAll } from '../host/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { LiveClock } from '../host/live-clock.js'
-import { memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
-import type { Peer } from '../host/peer.js'
+import { isUp, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
 import type { StepSwitchboard } from '../host/step-switchboard.js'
 import type { Alarm } from '../host/clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { sharedHostCount } from './layout.js'
-import { attachLink } from './link.js'
 import type { HostReport } from './protocol.js'
 import { fromPortable } from './portable-error.js'
 import { RemoteHost } from './remote-host.js'
 import { faultSwitchboard, stepSwitchboard } from './switchboards.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { WorkerFleet } from './worker-fleet.js'
-import { connect, introductionOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+import { WorkerLinks } from './worker-links.js'
+import { connect, hosted, introductionOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
 /** Actors on worker threads with direct channels between them; the caller's thread only supervises. */
 export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
@@ -51,7 +50,7 @@ class ThreadsRuntime implements Runtime {
   readonly #outside: ActorCell
   readonly #members: MemberTable<ThreadsPlace>
   readonly #fleet = new WorkerFleet()
-  readonly #peers = new Map<number, Peer>()
+  readonly #links: WorkerLinks
   #watched: readonly EventType[] = defaultWatched
   #stopped = false
 
@@ -72,6 +71,7 @@ class ThreadsRuntime implements Runtime {
       onStepStruck: () => {},
       onFaultStruck: (id) => this.faults.report(id),
     })
+    this.#links = new WorkerLinks(this.#host)
     const { clock, events } = this.#host
     this.#members = new MemberTable(
       () => clock.now(),
@@ -99,8 +99,7 @@ class ThreadsRuntime implements Runtime {
 
   async crash(address: Address): Promise<void> {
     const member = this.#members.get(address)
-    if (member.state !== 'running' && member.state !== 'starting') return
-    await this.#crashes(member, null)
+    if (isUp(member)) await this.#crashes(member, null)
   }
 
   async halt(address: Address): Promise<void> {
@@ -165,9 +164,7 @@ class ThreadsRuntime implements Runtime {
     const workers = [...this.#fleet.workers]
     await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#fleet.broadcast('stop', []))
     await Promise.all(workers.map((worker) => this.#terminate(worker)))
-    for (const member of this.#members.all()) {
-      if (member.state === 'running' || member.state === 'starting') this.#members.stopped(member)
-    }
+    for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
 
   /** Gives members their workers, new ones where needed, and makes all hosts know the way. `sharing`: see {@link sharedHostCount}. */
@@ -184,9 +181,8 @@ class ThreadsRuntime implements Runtime {
     }
     const elders = [...this.#fleet.workers]
     const greetings = this.#spawn(fresh, elders)
-    for (const member of adopted)
-      greetings.push(member.place.host!.remote.call('adopt', [{ boot: memberBoot(member), disk: member.place.disk }]))
-    for (const member of members) this.#route(member)
+    for (const member of adopted) greetings.push(member.place.host!.remote.call('adopt', [hosted(member)]))
+    for (const member of members) this.#links.route(member)
     await Promise.allSettled(greetings)
     const introductions = members.map((member) => introductionOf(member))
     await Promise.allSettled(elders.map(({ remote }) => remote.call('introduce', [introductions])))
@@ -196,7 +192,7 @@ class ThreadsRuntime implements Runtime {
   #spawn(fresh: readonly WorkerPlace[], elders: readonly WorkerPlace[]): Promise<unknown>[] {
     const greetings: Promise<unknown>[] = []
     const links = connect(fresh, elders, {
-      toMain: (worker, port) => this.#peers.set(worker.hostId, attachLink(this.#host, worker.hostId, port)),
+      toMain: (worker, port) => this.#links.attach(worker, port),
       toElder: (elder, worker, port) => greetings.push(elder.remote.call('link', [worker.hostId, port], [port])),
     })
     const introductions = [
@@ -215,7 +211,7 @@ class ThreadsRuntime implements Runtime {
         faults: this.faults.applied(),
         links: links.get(worker)!,
         introductions,
-        members: [...worker.members].map((member) => ({ boot: memberBoot(member), disk: member.place.disk })),
+        members: [...worker.members].map(hosted),
       }
       worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#hear(worker, report))
       this.#fleet.workers.add(worker)
@@ -250,8 +246,7 @@ class ThreadsRuntime implements Runtime {
         break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)
-        const isUp = member?.state === 'running' || member?.state === 'starting'
-        if (member !== undefined && isUp && member.incarnation === report.incarnation)
+        if (member !== undefined && isUp(member) && member.incarnation === report.incarnation)
           void this.#crashes(member, report.error === null ? null : fromPortable(report.error))
       }
     }
@@ -266,7 +261,7 @@ class ThreadsRuntime implements Runtime {
   async #goesDown(member: Member<ThreadsPlace>, report: () => void): Promise<void> {
     const worker = member.place.host!
     report()
-    this.#route(member)
+    this.#links.route(member)
     const ends: Promise<unknown>[] = []
     if (worker.members.size === 1) {
       ends.push(this.#terminate(worker))
@@ -287,11 +282,10 @@ class ThreadsRuntime implements Runtime {
   #ended(worker: WorkerPlace, error: Error | null): void {
     worker.ended = true
     this.#leave(worker)
-    for (const member of worker.members) {
-      if (member.state !== 'running' && member.state !== 'starting') continue
+    for (const member of [...worker.members].filter(isUp)) {
       member.place.error = error
       this.#members.crashed(member, error)
-      this.#route(member)
+      this.#links.route(member)
       void this.#fleet.broadcast('introduce', [[introductionOf(member)]])
     }
   }
@@ -300,15 +294,6 @@ class ThreadsRuntime implements Runtime {
   #leave(worker: WorkerPlace): void {
     worker.over = true
     this.#fleet.workers.delete(worker)
-    const peer = this.#peers.get(worker.hostId)
-    this.#peers.delete(worker.hostId)
-    if (peer !== undefined) this.#host.post.closePeer(peer)
-  }
-
-  #route(member: Member<ThreadsPlace>): void {
-    const { hostId } = introductionOf(member)
-    const peer = hostId === null ? undefined : this.#peers.get(hostId)
-    if (peer === undefined) this.#host.post.unroute(member.index)
-    else this.#host.post.route(member.index, peer)
+    this.#links.close(worker)
   }
 }

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { SharedDiskBuffers } from '../disks/shared-disk.js'
-import type { Member } from '../host/member-table.js'
-import type { Introduction } from './protocol.js'
+import { isUp, memberBoot, type Member } from '../host/member-table.js'
+import type { HostedMember, Introduction } from './protocol.js'
 import type { RemoteHost } from './remote-host.js'
 
 /** The caller's thread as a host: it has the address of the API and nothing else. */
@@ -61,7 +61,13 @@ export function connect(
 }
 
 /** What the hosts are told of a member. */
-export function introductionOf({ index, spec, state, place }: Member<ThreadsPlace>): Introduction {
-  const up = (state === 'running' || state === 'starting') && place.host !== null && !place.host.over
-  return { index, address: spec.address, hostId: up ? place.host!.hostId : null }
+export function introductionOf(member: Member<ThreadsPlace>): Introduction {
+  const { index, spec, place } = member
+  const isThere = isUp(member) && place.host !== null && !place.host.over
+  return { index, address: spec.address, hostId: isThere ? place.host!.hostId : null }
+}
+
+/** What a worker is told of a member that it is to run. */
+export function hosted(member: Member<ThreadsPlace>): HostedMember {
+  return { boot: memberBoot(member), disk: member.place.disk }
 }

@@ -27,13 +27,30 @@ export interface FailedExpectation {
   readonly message: string
 }
 
-const grammar = /^\s*([A-Za-z][\w.-]*)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$/
+const grammar = /^\s*([A-Za-z](?:[\w.]|-\d)*)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$/
+
+/** Numbers of a result: `VariantResult` in types.ts. */
+const numbers: readonly RegExp[] = [
+  /^imbalance\.(first|worst|last)$/,
+  /^imbalance\.(bytes|chunks|operations)\.(first|worst|last)\.(maxToMean|deviation)$/,
+  /^migrations\.(total|aborted|repeated|returned)$/,
+  /^migrations\.byReason\.(draining|zoneViolation|chunksImbalance|defragment|other)$/,
+  /^(splits|merges|bytesMoved|bytesMovedLeast|convergedAtMs|jumboChunks)$/,
+  /^operations\.(total|failed)$/,
+  /^operations\.latencyMs\.(p50|p99|max)$/,
+  /^operations\.errors\.-?\d+$/,
+  /^operations\.routed\.(targeted|multi|broadcast)$/,
+  /^hottest\.share$/,
+  /^shards\.[\w-]+\.(bytes|chunks|operations)$/,
+]
 
 /** @returns the expectation, or what is wrong with the text */
 export function parseExpectation(text: string): Expectation | string {
   const match = grammar.exec(text)
   if (match === null) return `${JSON.stringify(text)} is not understood: write it as in "imbalance.last < 1.2" or "migrations.total <= 400"`
   const [, path, operator, written] = match as unknown as [string, string, string, string]
+  if (!numbers.some((pattern) => pattern.test(path)))
+    return `the result has no number ${path}; there are imbalance.last, migrations.total, bytesMoved and others: docs/guides/simulate.md`
   const value = numberOf(written)
   if (value === null) return `${JSON.stringify(text)} compares with ${written}: give a number, a share such as 40%, a size or a time`
   return { text, path, operator, value }
@@ -66,7 +83,9 @@ export function failedExpectations(result: unknown, texts: readonly string[]): F
 
 function numberAt(result: unknown, path: string): number | null {
   const value = path.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], result)
-  return typeof value === 'number' ? value : null
+  if (typeof value === 'number') return value
+  // Only errors that there were are listed.
+  return path.startsWith('operations.errors.') ? 0 : null
 }
 
 const shown = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4))))

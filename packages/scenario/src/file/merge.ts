@@ -14,7 +14,7 @@ const byNamespace: ReadonlySet<string> = new Set(['collections', 'data', 'worklo
 
 /**
  * Settings of a variant replace those of the scenario. `cluster` is merged setting by setting; entries of `collections`, `data` and `workload`
- * over the entry for the same collection; all else is replaced as a whole.
+ * over the entry for the same collection, and an empty list there is empty; all else is replaced as a whole.
  * @param at where the variant stands in the file
  */
 export function mergeVariant(base: Data, variant: Data, at: Path): Merged {
@@ -25,7 +25,8 @@ export function mergeVariant(base: Data, variant: Data, at: Path): Merged {
     if (name === 'name') continue
     const before = base[name]
     from([name], [...at, name])
-    if (byNamespace.has(name) && Array.isArray(own) && Array.isArray(before)) value[name] = mergeLists(name, before, own, at, from)
+    if (byNamespace.has(name) && Array.isArray(own) && own.length > 0 && Array.isArray(before))
+      value[name] = mergeLists(name, before, own, at, from)
     else if (name === 'cluster' && isData(own) && isData(before)) {
       value[name] = { ...before, ...own }
       for (const setting of Object.keys(before)) if (!(setting in own)) from([name, setting], [name, setting])
@@ -41,7 +42,13 @@ export function mergeVariant(base: Data, variant: Data, at: Path): Merged {
   return { value, originOf }
 }
 
-function mergeLists(name: string, before: readonly unknown[], own: readonly unknown[], at: Path, from: (path: Path, origin: Path) => void): unknown[] {
+function mergeLists(
+  name: string,
+  before: readonly unknown[],
+  own: readonly unknown[],
+  at: Path,
+  from: (path: Path, origin: Path) => void,
+): unknown[] {
   const merged = [...before]
   before.forEach((_, i) => from([name, i], [name, i]))
   const used = new Set<number>()

@@ -51,7 +51,11 @@ export function parseScenario(text: string, path: string): ScenarioFile {
   if (typeof source !== 'object' || source === null || Array.isArray(source)) return fail([], 'is a map of settings')
   const { variants, ...base } = source as Record<string, unknown>
 
-  const check = (value: Record<string, unknown>, name: string, originOf: (path: readonly PropertyKey[]) => readonly PropertyKey[]): Scenario => {
+  const check = (
+    value: Record<string, unknown>,
+    name: string,
+    originOf: (path: readonly PropertyKey[]) => readonly PropertyKey[],
+  ): Scenario => {
     const result = scenarioSchema.safeParse(value)
     if (!result.success) {
       const issue = result.error.issues[0]!

@@ -25,12 +25,17 @@ function* collectionsAreKnown({ collections, data, workload, timeline }: Scenari
   for (const [i, { ns, mode }] of collections.entries()) {
     if (known.has(ns)) yield { path: ['collections', i, 'ns'], message: `${ns} is there twice` }
     known.add(ns)
-    if (mode === 'metadata') yield { path: ['collections', i, 'mode'], message: 'metadata is not built yet: use documents, with sizes and rates a thousand times smaller' }
+    if (mode === 'metadata')
+      yield {
+        path: ['collections', i, 'mode'],
+        message: 'metadata is not built yet: use documents, with sizes and rates a thousand times smaller',
+      }
   }
   const lists = { data, workload, timeline: timeline as readonly { readonly ns?: string }[] }
   for (const [name, list] of Object.entries(lists))
     for (const [i, { ns }] of list.entries())
-      if (ns !== undefined && !known.has(ns)) yield { path: [name, i, 'ns'], message: `${ns} is not among the collections, ${[...known].join(', ')}` }
+      if (ns !== undefined && !known.has(ns))
+        yield { path: [name, i, 'ns'], message: `${ns} is not among the collections, ${[...known].join(', ')}` }
 }
 
 function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource): Generator<BrokenRule, void> {
@@ -38,9 +43,11 @@ function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource
     for (const [i, { ns, keys }] of list.entries()) {
       const key = collections.find((collection) => collection.ns === ns)!.key
       if (Object.keys(key)[0] !== '_id') continue
-      const fits = keys.distribution === 'monotonic' || keys.distribution === 'latest' || (keys.distribution === 'uniform' && keys.cardinality === undefined)
-      if (!fits)
-        yield { path: [name, i, 'keys'], message: 'an _id cannot repeat: use monotonic, latest or uniform without cardinality' }
+      const fits =
+        keys.distribution === 'monotonic' ||
+        keys.distribution === 'latest' ||
+        (keys.distribution === 'uniform' && keys.cardinality === undefined)
+      if (!fits) yield { path: [name, i, 'keys'], message: 'an _id cannot repeat: use monotonic, latest or uniform without cardinality' }
     }
 }
 
@@ -60,7 +67,8 @@ function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Ge
       if (entry.shard !== undefined && entry.shard !== nameOf(count + 1))
         yield { path: ['timeline', i, 'shard'], message: `the next shard is ${nameOf(count + 1)}` }
       count += entry.count
-    } else if ('shard' in entry && entry.shard !== undefined && !exists(entry.shard)) yield { path: ['timeline', i, 'shard'], message: unknown(entry.shard) }
+    } else if ('shard' in entry && entry.shard !== undefined && !exists(entry.shard))
+      yield { path: ['timeline', i, 'shard'], message: unknown(entry.shard) }
   }
 }
 
@@ -71,16 +79,29 @@ function* timesAreWithin({ duration, workload, timeline, tick }: ScenarioSource)
   for (const [i, { at }] of timeline.entries()) if (at > duration) yield { path: ['timeline', i, 'at'], message: 'is behind the end' }
 }
 
-function* faultsAreUnderstood({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
-  for (const [i, entry] of timeline.entries()) {
+function* faultsAreUnderstood(scenario: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, entry] of scenario.timeline.entries()) {
     if (!isFault(entry)) continue
+    let fault: Readonly<Record<string, unknown>>
     try {
-      parseFaultText(entry.do)
+      fault = parseFaultText(entry.do)
     } catch (error) {
       if (!(error instanceof OptionError)) throw error
       yield { path: ['timeline', i, 'do'], message: error.message }
+      continue
     }
+    const { target } = fault
+    if (typeof target === 'string' && !isMember(scenario, target))
+      yield { path: ['timeline', i, 'do'], message: `${target} is not a member; there are shards, mongoses (mongos01) and config` }
   }
+}
+
+/** Members that the timeline adds among them, whenever it does. */
+function isMember({ cluster, timeline }: ScenarioSource, name: string): boolean {
+  const added = timeline.reduce((sum, entry) => sum + (entry.do === 'addShard' && 'count' in entry ? entry.count : 0), 0)
+  const [, role, number] = /^(shard|mongos)(\d{2,})$/.exec(name) ?? []
+  if (role === undefined) return name === 'config' || name === 'balancer'
+  return Number(number) >= 1 && Number(number) <= (role === 'shard' ? cluster.shards + added : cluster.mongos)
 }
 
 export function isFault(entry: TimelineEntry): entry is Extract<TimelineEntry, { readonly fault: true }> {

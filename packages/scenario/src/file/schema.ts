@@ -1,5 +1,5 @@
 /** What a scenario file may say: the shape of each part. Rules between parts: `rules.ts`. */
-import { emulatedVersions } from '@shardlab/cluster'
+import { emulatedVersions, faultForms } from '@shardlab/cluster'
 import { z } from 'zod'
 import { parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
 
@@ -33,7 +33,11 @@ export const keysSchema = z.discriminatedUnion(
   'distribution',
   [
     z.strictObject({ distribution: z.literal('uniform'), cardinality: whole(1, 2 ** 48).optional() }),
-    z.strictObject({ distribution: z.literal('zipfian'), theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99), cardinality: whole(1, 1e8) }),
+    z.strictObject({
+      distribution: z.literal('zipfian'),
+      theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99),
+      cardinality: whole(1, 1e8),
+    }),
     z.strictObject({ distribution: z.literal('monotonic') }),
     z.strictObject({
       distribution: z.literal('hotspot'),
@@ -43,7 +47,10 @@ export const keysSchema = z.discriminatedUnion(
       /** … gets that share of the operations. */
       hotOperations: share.default(0.8),
     }),
-    z.strictObject({ distribution: z.literal('latest'), theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99) }),
+    z.strictObject({
+      distribution: z.literal('latest'),
+      theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99),
+    }),
     /** One value a line, JSON or a text; a value that stands there twice is drawn twice as often. */
     z.strictObject({ distribution: z.literal('file'), path: z.string().min(1) }),
   ],
@@ -55,11 +62,16 @@ export const operationNames = ['insert', 'findByKey', 'findRange', 'findOther', 
 export type OperationName = (typeof operationNames)[number]
 
 const mix = z
-  .strictObject(Object.fromEntries(operationNames.map((name) => [name, share.default(0)])) as Record<OperationName, z.ZodDefault<typeof share>>)
+  .strictObject(
+    Object.fromEntries(operationNames.map((name) => [name, share.default(0)])) as Record<OperationName, z.ZodDefault<typeof share>>,
+  )
   .refine((mix) => Math.abs(Object.values(mix).reduce((sum, part) => sum + part, 0) - 1) < 1e-6, 'has shares whose sum is 1')
 
 /** A rate that is always the same, or one that swings between two, lowest at the beginning of each period. */
-const load = z.union([rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })], 'is a rate such as 50/s, or { low, high, period }')
+const load = z.union(
+  [rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })],
+  'is a rate such as 50/s, or { low, high, period }',
+)
 
 const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'is a time of day such as 02:00, in quotes')
 
@@ -100,14 +112,22 @@ const action = z.discriminatedUnion(
   `is a fault or one of ${timelineActions.join(', ')}`,
 )
 const fault = z.strictObject({ at: time, do: z.string() })
-const timelineEntry = z.unknown().transform((value, context): z.infer<typeof action> | (z.infer<typeof fault> & { readonly fault: true }) => {
-  const name = (value as { do?: unknown } | null)?.do
-  const isAction = typeof name !== 'string' || (timelineActions as readonly string[]).includes(name)
-  const parsed = (isAction ? action : fault).safeParse(value)
-  if (parsed.success) return isAction ? (parsed.data as z.infer<typeof action>) : { ...(parsed.data as z.infer<typeof fault>), fault: true }
-  for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: issue.path } as never)
-  return z.NEVER
-})
+const timelineEntry = z
+  .unknown()
+  .transform((value, context): z.infer<typeof action> | (z.infer<typeof fault> & { readonly fault: true }) => {
+    const name = (value as { do?: unknown } | null)?.do
+    const isAction = typeof name !== 'string' || (timelineActions as readonly string[]).includes(name)
+    // One word is a misspelt action rather than a fault that has a member.
+    if (!isAction && /^\w+$/.test(name) && !faultForms.some((form) => form.split(' ')[0] === name)) {
+      context.addIssue({ code: 'custom', path: ['do'], message: `${name} is neither a fault nor one of ${timelineActions.join(', ')}` })
+      return z.NEVER
+    }
+    const parsed = (isAction ? action : fault).safeParse(value)
+    if (parsed.success)
+      return isAction ? (parsed.data as z.infer<typeof action>) : { ...(parsed.data as z.infer<typeof fault>), fault: true }
+    for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: issue.path } as never)
+    return z.NEVER
+  })
 export type TimelineEntry = z.infer<typeof timelineEntry>
 
 const collection = z.strictObject({
@@ -147,7 +167,9 @@ export const scenarioSchema = z.strictObject({
   /** One sentence: what it shows. */
   shows: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1).default(1),
-  emulate: z.enum(emulatedVersions as unknown as [string, ...string[]], `is one of ${emulatedVersions.join(', ')}, in quotes`).default('7.0'),
+  emulate: z
+    .enum(emulatedVersions as unknown as [string, ...string[]], `is one of ${emulatedVersions.join(', ')}, in quotes`)
+    .default('7.0'),
   cluster: z
     .strictObject({
       shards: whole(1, 1000).default(3),

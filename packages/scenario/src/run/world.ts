@@ -1,7 +1,8 @@
 /** The cluster of a scenario in mode `documents`: built, filled, ready to begin. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type EmulatedVersion, type SimulatedCluster } from '@shardlab/cluster'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import type { Scenario } from '../file/parse.js'
 import type { CollectionSource, DataSource } from '../file/schema.js'
 import { DocumentMaker, otherField } from '../keys/document-maker.js'
@@ -23,16 +24,26 @@ export class ScenarioWorld {
     this.scenario = scenario
     this.cluster = cluster
     this.random = createRandom(scenario.seed).fork('scenario')
-    this.makers = new Map(scenario.collections.map((collection) => [collection.ns, new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`))]))
+    this.makers = new Map(
+      scenario.collections.map((collection) => [
+        collection.ns,
+        new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`)),
+      ]),
+    )
   }
 
   /** With all data, on the shards where the empty collections had their chunks; the balancer has not moved anything yet. */
   static async create(scenario: Scenario, onLoaded: (share: number) => void = () => {}): Promise<ScenarioWorld> {
-    const { emulate, seed, cluster: { shards, mongos, chunkSize } } = scenario
+    const {
+      emulate,
+      seed,
+      cluster: { shards, mongos, chunkSize },
+    } = scenario
     const size = chunkSize === undefined ? {} : { chunkSize }
     const cluster = await createSimulatedCluster({ emulate: emulate as EmulatedVersion, seed, shards, mongos, ...size })
     const world = new ScenarioWorld(scenario, cluster)
-    await world.admin({ balancerStop: 1 })
+    // Chunks that grow are split already, where the version does that; nothing moves.
+    await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()
     for (const collection of scenario.collections) await world.#shard(collection)
     const total = scenario.data.reduce((sum, each) => sum + each.size, 0)
@@ -98,13 +109,18 @@ export class ScenarioWorld {
     }
   }
 
+  /** As an administrator who knows config.settings: not every version has commands for it. */
+  #balancer(settings: Document): Promise<Document> {
+    return this.admin({ update: 'settings', updates: [{ q: { _id: 'balancer' }, u: { $set: settings }, upsert: true }] }, 'config')
+  }
+
   /** So that times in the report can be read; at midnight (UTC) when a time of day matters. */
   async #toRoundTime(): Promise<void> {
     const isByDay = this.scenario.timeline.some((entry) => entry.do === 'balancerWindow')
     const unit = isByDay ? dayMs : minuteMs
     const now = this.cluster.now()
     await this.cluster.advance(Math.ceil(now / unit) * unit - now)
-    await this.admin({ balancerStart: 1 })
+    await this.#balancer({ mode: 'full' })
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
-import { applyPlacementAnswer, knownVersion, PlacementHistory, sameGeneration, type CollectionPlacement } from '@shardlab/sharding'
+import { applyPlacementAnswer, knownVersion, PlacementHistories, type CollectionPlacement } from '@shardlab/sharding'
 
 export interface DatabasePlacement {
   readonly primary: string
@@ -21,10 +21,7 @@ export class PlacementState {
   readonly #collections = new Map<string, CollectionPlacement | null>()
   readonly #databases = new Map<string, DatabasePlacement | null>()
   readonly #refreshes = new Map<string, Promise<unknown>>()
-
-  /** Asked for once for each placement, by reads of the past. */
-  readonly #histories = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
-
+  readonly #histories = new PlacementHistories()
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
 
   /** @param learned called with each placement that comes from the config server */
@@ -76,23 +73,12 @@ export class PlacementState {
    * @throws CommandError 250 StaleChunkHistory: the catalog does not remember; 133
    */
   async placementAt(placement: CollectionPlacement, time: TimestampPair): Promise<CollectionPlacement | undefined> {
-    const { ns, table } = placement
-    const load = async (): Promise<PlacementHistory | null> => {
-      const answer = await this.#ask(() =>
-        this.#context.request(configAddress, 'config.get-collection', { ns, since: null }, { timeoutMs: refreshTimeoutMs }),
-      )
-      const current = applyPlacementAnswer(ns, null, answer)
-      return current !== null && sameGeneration(current.table.version, table.version)
-        ? new PlacementHistory(placement, answer.chunks)
-        : null
-    }
-    let history = this.#histories.get(placement)
-    if (history === undefined) {
-      history = load()
-      this.#histories.set(placement, history)
-      history.catch(() => this.#histories.delete(placement))
-    }
-    return (await history)?.at(time)
+    const { ns } = placement
+    const request = { ns, since: null }
+    const history = await this.#histories.of(placement, () =>
+      this.#ask(() => this.#context.request(configAddress, 'config.get-collection', request, { timeoutMs: refreshTimeoutMs })),
+    )
+    return history?.at(time)
   }
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {

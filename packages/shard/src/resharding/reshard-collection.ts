@@ -1,6 +1,6 @@
 /**
- * reshardCollection, moveCollection and unshardCollection as the database's primary shard carries them out: it has the config server do it, and keeps other changes of the collection's
- * definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
+ * reshardCollection, moveCollection and unshardCollection as the database's primary shard carries them out: it has the config server do it,
+ * and keeps other changes of the collection's definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments } from '@shardlab/bson'

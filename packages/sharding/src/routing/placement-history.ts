@@ -4,7 +4,8 @@
  */
 import { BsonType, CommandError, documentsOf, findField, readUint32, type RawValue } from '@shardlab/bson'
 import { parseChunk } from '../model/chunk.js'
-import type { CollectionPlacement } from './placement.js'
+import { applyPlacementAnswer, type CollectionPlacement, type PlacementAnswer } from './placement.js'
+import { sameGeneration } from '../model/placement-version.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
 
 type ClusterTime = readonly [seconds: number, increment: number]
@@ -56,6 +57,32 @@ export class PlacementHistory {
     this.#past = { time, placement }
     return placement
   }
+}
+
+/** The histories of the placements that a member has: each is asked for once, by the first read of the past. */
+export class PlacementHistories {
+  readonly #known = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
+
+  /**
+   * @param ask the catalog for the whole collection, chunks and all
+   * @returns null: the collection is another by now
+   * @throws whatever `ask` throws; the next read asks again
+   */
+  of(placement: CollectionPlacement, ask: () => Promise<PlacementAnswer>): Promise<PlacementHistory | null> {
+    const known = this.#known.get(placement)
+    if (known !== undefined) return known
+    const asked = load(placement, ask)
+    this.#known.set(placement, asked)
+    asked.catch(() => this.#known.delete(placement))
+    return asked
+  }
+}
+
+async function load(placement: CollectionPlacement, ask: () => Promise<PlacementAnswer>): Promise<PlacementHistory | null> {
+  const answer = await ask()
+  const current = applyPlacementAnswer(placement.ns, null, answer)
+  if (current === null || !sameGeneration(current.table.version, placement.table.version)) return null
+  return new PlacementHistory(placement, answer.chunks)
 }
 
 /** @throws CommandError 250 StaleChunkHistory */

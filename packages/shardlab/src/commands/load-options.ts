@@ -76,7 +76,7 @@ export function addLoadCommand(program: Command, run: (options: LoadCommandOptio
 Examples:
   shardlab load --up "--shards 3" --workload b                       YCSB B on a cluster that lives as long as the test
   shardlab load --uri mongodb://localhost/ --rate 2000 --duration 1m --expect "p99<20ms"
-  shardlab load --up "" --sweep shards=1..16 --workload route-mix --html sweep.html
+  shardlab load --up "" --sweep shards=1..16 --workload route-mix --concurrency 1 --html sweep.html
   shardlab load --compare before.json after.json`,
     )
     .action(run)

@@ -28,16 +28,22 @@ export interface ParsedOptions {
   readonly proxies: readonly ProxyPlan[]
   readonly reservationMs: number
   readonly busyMs: number
+  /** Whether writes are transactions as long as the deployment has them. */
+  readonly transactions: boolean
 }
 
 /** @throws RefusedOperationError for what cannot be kept unique */
 export function parseOptions(collection: string, options: UniqueOptions): ParsedOptions {
-  const { unique, proxies = 'sharded', reservationMs = 60_000, busyMs = 5000 } = options
+  const { unique, proxies = 'sharded', transactions = 'never', reservationMs = 60_000, busyMs = 5000 } = options
   if (unique.length === 0) throw new RefusedOperationError('name at least one unique field')
   if (proxies !== 'sharded' && proxies !== 'unsharded') {
     throw new RefusedOperationError(`proxies are 'sharded' or 'unsharded', not '${String(proxies)}'`)
   }
+  if (transactions !== 'never' && transactions !== 'auto') {
+    throw new RefusedOperationError(`transactions are 'never' or 'auto', not '${String(transactions)}'`)
+  }
   if (!(reservationMs >= 1000)) throw new RefusedOperationError(`reservationMs is ${reservationMs}; it has to be at least 1000`)
+  if (!(busyMs >= 0)) throw new RefusedOperationError(`busyMs is ${busyMs}; it must not be negative`)
   const specs = unique.map(parseSpec)
   specs.forEach((spec, i) => {
     const other = specs.find((each, j) => j < i && each.name === spec.name)
@@ -48,6 +54,7 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
     proxies: proxies === 'sharded' ? sharded(collection, specs, options) : [unsharded(collection, specs, options)],
     reservationMs,
     busyMs,
+    transactions: transactions === 'auto',
   }
 }
 

@@ -35,9 +35,9 @@ import {
 } from '../core/maintenance.js'
 import type { Fields } from '../core/port.js'
 import { UniqueProtocol } from '../core/protocol.js'
-import type { Proxy } from '../core/proxy.js'
 import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
-import { answered, driverPort, driverTransactions, inSession, realClock, type AnyCollection, type AnyDocument } from './adapter.js'
+import { answered, type AnyCollection, type AnyDocument } from './adapter.js'
+import { driverWorld } from './driver-world.js'
 import { checkMain, isShardedCluster, prepareProxy } from './init.js'
 import { parseOptions, type ParsedOptions, type UniqueOptions } from './options.js'
 import { bulkStep } from './bulk-step.js'
@@ -80,45 +80,12 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.collection = collection
     this.#options = parseOptions(collection.collectionName, options)
     refuseUnacknowledged(collection.writeConcern)
-    const { db } = collection
-    const primary = {
-      readPreference: 'primary',
-      readConcern: { level: 'local' },
-      promoteValues: true,
-      promoteLongs: true,
-      promoteBuffers: false,
-      bsonRegExp: false,
-      raw: false,
-      useBigInt64: false,
-    } as const
-    this.#reader = db.collection<AnyDocument>(collection.collectionName, primary)
-    const collections = new Map(
-      this.#options.proxies.map(
-        ({ name }) => [name, db.collection<AnyDocument>(name, { ...primary, writeConcern: { w: 'majority' } })] as const,
-      ),
-    )
-    const proxies = this.#options.proxies.map((plan): Proxy => ({ ...plan, port: driverPort(collections.get(plan.name)!) }))
-    this.#world = {
-      main: driverPort(this.#reader),
-      proxies,
-      specs: this.#options.specs,
-      clock: realClock,
-      newToken: () => new ObjectId(),
-      reservationMs: this.#options.reservationMs,
-      busyMs: this.#options.busyMs,
-      tell: (event) => {
-        this.#counters[event.event]++
-        this.emit(event.event, event)
-      },
-      transactions:
-        options.transactions === 'auto'
-          ? driverTransactions(db.client, (session) => ({
-              main: driverPort(this.#reader, session),
-              proxies: inSession(proxies, collections, session),
-              session,
-            }))
-          : null,
-    }
+    const { reader, world } = driverWorld(collection, this.#options, (event) => {
+      this.#counters[event.event]++
+      this.emit(event.event, event)
+    })
+    this.#reader = reader
+    this.#world = world
     this.#protocol = new UniqueProtocol(this.#world)
     this.#changes = new DocumentChanges(collection, this.#reader, this.#protocol, this.#options.specs)
     this.#maintenance = new Maintenance(this.#world, this.#protocol)

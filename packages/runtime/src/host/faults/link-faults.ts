@@ -31,8 +31,8 @@ interface Applied {
   notice: Alarm | null
   /** `slow`: until when it works on what has come. */
   busyUntilMs: number
-  /** Messages that it keeps without keeping those behind them. */
-  readonly kept: Set<Parcel>
+  /** Messages that it keeps without keeping those behind them, and when each of them is given up. */
+  readonly kept: Map<Parcel, Alarm>
 }
 
 /** A message in a lane; it may go when it is due and no partition keeps it. */
@@ -74,7 +74,7 @@ export class LinkFaults {
       noticed: false,
       notice: null,
       busyUntilMs: 0,
-      kept: new Set(),
+      kept: new Map(),
     }
     this.#applied.set(fault.id, applied)
     this.active = true
@@ -94,7 +94,8 @@ export class LinkFaults {
     if (applied === undefined) return
     this.#applied.delete(id)
     applied.notice?.cancel()
-    for (const parcel of [...applied.kept]) if (applied.kept.delete(parcel)) parcel.deliver()
+    for (const alarm of applied.kept.values()) alarm.cancel()
+    for (const parcel of [...applied.kept.keys()]) if (applied.kept.delete(parcel)) parcel.deliver()
     for (const lane of [...this.#lanes.values()]) {
       for (const waiting of lane.waiting) if (waiting.keeper === applied) waiting.keeper = null
       this.#move(lane)
@@ -182,10 +183,10 @@ export class LinkFaults {
   }
 
   #keep(applied: Applied, silenceMs: number, parcel: Parcel): void {
-    applied.kept.add(parcel)
-    this.#options.clock.alarm(silenceMs, () => {
+    const alarm = this.#options.clock.alarm(silenceMs, () => {
       if (applied.kept.delete(parcel)) parcel.lose(silent)
     })
+    applied.kept.set(parcel, alarm)
   }
 
   /** By now everybody knows that nothing gets through. */

@@ -1,0 +1,35 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ActorHost } from '../host/actor-host.js'
+import type { Member } from '../host/member-table.js'
+import type { Peer } from '../host/peer.js'
+import { attachLink } from './link.js'
+import { introductionOf, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+
+/** The ways from the supervisor's thread to its workers. */
+export class WorkerLinks {
+  readonly #host: ActorHost
+  readonly #peers = new Map<number, Peer>()
+
+  constructor(host: ActorHost) {
+    this.#host = host
+  }
+
+  attach({ hostId }: WorkerPlace, port: MessagePort): void {
+    this.#peers.set(hostId, attachLink(this.#host, hostId, port))
+  }
+
+  /** Nothing is sent to that worker any more. */
+  close({ hostId }: WorkerPlace): void {
+    const peer = this.#peers.get(hostId)
+    this.#peers.delete(hostId)
+    if (peer !== undefined) this.#host.post.closePeer(peer)
+  }
+
+  /** Makes the supervisor know where the member is, or that it is down. */
+  route(member: Member<ThreadsPlace>): void {
+    const { hostId } = introductionOf(member)
+    const peer = hostId === null ? undefined : this.#peers.get(hostId)
+    if (peer === undefined) this.#host.post.unroute(member.index)
+    else this.#host.post.route(member.index, peer)
+  }
+}

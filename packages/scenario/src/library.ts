@@ -1,0 +1,45 @@
+/** The scenarios that come with Shardlab, by name. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { OptionError } from '@shardlab/cluster'
+import { parseDocument } from 'yaml'
+
+export interface ListedScenario {
+  readonly name: string
+  /** One sentence: what it shows. */
+  readonly shows: string
+  readonly path: string
+}
+
+/** In a checkout; an installed package has none. */
+const directory = join(dirname(fileURLToPath(import.meta.url)), '../../../../test/scenarios')
+
+export function listScenarios(): ListedScenario[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .filter((file) => file.endsWith('.yaml'))
+    .sort()
+    .map((file) => {
+      const path = join(directory, file)
+      return { name: file.slice(0, -'.yaml'.length), shows: String(parseDocument(readFileSync(path, 'utf8')).get('shows') ?? ''), path }
+    })
+}
+
+/**
+ * Reads the file at a path or, when there is none, the scenario with that name.
+ * @throws OptionError when there is neither
+ */
+export function findScenario(nameOrPath: string): { readonly path: string; readonly text: string } {
+  const listed = existsSync(nameOrPath) ? undefined : listScenarios().find(({ name }) => name === nameOrPath)
+  try {
+    return { path: listed?.name ?? nameOrPath, text: readFileSync(listed?.path ?? nameOrPath, 'utf8') }
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code
+    const names = listScenarios().map(({ name }) => name)
+    const known = names.length === 0 ? '' : `, and it is not the name of one (${names.join(', ')})`
+    throw new OptionError(
+      why === 'ENOENT' ? `there is no scenario file ${nameOrPath}${known}.` : `${nameOrPath} cannot be read: ${why ?? String(error)}.`,
+    )
+  }
+}

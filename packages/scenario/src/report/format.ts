@@ -1,0 +1,48 @@
+/** Numbers as people read them. */
+
+const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** `820 B`, `1.5 MB`: powers of 1024. */
+export function bytesText(bytes: number): string {
+  let [value, unit] = [bytes, 0]
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]!}`
+}
+
+/** A unit in which these sizes are small numbers, so that the ticks of a plot can be round. */
+export function unitOf(largest: number): { readonly bytes: number; readonly name: string } {
+  let [bytes, unit] = [1, 0]
+  while (largest / bytes >= 1024 && unit < units.length - 1) {
+    bytes *= 1024
+    unit++
+  }
+  return { bytes, name: units[unit]! }
+}
+
+/** `45s`, `12m 30s`, `2h 05m`, `3d 4h`. */
+export function timeText(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60]
+  const two = (value: number): string => String(value).padStart(2, '0')
+  if (days > 0) return hours === 0 ? `${days}d` : `${days}d ${hours}h`
+  if (hours > 0) return minutes === 0 ? `${hours}h` : `${hours}h ${two(minutes)}m`
+  if (minutes > 0) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m ${two(seconds % 60)}s`
+  return `${seconds}s`
+}
+
+/** `01:02:03`, with days before it when there are any: an instant of the scenario. */
+export function clockText(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const days = Math.floor(seconds / 86_400)
+  return `${days > 0 ? `${days}d ` : ''}${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+}
+
+export const whole = (value: number): string => Math.round(value).toLocaleString('en')
+/** At most three digits that count: for ticks. */
+export const short = (value: number): string => Number(value.toPrecision(3)).toLocaleString('en')
+export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
+export const ratio = (value: number): string => value.toFixed(2)

@@ -1,0 +1,184 @@
+/** A report as one page that needs no network. */
+import { escape, lineChart, style, type Series } from '@shardlab/load'
+import type { ScenarioFile } from '../file/parse.js'
+import type { Decision, Sample, ShardSample, VariantRun } from '../types.js'
+import { imbalanceAt } from '../run/imbalance.js'
+import { chunkMap } from './chunk-map.js'
+import { bytesText, clockText, percent, ratio, short, timeText, unitOf, whole } from './format.js'
+import { resultRows } from './text-report.js'
+
+const tones = ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7'] as const
+/** With more shards each plot shows the largest, the smallest and the mean. */
+const linesMax = 16
+const decisionsMax = 500
+const marksMax = 10
+/** Points of a plot of rates. */
+const ratesMax = 50
+
+const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare td:first-child{color:var(--soft)}.compare pre{margin:0}td.why{white-space:normal;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}`
+
+export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
+  const name = file.path
+    .split(/[\\/]/)
+    .at(-1)!
+    .replace(/\.ya?ml$/, '')
+  const body = [
+    `<h1>${escape(name)}</h1>`,
+    file.shows === null ? '' : `<p>${escape(file.shows)}</p>`,
+    failures(runs),
+    comparison(runs),
+    runs.length > 1 ? sideBySide(runs) : '',
+    ...runs.map((run) => variant(run, runs.length > 1)),
+    `<footer><p>Seed ${file.seed}; simulated in virtual time, ${runs.map(({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s`).join(' + ')} of real time. The same file and seed give the same result.</p></footer>`,
+  ].join('')
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(name)}</title><style>${style}${ownStyle}</style><body><main>${body}</main></body></html>\n`
+}
+
+function failures(runs: readonly VariantRun[]): string {
+  const sentences = runs.flatMap(({ result: { name, failedExpectations, failedSteps } }) => [
+    ...failedExpectations.map(({ message }) => `${name}: ${message}`),
+    ...failedSteps.map(({ atMs, step, error }) => `${name}: at ${timeText(atMs)} ${step} failed: ${error}`),
+  ])
+  return sentences.length === 0 ? '' : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
+}
+
+function comparison(runs: readonly VariantRun[]): string {
+  const head =
+    runs.length > 1
+      ? `<thead><tr><th></th>${runs.map(({ result }) => `<th style="text-align:left">${escape(result.name)}</th>`).join('')}</tr></thead>`
+      : ''
+  const rows = resultRows.map(
+    ([name, of]) => `<tr><td>${escape(name.trim())}</td>${runs.map(({ result }) => `<td>${escape(of(result))}</td>`).join('')}</tr>`,
+  )
+  return `<div class="wide"><table class="compare">${head}<tbody>${rows.join('')}</tbody></table></div>`
+}
+
+const overTime = { xLabel: 'since the beginning', xShown: (ms: number) => timeText(ms) }
+
+function sideBySide(runs: readonly VariantRun[]): string {
+  const series = runs.map(({ result, samples }, i): Series => ({
+    name: result.name,
+    tone: tones[i % tones.length]!,
+    points: samples.map((sample) => [sample.atMs, imbalanceAt(sample, ({ bytes }) => bytes).maxToMean]),
+  }))
+  return lineChart(series, {
+    ...overTime,
+    title: 'Bytes: the largest shard to the mean',
+    yLabel: 'ratio',
+    yShown: ratio,
+    xTicks: ticksOf(runs[0]!.samples),
+  })
+}
+
+function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolean): string {
+  const shards = [...new Set(samples.flatMap((sample) => Object.keys(sample.shards)))].sort()
+  const toneOf = (shard: string): string => tones[shards.indexOf(shard) % tones.length]!
+  const steps = decisions.filter(({ kind }) => kind === 'timeline' || kind === 'fault')
+  const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: text.length > 40 ? `${text.slice(0, 39)}…` : text }))
+  const common = { ...overTime, marks, xTicks: ticksOf(samples), yShown: short }
+  const unit = unitOf(Math.max(...samples.flatMap((sample) => Object.values(sample.shards).map(({ bytes }) => bytes))))
+  const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string): string =>
+    lineChart(shardSeries(samples, { shards, toneOf, of }), { ...common, title, yLabel })
+  const rates = ratesOf(samples)
+  const operations = shardSeries(rates, { shards, toneOf, of: (shard) => shard.operations })
+  const ending = (name: 'succeeded' | 'failed', tone: string): Series => ({
+    name,
+    tone,
+    points: rates.map((rate) => [rate.atMs, rate[name]]),
+  })
+  const isBusy = result.operations.total > 0
+  return [
+    isOneOfMany ? `<h2>${escape(result.name)}</h2>` : '',
+    plot(({ bytes }) => bytes / unit.bytes, 'Bytes that each shard owns', unit.name),
+    plot(({ chunks }) => chunks, 'Chunks', 'chunks'),
+    isBusy ? lineChart(operations, { ...common, title: 'Operations that asked each shard', yLabel: 'a second' }) : '',
+    isBusy && result.operations.failed > 0
+      ? lineChart([ending('succeeded', 's0'), ending('failed', 'bad')], { ...common, title: 'Operations that ended', yLabel: 'a second' })
+      : '',
+    ...Object.keys(samples.at(-1)!.chunks).map((ns) => chunkMap(ns, samples, toneOf)),
+    shardTable(result.shards),
+    decisionTable(decisions),
+  ].join('')
+}
+
+/** Counts as rates; neighbouring samples together, or chance is all that can be seen. */
+function ratesOf(samples: readonly Sample[]): Sample[] {
+  const every = Math.max(1, Math.floor(samples.length / ratesMax))
+  const rates: Sample[] = []
+  for (let from = 0; from + every < samples.length; from += every) {
+    const part = samples.slice(from + 1, from + every + 1)
+    const last = part.at(-1)!
+    const seconds = (last.atMs - samples[from]!.atMs) / 1000
+    const rate = (of: (sample: Sample) => number): number => part.reduce((sum, sample) => sum + of(sample), 0) / seconds
+    const shards = Object.entries(last.shards).map(
+      ([id, shard]) => [id, { ...shard, operations: rate((sample) => sample.shards[id]?.operations ?? 0) }] as const,
+    )
+    rates.push({
+      ...last,
+      shards: Object.fromEntries(shards),
+      succeeded: rate(({ succeeded }) => succeeded),
+      failed: rate(({ failed }) => failed),
+    })
+  }
+  return rates
+}
+
+interface ShardPlot {
+  readonly shards: readonly string[]
+  readonly toneOf: (shard: string) => string
+  readonly of: (shard: ShardSample) => number
+}
+
+function shardSeries(samples: readonly Sample[], { shards, toneOf, of }: ShardPlot): Series[] {
+  if (shards.length <= linesMax)
+    return shards.map((shard) => ({
+      name: shard,
+      tone: toneOf(shard),
+      points: samples.flatMap((sample): (readonly [number, number])[] => {
+        const own = sample.shards[shard]
+        return own === undefined ? [] : [[sample.atMs, of(own)]]
+      }),
+    }))
+  const line = (name: string, tone: string, pick: (values: readonly number[]) => number): Series => ({
+    name,
+    tone,
+    points: samples.map((sample) => [sample.atMs, pick(Object.values(sample.shards).map(of))]),
+  })
+  return [
+    line('largest', 's1', (values) => Math.max(...values)),
+    line('mean', 's0', (values) => values.reduce((sum, value) => sum + value, 0) / values.length),
+    line('smallest', 's2', (values) => Math.min(...values)),
+  ]
+}
+
+/** About eight round times. */
+function ticksOf(samples: readonly Sample[]): number[] {
+  const end = samples.at(-1)!.atMs
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000]
+  const step = 1000 * (steps.find((secs) => end / (secs * 1000) <= 8) ?? steps.at(-1)!)
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step)
+}
+
+function shardTable(shards: VariantRun['result']['shards']): string {
+  const operations = Object.values(shards).reduce((sum, shard) => sum + shard.operations, 0)
+  const rows = Object.entries(shards).map(
+    ([id, shard]) =>
+      `<tr><td class="left">${escape(id)}${shard.draining ? ' (drains)' : ''}</td><td>${bytesText(shard.bytes)}</td><td>${whole(shard.chunks)}</td><td>${whole(shard.operations)}</td><td>${operations === 0 ? '–' : percent(shard.operations / operations)}</td></tr>`,
+  )
+  return `<div class="wide"><table><thead><tr><th>at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
+
+function decisionTable(decisions: readonly Decision[]): string {
+  if (decisions.length === 0) return '<p>Nothing was decided.</p>'
+  const rows = decisions
+    .slice(0, decisionsMax)
+    .map(
+      ({ atMs, kind, text }) =>
+        `<tr><td class="left">${clockText(atMs)}</td><td class="left">${kind}</td><td class="why">${escape(text)}</td></tr>`,
+    )
+  const more =
+    decisions.length > decisionsMax
+      ? `<p>And ${whole(decisions.length - decisionsMax)} more: shardlab simulate --explain prints all.</p>`
+      : ''
+  return `<details${decisions.length <= 40 ? ' open' : ''}><summary>${whole(decisions.length)} decisions and why</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
+}

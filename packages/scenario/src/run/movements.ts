@@ -1,0 +1,127 @@
+/** What moved, was split and merged, and why. */
+import type { BalancerRoundEvent, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
+import type { Decision, VariantResult } from '../types.js'
+
+type Reason = keyof VariantResult['migrations']['byReason']
+
+export class Movements {
+  readonly #namespaces: ReadonlySet<string>
+  readonly #beginMs: number
+  readonly decisions: Decision[] = []
+  readonly #byReason: Record<Reason, number> = { draining: 0, zoneViolation: 0, chunksImbalance: 0, defragment: 0, other: 0 }
+  /** Where the chunk that begins there has been, in order. */
+  readonly #places = new Map<string, string[]>()
+  /** Bytes that more left a shard than came, by collection and shard. */
+  readonly #net = new Map<string, number>()
+  #total = 0
+  #aborted = 0
+  #repeated = 0
+  #returned = 0
+  #bytesMoved = 0
+  #lastMoveMs = 0
+  #lastRound: BalancerRoundEvent | null = null
+  #lastSkip: string | null = null
+  splits = 0
+  merges = 0
+
+  constructor(namespaces: readonly string[], beginMs: number) {
+    this.#namespaces = new Set(namespaces)
+    this.#beginMs = beginMs
+  }
+
+  readonly hear = (event: ClusterEvent): void => {
+    const note = (kind: Decision['kind'], text: string): void => void this.decisions.push({ atMs: event.atMs - this.#beginMs, kind, text })
+    switch (event.type) {
+      case 'migration':
+        if (this.#namespaces.has(event.ns)) this.#migrated(event)
+        return
+      case 'balancer-round':
+        this.#round(event, note)
+        return
+      case 'split':
+        if (!this.#namespaces.has(event.ns)) return
+        this.splits++
+        note('split', `${event.shard} splits [${event.min}, ${event.max}) of ${event.ns} at ${event.points.join(', ')}`)
+        return
+      case 'merge':
+        if (this.#namespaces.has(event.ns)) this.merges++
+        return
+      case 'jumbo':
+        note(
+          'jumbo',
+          `[${event.min}, ${event.max}) of ${event.ns} on ${event.shard} is marked as jumbo: too large to move, and it cannot be split`,
+        )
+        return
+      case 'fault-applied':
+        note('fault', event.fault)
+        return
+      case 'fault-healed':
+        note('fault', `over: ${event.fault}`)
+        return
+      default:
+    }
+  }
+
+  migrations(): VariantResult['migrations'] {
+    const byBalancer = Object.values(this.#byReason).reduce((sum, count) => sum + count, 0)
+    // A round that has not ended has not told its reasons yet.
+    const byReason = { ...this.#byReason, other: Math.max(0, this.#total - byBalancer) }
+    return { total: this.#total, byReason, aborted: this.#aborted, repeated: this.#repeated, returned: this.#returned }
+  }
+
+  get bytesMoved(): number {
+    return this.#bytesMoved
+  }
+
+  get bytesMovedLeast(): number {
+    return [...this.#net.values()].reduce((sum, bytes) => sum + Math.max(0, bytes), 0)
+  }
+
+  /** Null: the last round still wanted something. */
+  get convergedAtMs(): number | null {
+    if (this.#lastRound === null || this.#lastRound.migrations.length + this.#lastRound.splits.length > 0) return null
+    return this.#lastMoveMs
+  }
+
+  #migrated({ stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
+    if (stage === 'aborted') this.#aborted++
+    if (stage !== 'committed') return
+    this.#total++
+    this.#bytesMoved += bytes
+    this.#lastMoveMs = atMs - this.#beginMs
+    for (const [shard, sign] of [
+      [from, 1],
+      [to, -1],
+    ] as const) {
+      const key = `${ns} ${shard}`
+      this.#net.set(key, (this.#net.get(key) ?? 0) + sign * bytes)
+    }
+    const chunk = `${ns} ${min}`
+    const places = this.#places.get(chunk)
+    if (places === undefined) this.#places.set(chunk, [from, to])
+    else {
+      this.#repeated++
+      if (places.includes(to)) this.#returned++
+      places.push(to)
+    }
+  }
+
+  #round(event: BalancerRoundEvent, note: (kind: Decision['kind'], text: string) => void): void {
+    if (event.skipped !== this.#lastSkip && event.skipped !== null) note('balancer', `no rounds: ${event.skipped}`)
+    this.#lastSkip = event.skipped
+    if (event.skipped !== null) return
+    this.#lastRound = event
+    for (const { ns, shard, min, max, points, error } of event.splits)
+      note(
+        'split',
+        `round ${event.round}: split [${min}, ${max}) of ${ns} on ${shard} at ${points.join(', ')}, a zone's bounds${failed(error)}`,
+      )
+    for (const { ns, from, to, min, max, reason, because, outcome, error } of event.migrations) {
+      if (outcome === 'moved') this.#byReason[reason]++
+      const range = `[${min}, ${max ?? '…'})`
+      note('migration', `round ${event.round}: ${range} of ${ns} from ${from} to ${to}, ${reason}: ${because}; ${outcome}${failed(error)}`)
+    }
+  }
+}
+
+const failed = (error: string | null): string => (error === null ? '' : ` (${error})`)

@@ -1,0 +1,20 @@
+/** Where routers sent operations. */
+import type { ClusterEvent } from '@shardlab/cluster'
+
+export class Routed {
+  readonly #namespaces: ReadonlySet<string>
+  readonly perShard = new Map<string, number>()
+  readonly kinds = { targeted: 0, multi: 0, broadcast: 0 }
+  total = 0
+
+  constructor(namespaces: readonly string[]) {
+    this.#namespaces = new Set(namespaces)
+  }
+
+  readonly hear = (event: ClusterEvent): void => {
+    if (event.type !== 'routed' || !this.#namespaces.has(event.ns)) return
+    this.total++
+    this.kinds[event.kind]++
+    for (const shard of event.shards) this.perShard.set(shard, (this.perShard.get(shard) ?? 0) + 1)
+  }
+}

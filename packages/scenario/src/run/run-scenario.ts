@@ -1,0 +1,54 @@
+/** All variants of a scenario: several at a time on worker threads, as each is a world of its own. */
+import { availableParallelism } from 'node:os'
+import { MessageChannel } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import type { Scenario, ScenarioFile } from '../file/parse.js'
+import type { ScenarioReport, SimulationProgress, VariantRun } from '../types.js'
+import { runOf, type TaskOutcome } from './play-task.js'
+import { runVariant } from './run-variant.js'
+
+/**
+ * Plays every variant.
+ * @returns a run for each, in the order of the file
+ * @throws OptionError for a file of key values that cannot be read
+ * @throws ScenarioError when the cluster cannot be set up as a scenario says
+ */
+export async function runScenario(
+  file: ScenarioFile,
+  onProgress: (progress: SimulationProgress) => void = () => {},
+): Promise<VariantRun[]> {
+  const { variants } = file
+  const shares = variants.map(() => 0)
+  const note = (i: number) => (share: number) => {
+    shares[i] = share
+    onProgress({ variant: variants[i]!.name, share: shares.reduce((sum, each) => sum + each, 0) / variants.length })
+  }
+  const threads = Math.min(variants.length, availableParallelism())
+  if (threads === 1) {
+    const runs: VariantRun[] = []
+    for (const [i, scenario] of variants.entries()) runs.push(await runVariant(scenario, note(i)))
+    return runs
+  }
+  // Loaders of the caller, such as a test runner's, would be loaded by each thread again.
+  const filename = new URL('./variant.worker.js', import.meta.url).href
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [] })
+  try {
+    return await Promise.all(variants.map((scenario, i) => runIn(pool, scenario, note(i))))
+  } finally {
+    await pool.destroy()
+  }
+}
+
+async function runIn(pool: Piscina, scenario: Scenario, note: (share: number) => void): Promise<VariantRun> {
+  const { port1, port2 } = new MessageChannel()
+  port1.on('message', note)
+  try {
+    return runOf((await pool.run({ scenario, port: port2 }, { transferList: [port2] })) as TaskOutcome)
+  } finally {
+    port1.close()
+  }
+}
+
+export function reportOf(file: ScenarioFile, runs: readonly VariantRun[]): ScenarioReport {
+  return { version: 1, scenario: file.path, seed: file.seed, variants: runs.map(({ result }) => result) }
+}

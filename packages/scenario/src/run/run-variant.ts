@@ -1,0 +1,134 @@
+/** One run of a scenario. */
+import type { ClusterEvent } from '@shardlab/cluster'
+import { failedExpectations } from '../file/expectation.js'
+import type { Scenario } from '../file/parse.js'
+import type { Decision, Sample, ShardSample, VariantResult, VariantRun } from '../types.js'
+import { imbalanceOver, operationImbalance, rounded } from './imbalance.js'
+import { Movements } from './movements.js'
+import { Routed } from './routed.js'
+import { Sampler } from './sampler.js'
+import { Timeline } from './timeline.js'
+import { Workload } from './workload.js'
+import { ScenarioWorld } from './world.js'
+
+/** How many samples there are unless the scenario says otherwise. */
+const samplesByDefault = 200
+/** Loading is that share of the progress. */
+const loadingShare = 0.2
+
+const watched: readonly ClusterEvent['type'][] = [
+  'routed',
+  'migration',
+  'balancer-round',
+  'split',
+  'merge',
+  'jumbo',
+  'fault-applied',
+  'fault-healed',
+  'log',
+]
+
+/**
+ * Plays a scenario to its end.
+ * @throws ScenarioError when its cluster cannot be set up as it says
+ * @throws SimulationFailedError with the seed, when a member of the cluster is broken
+ */
+export async function runVariant(scenario: Scenario, onProgress: (share: number) => void = () => {}): Promise<VariantRun> {
+  const realMs = performance.now()
+  const world = await ScenarioWorld.create(scenario, (share) => onProgress(share * loadingShare))
+  const { cluster } = world
+  const namespaces = scenario.collections.map(({ ns }) => ns)
+  const beginMs = cluster.now()
+  const [routed, movements] = [new Routed(namespaces), new Movements(namespaces, beginMs)]
+  cluster.watch(watched)
+  cluster.onEvent(routed.hear)
+  cluster.onEvent(movements.hear)
+  const workload = new Workload(world, scenario)
+  const timeline = new Timeline(world, workload)
+  const sampler = new Sampler(world, routed, workload)
+  try {
+    await sampler.sample()
+    timeline.begin()
+    workload.begin()
+    const { duration } = scenario
+    const tick = scenario.tick ?? Math.max(1000, duration / samplesByDefault)
+    for (let at = 0; at < duration;) {
+      const next = Math.min(duration, at + tick)
+      await cluster.advance(next - at)
+      at = next
+      await sampler.sample()
+      workload.check()
+      timeline.check()
+      onProgress(loadingShare + (1 - loadingShare) * (at / duration))
+    }
+    workload.end()
+    timeline.end()
+    const result = resultOf({ scenario, movements, routed, workload, timeline, samples: sampler.samples, traceHash: cluster.traceHash() })
+    const decisions = [...movements.decisions, ...timeline.decisions].sort((a: Decision, b: Decision) => a.atMs - b.atMs)
+    return { result, samples: sampler.samples, decisions, tookMs: performance.now() - realMs }
+  } finally {
+    await cluster.faults.heal()
+    await cluster.stop()
+  }
+}
+
+interface Findings {
+  readonly scenario: Scenario
+  readonly movements: Movements
+  readonly routed: Routed
+  readonly workload: Workload
+  readonly timeline: Timeline
+  readonly samples: readonly Sample[]
+  readonly traceHash: string
+}
+
+function resultOf({ scenario, movements, routed, workload, timeline, samples, traceHash }: Findings): VariantResult {
+  const bytes = imbalanceOver(samples, (shard) => shard.bytes)
+  const last = samples.at(-1)!
+  const withoutExpectations = {
+    name: scenario.name,
+    emulate: scenario.emulate,
+    mode: 'documents' as const,
+    durationMs: scenario.duration,
+    imbalance: {
+      first: bytes.first.maxToMean,
+      worst: bytes.worst.maxToMean,
+      last: bytes.last.maxToMean,
+      bytes,
+      chunks: imbalanceOver(samples, (shard) => shard.chunks),
+      operations: operationImbalance(samples),
+    },
+    migrations: movements.migrations(),
+    splits: movements.splits,
+    merges: movements.merges,
+    bytesMoved: movements.bytesMoved,
+    bytesMovedLeast: movements.bytesMovedLeast,
+    convergedAtMs: movements.convergedAtMs,
+    jumboChunks: last.jumboChunks,
+    operations: {
+      total: workload.total,
+      failed: workload.failed,
+      latencyMs: workload.latencies(),
+      errors: workload.errors,
+      routed: {
+        targeted: shareOf(routed.kinds.targeted, routed.total),
+        multi: shareOf(routed.kinds.multi, routed.total),
+        broadcast: shareOf(routed.kinds.broadcast, routed.total),
+      },
+    },
+    hottest: hottestOf(routed),
+    shards: Object.fromEntries(
+      Object.entries(last.shards).map(([id, shard]): [string, ShardSample] => [id, { ...shard, operations: routed.perShard.get(id) ?? 0 }]),
+    ),
+    failedSteps: timeline.failedSteps,
+  }
+  return { ...withoutExpectations, failedExpectations: failedExpectations(withoutExpectations, scenario.expect), traceHash }
+}
+
+function hottestOf({ perShard }: Routed): VariantResult['hottest'] {
+  const all = [...perShard.values()].reduce((sum, count) => sum + count, 0)
+  const [first] = [...perShard].sort(([, a], [, b]) => b - a)
+  return first === undefined ? null : { shard: first[0], share: shareOf(first[1], all) }
+}
+
+const shareOf = (part: number, all: number): number => (all === 0 ? 0 : rounded(part / all))

@@ -1,0 +1,90 @@
+/** Looks at the cluster once a tick, past the network: what is measured is not changed by it. */
+import { configAddress } from '@shardlab/actor'
+import { findField, toExtendedJson } from '@shardlab/bson'
+import { ChunkMap } from '@shardlab/balancer'
+import type { ChunkSample, Sample, ShardSample } from '../types.js'
+import type { Routed } from './routed.js'
+import type { Workload } from './workload.js'
+import type { ScenarioWorld } from './world.js'
+
+export class Sampler {
+  readonly #world: ScenarioWorld
+  readonly #routed: Routed
+  readonly #workload: Workload
+  readonly #beginMs: number
+  readonly samples: Sample[] = []
+  readonly #bytes = new Map<string, number>()
+  readonly #operations = new Map<string, number>()
+  #shards: readonly { readonly id: string; readonly draining: boolean }[] = []
+  #chunks: Readonly<Record<string, readonly ChunkSample[]>> = {}
+  #jumboChunks = 0
+  #succeeded = 0
+  #failed = 0
+
+  constructor(world: ScenarioWorld, routed: Routed, workload: Workload) {
+    this.#world = world
+    this.#routed = routed
+    this.#workload = workload
+    this.#beginMs = world.cluster.now()
+  }
+
+  async sample(): Promise<Sample> {
+    await this.#readCatalog()
+    await this.#readShards()
+    const shards: Record<string, ShardSample> = {}
+    for (const { id, draining } of this.#shards) {
+      const all = this.#routed.perShard.get(id) ?? 0
+      const chunks = Object.values(this.#chunks).reduce((sum, list) => sum + list.filter(({ shard }) => shard === id).length, 0)
+      shards[id] = { bytes: this.#bytes.get(id) ?? 0, chunks, operations: all - (this.#operations.get(id) ?? 0), draining }
+      this.#operations.set(id, all)
+    }
+    const sample: Sample = {
+      atMs: this.#world.cluster.now() - this.#beginMs,
+      shards,
+      succeeded: this.#workload.succeeded - this.#succeeded,
+      failed: this.#workload.failed - this.#failed,
+      jumboChunks: this.#jumboChunks,
+      chunks: this.#chunks,
+    }
+    this.#succeeded = this.#workload.succeeded
+    this.#failed = this.#workload.failed
+    this.samples.push(sample)
+    return sample
+  }
+
+  /** A config server that is down is as it was. */
+  async #readCatalog(): Promise<void> {
+    const { cluster, scenario } = this.#world
+    if (!this.#isUp(configAddress)) return
+    const { shards } = await cluster.peek(configAddress, 'config.get-shards', {})
+    this.#shards = shards.map((shard) => ({
+      id: findField(shard, '_id')!.asString(),
+      draining: findField(shard, 'draining')?.isTruthy() === true,
+    }))
+    const chunks: Record<string, readonly ChunkSample[]> = {}
+    this.#jumboChunks = 0
+    for (const { ns } of scenario.collections) {
+      const map = ChunkMap.after(null, await cluster.peek(configAddress, 'config.get-collection', { ns, since: null }))
+      chunks[ns] = (map?.chunks ?? []).map(({ min, minDocument, shard }) => ({ min, minText: toExtendedJson(minDocument), shard }))
+      this.#jumboChunks += (map?.chunks ?? []).filter(({ isJumbo }) => isJumbo).length
+    }
+    this.#chunks = chunks
+  }
+
+  async #readShards(): Promise<void> {
+    const { cluster, scenario } = this.#world
+    const namespaces = scenario.collections.map(({ ns }) => ns)
+    for (const { id } of this.#shards) {
+      if (!this.#isUp(id)) continue
+      const { sizes } = await cluster.peek(id, 'shard.collection-sizes', { namespaces })
+      this.#bytes.set(
+        id,
+        sizes.reduce((sum, size) => sum + size, 0),
+      )
+    }
+  }
+
+  #isUp(member: string): boolean {
+    return this.#world.cluster.members().some(({ address, state }) => address === member && state === 'running')
+  }
+}

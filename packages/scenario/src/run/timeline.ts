@@ -1,0 +1,149 @@
+/** What a scenario does to its cluster, and when. */
+import type { Document } from '@shardlab/bson'
+import { decode, encode } from '@shardlab/bson'
+import { OptionError } from '@shardlab/cluster'
+import { isFault } from '../file/rules.js'
+import type { TimelineEntry } from '../file/schema.js'
+import type { Decision, FailedStep } from '../types.js'
+import { boundOf } from './bounds.js'
+import { ScenarioError } from './failure.js'
+import type { Workload } from './workload.js'
+import type { ScenarioWorld } from './world.js'
+
+/** How often an administrator looks whether a shard is empty. */
+const drainingLookMs = 10_000
+
+export class Timeline {
+  readonly #world: ScenarioWorld
+  readonly #workload: Workload
+  readonly #beginMs: number
+  readonly failedSteps: FailedStep[] = []
+  readonly decisions: Decision[] = []
+  readonly #open = new Map<TimelineEntry, string>()
+  #failure: unknown = null
+  #ended = false
+
+  constructor(world: ScenarioWorld, workload: Workload) {
+    this.#world = world
+    this.#workload = workload
+    this.#beginMs = world.cluster.now()
+  }
+
+  begin(): void {
+    for (const entry of this.#world.scenario.timeline) this.#world.cluster.alarm(entry.at, () => this.#play(entry))
+  }
+
+  /** What has not been done by now has failed. */
+  end(): void {
+    this.#ended = true
+    for (const [entry, step] of this.#open)
+      this.failedSteps.push({ atMs: entry.at, step, error: 'It was not done when the scenario ended.' })
+    this.check()
+  }
+
+  /** @throws what went wrong in this program, not in the cluster */
+  check(): void {
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  #play(entry: TimelineEntry): void {
+    const step = stepText(entry)
+    if (!isFault(entry)) this.#note(step)
+    this.#open.set(entry, step)
+    this.#do(entry).then(
+      () => this.#open.delete(entry),
+      (error: unknown) => {
+        this.#open.delete(entry)
+        if (!(error instanceof OptionError || error instanceof ScenarioError)) this.#failure ??= error
+        else if (!this.#ended) {
+          this.failedSteps.push({ atMs: entry.at, step, error: error.message })
+          this.#note(`${step} failed: ${error.message}`)
+        }
+      },
+    )
+  }
+
+  #note(text: string): void {
+    this.decisions.push({ atMs: this.#world.cluster.now() - this.#beginMs, kind: 'timeline', text })
+  }
+
+  async #do(entry: TimelineEntry): Promise<void> {
+    const { cluster } = this.#world
+    if (isFault(entry)) {
+      await cluster.faults.applyInBackground(entry.do)
+      return
+    }
+    switch (entry.do) {
+      case 'addShard':
+        for (let i = 0; i < entry.count; i++) await cluster.addShard()
+        return
+      case 'removeShard':
+        return this.#removeShard(entry.shard)
+      case 'addShardToZone':
+        return this.#admin({ addShardToZone: entry.shard, zone: entry.zone })
+      case 'removeShardFromZone':
+        return this.#admin({ removeShardFromZone: entry.shard, zone: entry.zone })
+      case 'updateZoneKeyRange':
+        return this.#admin({ updateZoneKeyRange: entry.ns, min: boundOf(entry.min), max: boundOf(entry.max), zone: entry.zone })
+      case 'startBalancer':
+        return this.#setting('balancer', { $set: { mode: 'full', stopped: false } })
+      case 'stopBalancer':
+        return this.#setting('balancer', { $set: { mode: 'off', stopped: true } })
+      case 'balancerWindow':
+        return this.#setting('balancer', { $set: { activeWindow: { start: entry.start, stop: entry.stop } } })
+      case 'chunkSize':
+        return this.#setting('chunksize', { $set: { value: entry.size / 1024 ** 2 } })
+      case 'workload':
+        this.#workload.setRate(entry.ns, entry.name, entry.rate)
+        return
+      case 'heal':
+        await cluster.faults.healInBackground()
+        return
+      case 'command':
+        return this.#admin(boundOf(entry.command), entry.db)
+    }
+  }
+
+  /** As an administrator does: again and again until it is gone; databases that it is the primary of move when it has no chunks any more. */
+  async #removeShard(shard: string): Promise<void> {
+    while (!this.#ended) {
+      const reply = await this.#tell({ removeShard: shard })
+      if (reply['state'] === 'completed') {
+        this.#note(`${shard} has left`)
+        return
+      }
+      const remaining = reply['remaining'] as { chunks: unknown; jumboChunks?: unknown } | undefined
+      if (remaining !== undefined && Number(remaining.chunks) === 0)
+        for (const db of (reply['dbsToMove'] as string[] | undefined) ?? [])
+          await this.#tell({ movePrimary: db, to: this.#world.cluster.shards.find((other) => other !== shard) })
+      await new Promise<void>((resolve) => this.#world.cluster.alarm(drainingLookMs, resolve))
+    }
+  }
+
+  #setting(id: string, u: Document): Promise<void> {
+    return this.#admin({ update: 'settings', updates: [{ q: { _id: id }, u, upsert: true }], writeConcern: { w: 'majority' } }, 'config')
+  }
+
+  async #admin(command: Document, db = 'admin'): Promise<void> {
+    await this.#tell(command, db)
+  }
+
+  async #tell(command: Document, db = 'admin'): Promise<Document> {
+    const reply = decode(await this.#world.cluster.commandInBackground(encode({ ...command, $db: db })))
+    const error = (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
+    if (error !== undefined) throw new ScenarioError(`${String(error['errmsg'])} (code ${String(error['code'])})`)
+    return reply
+  }
+}
+
+/** `addShard`, `removeShard shard04`, `crash shard02 for 10m`. */
+export function stepText(entry: TimelineEntry): string {
+  if (isFault(entry)) return entry.do
+  if (entry.do === 'command') return `command ${JSON.stringify(entry.command)}`
+  const { at: _at, do: name, ...others } = entry
+  const shown = Object.entries(others).flatMap(([setting, value]) => {
+    if (value === undefined || (setting === 'count' && value === 1)) return []
+    return [setting === 'shard' ? String(value) : `${setting} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`]
+  })
+  return [name, ...shown].join(' ')
+}

@@ -1,0 +1,3 @@
+import { playTask } from './play-task.js'
+
+export default playTask

@@ -1,0 +1,171 @@
+/** Operations at a rate, whatever becomes of those before: what they ask for and what becomes of them. */
+import type { Random } from '@shardlab/actor'
+import { encode, type Document } from '@shardlab/bson'
+import type { Scenario } from '../file/parse.js'
+import { operationNames, type OperationName, type WorkloadSource } from '../file/schema.js'
+import { otherField, otherValues, type DocumentMaker } from '../keys/document-maker.js'
+import { keysOf, type Keys } from '../keys/keys.js'
+import { ScenarioClient, type Outcome } from './client.js'
+import { splitNamespace, type ScenarioWorld } from './world.js'
+
+/** While nothing is to be sent it is looked again after that time. */
+const idleMs = 1000
+/** More operations are not in flight; what would have been sent then fails. */
+const inFlightMax = 20_000
+/** An error code of our own: {@link inFlightMax}. */
+const notSentCode = -1
+
+interface Stream {
+  readonly source: WorkloadSource
+  readonly keys: Keys
+  readonly maker: DocumentMaker
+  readonly random: Random
+  readonly firstField: string
+  /** Further fields of the shard key are not known by who asks by the first one. */
+  readonly isCompound: boolean
+  readonly weights: readonly (readonly [OperationName, number])[]
+  rate: WorkloadSource['rate']
+}
+
+export class Workload {
+  readonly #world: ScenarioWorld
+  readonly #client: ScenarioClient
+  readonly #streams: readonly Stream[]
+  readonly #beginMs: number
+  readonly #latencies: number[] = []
+  readonly errors: Record<string, number> = {}
+  readonly messages = new Map<number, string>()
+  total = 0
+  succeeded = 0
+  failed = 0
+  #inFlight = 0
+  #ended = false
+  #failure: unknown = null
+
+  constructor(world: ScenarioWorld, scenario: Scenario) {
+    this.#world = world
+    this.#client = new ScenarioClient(world.cluster, world.random.fork('client'))
+    this.#beginMs = world.cluster.now()
+    this.#streams = scenario.workload.map((source, i) => {
+      const { key } = scenario.collections.find(({ ns }) => ns === source.ns)!
+      const fields = Object.keys(key)
+      return {
+        source,
+        keys: keysOf(source.keys),
+        maker: world.makers.get(source.ns)!,
+        random: world.random.fork(`workload ${i}`),
+        firstField: fields[0]!,
+        isCompound: fields.length > 1,
+        weights: operationNames.filter((name) => source.mix[name] > 0).map((name) => [name, source.mix[name]] as const),
+        rate: source.rate,
+      }
+    })
+  }
+
+  begin(): void {
+    for (const stream of this.#streams) this.#later(stream, stream.source.from + this.#gapMs(stream, stream.source.from))
+  }
+
+  /** Nothing more is sent. @throws what went wrong in this program */
+  end(): void {
+    this.#ended = true
+    this.check()
+  }
+
+  /** @throws what went wrong in this program, not in the cluster */
+  check(): void {
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  setRate(ns: string, name: string | undefined, rate: WorkloadSource['rate']): void {
+    for (const stream of this.#streams)
+      if (stream.source.ns === ns && (name === undefined || stream.source.name === name)) stream.rate = rate
+  }
+
+  latencies(): { p50: number; p99: number; max: number } {
+    const sorted = this.#latencies.toSorted((a, b) => a - b)
+    const at = (share: number): number => Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(3))
+    return { p50: at(0.5), p99: at(0.99), max: at(1) }
+  }
+
+  #later(stream: Stream, delayMs: number): void {
+    this.#world.cluster.alarm(delayMs, () => this.#arrive(stream))
+  }
+
+  #arrive(stream: Stream): void {
+    const atMs = this.#world.cluster.now() - this.#beginMs
+    if (this.#ended || (stream.source.to !== undefined && atMs >= stream.source.to)) return
+    const rate = rateAt(stream.rate, atMs)
+    if (rate > 0) {
+      this.#send(stream).catch((error: unknown) => (this.#failure ??= error))
+    }
+    this.#later(stream, this.#gapMs(stream, atMs))
+  }
+
+  /** Arrivals know nothing of each other: the gaps between them are exponential. */
+  #gapMs(stream: Stream, atMs: number): number {
+    const rate = rateAt(stream.rate, atMs)
+    return rate === 0 ? idleMs : (-Math.log(1 - stream.random.fraction()) * 1000) / rate
+  }
+
+  async #send(stream: Stream): Promise<void> {
+    const beganMs = this.#world.cluster.now()
+    this.total++
+    let outcome: Outcome
+    if (this.#inFlight >= inFlightMax) outcome = { ok: false, code: notSentCode, message: 'too many operations are in flight' }
+    else {
+      this.#inFlight++
+      outcome = await this.#operation(stream)
+      this.#inFlight--
+    }
+    if (this.#ended) return
+    if (outcome.ok) this.succeeded++
+    else {
+      this.failed++
+      this.errors[outcome.code] = (this.errors[outcome.code] ?? 0) + 1
+      if (!this.messages.has(outcome.code)) this.messages.set(outcome.code, outcome.message)
+    }
+    this.#latencies.push(this.#world.cluster.now() - beganMs)
+  }
+
+  #operation(stream: Stream): Promise<Outcome> {
+    const { source, keys, maker, random, firstField, isCompound } = stream
+    const [db, name] = splitNamespace(source.ns)
+    const find = (filter: Document, limit: number): Promise<Outcome> =>
+      this.#client.read({ find: name, filter, limit, batchSize: limit, singleBatch: true, $db: db })
+    const key = () => keys.drawn(random.fraction(), maker.progress)
+    switch (this.#choose(stream)) {
+      case 'insert':
+        return this.#client.write({ insert: name, $db: db }, 'documents', [maker.make(keys, source.documentSize)])
+      case 'findByKey':
+        return find({ [firstField]: key() }, 1)
+      case 'findRange': {
+        const from = key()
+        const range = typeof from === 'number' ? { $gte: from, $lt: from + source.rangeKeys } : { $gte: from }
+        return find({ [firstField]: range }, 20)
+      }
+      case 'findOther':
+        return find({ [otherField]: random.below(otherValues) }, 20)
+      case 'updateByKey': {
+        const update = encode({ q: { [firstField]: key() }, u: { $inc: { updates: 1 } }, multi: isCompound })
+        return this.#client.write({ update: name, $db: db }, 'updates', [update], !isCompound)
+      }
+    }
+  }
+
+  #choose({ weights, random }: Stream): OperationName {
+    let left = random.fraction()
+    for (const [name, weight] of weights) {
+      left -= weight
+      if (left < 0) return name
+    }
+    return weights.at(-1)![0]
+  }
+}
+
+/** Operations a second at that time; a rate that swings is lowest at the beginning of each period. */
+export function rateAt(rate: WorkloadSource['rate'], atMs: number): number {
+  if (typeof rate === 'number') return rate
+  const { low, high, period } = rate
+  return low + ((high - low) * (1 - Math.cos((2 * Math.PI * atMs) / period))) / 2
+}

@@ -1,0 +1,70 @@
+import { createRandom } from '@shardlab/actor'
+import t from 'tap'
+import { imbalanceOf, keysOf, rateAt, scatterBelow, type KeysSource } from '@shardlab/scenario'
+
+const draws = 20_000
+
+/** How often each value is drawn for documents, most often first. */
+function counted(source: KeysSource): (readonly [unknown, number])[] {
+  const random = createRandom(1).fork('keys')
+  const keys = keysOf(source)
+  const counts = new Map<unknown, number>()
+  for (let documents = 0; documents < draws; documents++) {
+    const key = keys.ofDocument(random.fraction(), { documents, nextKey: documents })
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)
+}
+
+t.test('distributions of key values', async (t) => {
+  const uniform = counted({ distribution: 'uniform', cardinality: 10 })
+  t.equal(uniform.length, 10)
+  t.ok(uniform[0]![1] < 2200 && uniform[9]![1] > 1800)
+  t.equal(counted({ distribution: 'uniform' }).length, draws, 'without cardinality no value repeats')
+  const zipfian = counted({ distribution: 'zipfian', theta: 0.99, cardinality: 1000 })
+  // 1 / (sum of 1 / i^0.99 for i to 1000)
+  t.ok(Math.abs(zipfian[0]![1] / draws - 0.1294) < 0.01, `${zipfian[0]![1]}`)
+  t.ok(
+    zipfian.slice(0, 3).every(([key]) => (key as number) < 1000) && zipfian[0]![0] !== (zipfian[1]![0] as number) - 1,
+    'frequent ones lie apart',
+  )
+  const hotspot = new Map(counted({ distribution: 'hotspot', cardinality: 100, hotKeys: 0.1, hotOperations: 0.9 }))
+  const hot = [...hotspot].filter(([key]) => (key as number) < 10).reduce((sum, [, count]) => sum + count, 0)
+  t.ok(Math.abs(hot / draws - 0.9) < 0.01)
+  t.ok(counted({ distribution: 'hotspot', cardinality: 10, hotKeys: 1, hotOperations: 0.5 }).every(([key]) => (key as number) < 10))
+  const monotonic = keysOf({ distribution: 'monotonic' })
+  t.equal(monotonic.ofDocument(0.5, { documents: 3, nextKey: 1000 }), 1000)
+  t.equal(monotonic.drawn(0.999, { documents: 3, nextKey: 1000 }), 999)
+  const latest = keysOf({ distribution: 'latest', theta: 0.99 })
+  t.equal(latest.drawn(0, { documents: 3, nextKey: 1000 }), 999)
+  t.equal(latest.drawn(0.9999, { documents: 3, nextKey: 5 }), 0)
+  const file = t.testdir({ 'keys.txt': 'Asia\nAsia\n42\n\n"7"\n', 'empty.txt': '' })
+  t.same(
+    counted({ distribution: 'file', path: `${file}/keys.txt` })
+      .map(([key]) => key)
+      .sort(),
+    [42, '7', 'Asia'].sort(),
+  )
+  t.throws(() => keysOf({ distribution: 'file', path: `${file}/empty.txt` }), { name: 'OptionError', message: /is empty/ })
+  t.throws(() => keysOf({ distribution: 'file', path: `${file}/none.txt` }), { name: 'OptionError', message: /cannot be read: ENOENT/ })
+})
+
+t.test('scattering is a bijection', async (t) => {
+  for (const size of [1, 2, 7, 1000, 4096]) {
+    const place = scatterBelow(size)
+    t.equal(new Set(Array.from({ length: size }, (_, rank) => place(rank))).size, size)
+  }
+  t.equal(scatterBelow(2 ** 30)(2 ** 30 - 1) < 2 ** 30, true)
+})
+
+t.test('a rate that swings, and imbalance', async (t) => {
+  const rate = { low: 10, high: 30, period: 1000 }
+  t.same(
+    [0, 250, 500, 750].map((at) => Math.round(rateAt(rate, at))),
+    [10, 20, 30, 20],
+  )
+  t.equal(rateAt(5, 123), 5)
+  t.same(imbalanceOf([2, 2, 2]), { maxToMean: 1, deviation: 0 })
+  t.same(imbalanceOf([0, 4]), { maxToMean: 2, deviation: 2 })
+  t.same(imbalanceOf([0, 0]), { maxToMean: 1, deviation: 0 }, 'nothing is spread evenly')
+})

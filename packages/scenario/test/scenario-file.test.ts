@@ -1,0 +1,129 @@
+import t from 'tap'
+import { failedExpectations, parseScenario, parseExpectation, parseRate } from '@shardlab/scenario'
+
+const base = `version: 1
+seed: 7
+emulate: "7.0"
+cluster: { shards: 2, chunkSize: 1MB, zones: { eu: [shard01] } }
+collections:
+  - { ns: shop.orders, key: { customer: 1 } }
+data:
+  - { ns: shop.orders, size: 2MB, documentSize: 1KB, keys: { distribution: zipfian, theta: 0.9, cardinality: 5e6 } }
+workload:
+  - { ns: shop.orders, rate: 30/m, from: 10s, to: 1h, mix: { insert: 0.2, findByKey: 0.8 }, keys: { distribution: monotonic } }
+timeline:
+  - { at: 2h, do: addShard, shard: shard03 }
+  - { at: 3h, do: crash shard02 for 10m }
+duration: 48h
+expect:
+  - imbalance.last < 1.2
+`
+
+t.test('a scenario: quantities become numbers, defaults are filled in', async (t) => {
+  const { seed, shows, variants } = parseScenario(base, 'a.yaml')
+  t.equal(seed, 7)
+  t.equal(shows, null)
+  t.equal(variants.length, 1)
+  t.match(variants[0], {
+    name: 'scenario',
+    cluster: { shards: 2, mongos: 1, chunkSize: 1048576 },
+    collections: [{ ns: 'shop.orders', key: { customer: 1 }, mode: 'documents', unique: false, splitAt: [] }],
+    data: [{ size: 2097152, documentSize: 1024, keys: { distribution: 'zipfian', theta: 0.9, cardinality: 5_000_000 } }],
+    workload: [{ rate: 0.5, from: 10_000, to: 3_600_000, mix: { insert: 0.2, findByKey: 0.8, findOther: 0 } }],
+    timeline: [
+      { at: 7_200_000, do: 'addShard', shard: 'shard03', count: 1 },
+      { at: 10_800_000, do: 'crash shard02 for 10m', fault: true },
+    ],
+    duration: 172_800_000,
+  })
+})
+
+t.test('variants: over the collection they name, setting by setting', async (t) => {
+  const file = parseScenario(
+    `${base}variants:
+  - { name: ranged }
+  - { name: hashed, emulate: "6.0.2", cluster: { shards: 5 }, collections: [{ ns: shop.orders, key: { _id: hashed } }], data: [], workload: [], timeline: [], expect: [] }
+  - { name: slower, workload: [{ ns: shop.orders, rate: 1/m }, { ns: shop.orders, rate: 1/h, mix: { insert: 1 }, keys: { distribution: latest } }], timeline: [] }
+`,
+    'a.yaml',
+  )
+  const [ranged, hashed, slower] = file.variants
+  t.same(ranged, { ...parseScenario(base, 'a.yaml').variants[0], name: 'ranged' })
+  t.match(hashed, { name: 'hashed', emulate: '6.0.2', cluster: { shards: 5, chunkSize: 1048576 } })
+  t.same(hashed!.collections[0]!.key, { _id: 'hashed' }, 'a key is replaced as a whole')
+  t.same(
+    slower!.workload.map(({ rate, from }) => [rate, from]),
+    [
+      [1 / 60, 10_000],
+      [1 / 3600, 0],
+    ],
+  )
+  t.same(slower!.timeline, [])
+})
+
+t.test('broken rules are told with their line', async (t) => {
+  const rules: readonly [find: string, replace: string, message: string][] = [
+    ['version: 1', 'version: 2', 'a.yaml:1: version: is 1'],
+    ['"7.0"', '"7.1"', 'a.yaml:3: emulate: is one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0, in quotes'],
+    ['seed: 7', 'seeds: 7', 'a.yaml:2: seeds: there is no such setting'],
+    ['shards: 2', 'shards: 0', 'a.yaml:4: cluster.shards: is a whole number from 1 to 1000'],
+    ['eu: [shard01]', 'eu: [shard09]', 'a.yaml:4: cluster.zones.eu.0: shard09 is not a shard by then; there are shard01 to shard02'],
+    ['key: { customer: 1 }', 'key: { customer: -1 }', 'a.yaml:6: collections.0.key.customer: is 1 or hashed'],
+    ['key: { customer: 1 }', 'key: { customer: 1 }, mode: metadata', 'a.yaml:6: collections.0.mode: metadata is not built yet'],
+    ['key: { customer: 1 }', 'key: { _id: 1 }', 'a.yaml:8: data.0.keys: an _id cannot repeat'],
+    ['size: 2MB', 'size: 2 pounds', 'a.yaml:8: data.0.size: is "2 pounds"; give bytes or a size such as 64KB, 128MB or 1GB'],
+    ['size: 2MB, ', '', 'a.yaml:8: data.0.size: is missing'],
+    ['distribution: zipfian', 'distribution: normal', 'a.yaml:8: data.0.keys.distribution: is one of uniform, zipfian'],
+    ['theta: 0.9', 'theta: 1', 'a.yaml:8: data.0.keys.theta: is above 0 and below 1'],
+    ['ns: shop.orders, rate', 'ns: shop.other, rate', 'a.yaml:10: workload.0.ns: shop.other is not among the collections, shop.orders'],
+    ['rate: 30/m', 'rate: 30', 'a.yaml:10: workload.0.rate: is a rate such as 50/s, or { low, high, period }'],
+    ['insert: 0.2', 'insert: 0.3', 'a.yaml:10: workload.0.mix: has shares whose sum is 1'],
+    ['from: 10s', 'from: 2h', 'a.yaml:10: workload.0.from: is not before its end'],
+    ['at: 2h', 'at: 3d', 'a.yaml:12: timeline.0.at: is behind the end'],
+    ['shard: shard03', 'shard: shard04', 'a.yaml:12: timeline.0.shard: the next shard is shard03'],
+    ['do: addShard', 'do: addShrad', 'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard'],
+    ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: 'crash' is not understood"],
+    ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
+    ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not understood'],
+    ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: the result has no number imbalanced.last'],
+    ['duration: 48h', 'duration: 48h\nduration: 1h', 'a.yaml:15: Map keys must be unique'],
+  ]
+  for (const [find, replace, message] of rules) {
+    const text = base.replace(find, replace)
+    t.throws(() => parseScenario(text, 'a.yaml'), { name: 'OptionError', message: new RegExp(`^${escaped(message)}`) }, message)
+  }
+  const inVariant = (variant: string, message: string) =>
+    t.throws(
+      () => parseScenario(`${base}variants:\n  - { name: a }\n  - ${variant}\n`, 'a.yaml'),
+      { name: 'OptionError', message: new RegExp(`^${escaped(message)}`) },
+      message,
+    )
+  inVariant('{ seed: 1 }', 'a.yaml:19: variants.1.name: is missing')
+  inVariant('{ name: a }', 'a.yaml:19: variants.1.name: "a" is the name of another variant')
+  inVariant('{ name: b, data: [{ ns: shop.orders, size: none }] }', 'a.yaml:19: variants.1.data.0.size: is "none"')
+  inVariant('{ name: b, cluster: { shards: 1 } }', 'a.yaml:12: timeline.0.shard: the next shard is shard02')
+})
+
+t.test('expectations: numbers of the result by their path', async (t) => {
+  const result = { imbalance: { last: 1.5 }, migrations: { byReason: { draining: 3 } }, bytesMoved: 2048, convergedAtMs: null }
+  const met = ['imbalance.last <= 1.5', 'migrations.byReason.draining == 3', 'bytesMoved < 3KB', 'imbalance.last > 140%']
+  t.same(failedExpectations(result, met), [])
+  t.same(
+    failedExpectations(result, ['imbalance.last < 1.2', 'convergedAtMs < 2h']).map(({ message, actual }) => [message, actual]),
+    [
+      ['expected imbalance.last < 1.2, but it is 1.5', 1.5],
+      ['expected convergedAtMs < 2h, but there is no number convergedAtMs', null],
+    ],
+  )
+  t.match(parseExpectation('convergedAtMs < 2h'), { path: 'convergedAtMs', operator: '<', value: 7_200_000 })
+  t.match(parseExpectation('bytesMoved < many'), /^"bytesMoved < many" compares with many/)
+})
+
+t.test('rates', async (t) => {
+  t.same([parseRate('5000/s'), parseRate('30/m'), parseRate('1.5e3/s'), parseRate('0/s')], [5000, 0.5, 1500, 0])
+  t.throws(() => parseRate('5000'), /write a rate/)
+})
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -1,0 +1,42 @@
+import { InvalidArgumentError, type Command } from 'commander'
+
+/** Options of `simulate` as commander parses them. */
+export interface SimulateOptions {
+  readonly list?: true
+  /** A path; true: standard output. */
+  readonly json?: string | true
+  readonly explain?: true
+  readonly report?: string
+  readonly seed?: number
+  readonly variant?: string[]
+}
+
+/** Adds `simulate` to the program; `run` gets its options. */
+export function addSimulateCommand(program: Command, run: (scenario: string | undefined, options: SimulateOptions) => Promise<void>): void {
+  program
+    .command('simulate')
+    .description('Play a scenario in virtual time: what the balancer does with a key, zones, growth and failures.')
+    .argument('[scenario]', 'path of a scenario file, or the name of one that comes with shardlab')
+    .option('--list', 'list the scenarios that come with shardlab')
+    .option('--variant <name...>', 'only these variants')
+    .option('--seed <n>', 'instead of the seed in the file', wholeNumber)
+    .option('--explain', 'print each decision with its reason')
+    .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
+    .option('--json [file]', 'print the results as one JSON object, or write them to a file')
+    .allowExcessArguments(false)
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file; 3 an error of shardlab's own.
+
+Examples:
+  shardlab simulate hot-monotonic-key
+  shardlab simulate my-growth.yaml --report growth.html --explain`,
+    )
+    .action(run)
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32) throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
+  return Number(text)
+}

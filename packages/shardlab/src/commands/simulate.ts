@@ -1,0 +1,77 @@
+/** `shardlab simulate`: scenarios in virtual time. */
+import { writeFileSync } from 'node:fs'
+import { OptionError } from '@shardlab/cluster'
+import {
+  decisionsText,
+  findScenario,
+  htmlReport,
+  listScenarios,
+  parseScenario,
+  reportOf,
+  runScenario,
+  ScenarioError,
+  textReport,
+  type ScenarioFile,
+  type VariantRun,
+} from '@shardlab/scenario'
+import { exitCodes } from '../exit-codes.js'
+import type { SimulateOptions } from './simulate-options.js'
+import { simulateLine } from './simulate-line.js'
+
+/** Runs the command; resolves with the exit code. */
+export async function simulate(scenario: string | undefined, options: SimulateOptions): Promise<number> {
+  if (options.list === true) {
+    process.stdout.write(listText(listScenarios()))
+    return exitCodes.fine
+  }
+  if (scenario === undefined) throw new OptionError('simulate needs a scenario: a file, or a name that simulate --list tells.')
+  const { path, text } = findScenario(scenario)
+  const file = chosen(parseScenario(text, path), options)
+  const line = simulateLine()
+  let runs: VariantRun[]
+  try {
+    runs = await runScenario(file, line.show)
+  } catch (error) {
+    // What the scenario asks of its cluster before it begins is input, too.
+    if (error instanceof ScenarioError) throw new OptionError(`${path}: ${error.message}`)
+    throw error
+  } finally {
+    line.end()
+  }
+  write(file, runs, options)
+  const failures = runs.flatMap(({ result }) => [
+    ...result.failedExpectations.map(({ message }) => `${result.name}: ${message}`),
+    ...result.failedSteps.map(({ step, error }) => `${result.name}: ${step} failed: ${error}`),
+  ])
+  for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
+  return failures.length === 0 ? exitCodes.fine : exitCodes.failed
+}
+
+function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): ScenarioFile {
+  for (const name of variant ?? [])
+    if (!file.variants.some((each) => each.name === name))
+      throw new OptionError(`${file.path} has no variant ${name}; there are ${file.variants.map((each) => each.name).join(', ')}.`)
+  const variants = file.variants.filter(({ name }) => variant === undefined || variant.includes(name))
+  return seed === undefined ? { ...file, variants } : { ...file, seed, variants: variants.map((each) => ({ ...each, seed })) }
+}
+
+function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report }: SimulateOptions): void {
+  const text = `${JSON.stringify(reportOf(file, runs))}\n`
+  if (report !== undefined) save(report, htmlReport(file, runs))
+  if (typeof json === 'string') save(json, text)
+  if (json === true) process.stdout.write(text)
+  else process.stdout.write(`${textReport(file, runs)}${explain === true ? decisionsText(runs) : ''}`)
+}
+
+function listText(scenarios: readonly { readonly name: string; readonly shows: string }[]): string {
+  const width = Math.max(0, ...scenarios.map(({ name }) => name.length))
+  return scenarios.map(({ name, shows }) => `${name.padEnd(width)}  ${shows}\n`).join('')
+}
+
+function save(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (error) {
+    throw new OptionError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`)
+  }
+}

@@ -1,0 +1,50 @@
+/** What the protocol works with, over the official driver. */
+import { ObjectId, type Collection, type Document } from 'mongodb'
+import type { Proxy } from '../core/proxy.js'
+import type { UniqueEvent, World } from '../core/world.js'
+import { driverPort, driverTransactions, inSession, realClock, type AnyCollection, type AnyDocument } from './adapter.js'
+import type { ParsedOptions } from './options.js'
+
+/** However the caller's collection reads: what is decided on must be what the primaries have, with its types as they are. */
+const primary = {
+  readPreference: 'primary',
+  readConcern: { level: 'local' },
+  promoteValues: true,
+  promoteLongs: true,
+  promoteBuffers: false,
+  bsonRegExp: false,
+  raw: false,
+  useBigInt64: false,
+} as const
+
+/** @param tell hears of every event. @returns also the main collection as the protocol reads it */
+export function driverWorld<TSchema extends Document>(
+  { db, collectionName }: Collection<TSchema>,
+  options: ParsedOptions,
+  tell: (event: UniqueEvent) => void,
+): { readonly reader: AnyCollection; readonly world: World } {
+  const { reservationMs, busyMs, specs, transactions } = options
+  const reader = db.collection<AnyDocument>(collectionName, primary)
+  const collections = new Map(
+    options.proxies.map(({ name }) => [name, db.collection<AnyDocument>(name, { ...primary, writeConcern: { w: 'majority' } })] as const),
+  )
+  const proxies = options.proxies.map((plan): Proxy => ({ ...plan, port: driverPort(collections.get(plan.name)!) }))
+  const world: World = {
+    main: driverPort(reader),
+    proxies,
+    specs,
+    clock: realClock,
+    newToken: () => new ObjectId(),
+    reservationMs,
+    busyMs,
+    tell,
+    transactions: transactions
+      ? driverTransactions(db.client, (session) => ({
+          main: driverPort(reader, session),
+          proxies: inSession(proxies, collections, session),
+          session,
+        }))
+      : null,
+  }
+  return { reader, world }
+}

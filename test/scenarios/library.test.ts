@@ -1,0 +1,100 @@
+/** The scenarios that come with Shardlab do what they say, and a scenario is a function of its file and seed. */
+import { findScenario, htmlReport, listScenarios, parseScenario, reportOf, runScenario, runVariant, textReport } from '@shardlab/scenario'
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+
+/** Otherwise one variant of each. */
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+
+for (const { name, shows } of listScenarios())
+  t.test(name, async (t) => {
+    const { path, text } = findScenario(name)
+    t.ok(shows.length > 0 && text.startsWith('# '), 'says what it shows')
+    const file = parseScenario(text, path)
+    const runs = await runScenario({ ...file, variants: isLong ? file.variants : file.variants.slice(0, 1) })
+    for (const { result } of runs) {
+      t.ok(file.variants.find((variant) => variant.name === result.name)!.expect.length > 0, 'expects something')
+      t.same([...result.failedExpectations, ...result.failedSteps], [], result.name)
+    }
+    const page = htmlReport(file, runs)
+    t.notMatch(page, /<script|<link|https?:\/\//, 'the page needs no network')
+    t.match(textReport(file, runs), shows)
+  })
+
+t.test('the example of the guide can be read', async (t) => {
+  const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
+  const [, example] = /```yaml\n(.*?)```/s.exec(guide)!
+  t.same(
+    parseScenario(example!, 'guide').variants.map(({ name }) => name),
+    ['ranged', 'hashed', 'before data size counted'],
+  )
+})
+
+const small = `version: 1
+seed: 3
+cluster: { shards: 2, mongos: 2, chunkSize: 16KB }
+collections:
+  - { ns: a.b, key: { k: 1 } }
+data:
+  - { ns: a.b, size: 100KB, documentSize: 500, keys: { distribution: uniform, cardinality: 1000 } }
+workload:
+  - { ns: a.b, rate: 4/s, mix: { insert: 0.3, findByKey: 0.3, findRange: 0.2, findOther: 0.1, updateByKey: 0.1 }, keys: { distribution: uniform, cardinality: 1000 } }
+timeline:
+  - { at: 5s, do: delay between everybody and shard02 by 5ms..20ms for 5s }
+  - { at: 10s, do: command, command: { split: a.b, middle: { k: 999 } } }
+  - { at: 11s, do: command, command: { moveChunk: a.b, find: { k: 999 }, to: nowhere } }
+  - { at: 12s, do: workload, ns: a.b, rate: 0/s }
+duration: 20s
+expect:
+  - bytesMoved < 1KB
+`
+
+t.test('equal files and seeds give equal results; another seed gives another', async (t) => {
+  const file = parseScenario(small, 'small.yaml')
+  const one = await runVariant(file.variants[0]!)
+  // Several variants run on threads.
+  const shares: number[] = []
+  const both = { ...file, variants: [file.variants[0]!, { ...file.variants[0]!, name: 'other', seed: 4 }] }
+  const [two, other] = await runScenario(both, ({ share }) => shares.push(share))
+  t.same(one.result, two!.result)
+  t.equal(other!.result.name, 'other')
+  t.not(other!.result.traceHash, one.result.traceHash)
+  const seldom = await runVariant({ ...file.variants[0]!, tick: 7000 })
+  t.equal(seldom.samples.length, 4)
+  t.equal(seldom.result.traceHash, one.result.traceHash, 'measuring changes nothing')
+  t.ok(
+    shares.every((share, i) => share <= 1 && (i === 0 || share >= shares[i - 1]!)),
+    'progress only goes on',
+  )
+  const { result, samples } = one
+  t.match(reportOf(file, [one]), { version: 1, seed: 3, variants: [{ name: 'scenario', traceHash: result.traceHash }] })
+  t.ok(result.migrations.byReason.chunksImbalance > 0)
+  t.equal(result.migrations.total, result.migrations.byReason.chunksImbalance)
+  t.ok(result.bytesMovedLeast <= result.bytesMoved)
+  t.match(result.failedExpectations, [{ expect: 'bytesMoved < 1KB', actual: result.bytesMoved }])
+  t.match(result.failedSteps, [
+    {
+      atMs: 11_000,
+      step: 'command {"moveChunk":"a.b","find":{"k":999},"to":"nowhere"}',
+      error: /^moveChunk destination shard does not exist/,
+    },
+  ])
+  const { routed, total, failed } = result.operations
+  t.ok(total > 20 && failed === 0 && routed.targeted > 0.5 && routed.broadcast > 0)
+  t.ok(Math.abs(routed.targeted + routed.multi + routed.broadcast - 1) < 1e-5)
+  const owned = Object.values(samples[0]!.shards).reduce((sum, { bytes }) => sum + bytes, 0)
+  t.ok(Math.abs(owned - 100 * 1024) < 10 * 1024, `${owned} bytes at the beginning`)
+  t.equal(samples.at(-1)!.succeeded, 0, 'nothing is sent any more')
+})
+
+t.test('what a cluster refuses before the beginning is told', async (t) => {
+  const file = parseScenario(small.replace('key: { k: 1 }', 'key: { k: hashed }, unique: true'), 'small.yaml')
+  await t.rejects(runVariant(file.variants[0]!), { name: 'ScenarioError', message: /^shardCollection failed: .*unique/i })
+})
+
+t.test('a name that is neither a file nor a scenario', async (t) => {
+  t.throws(() => findScenario('no-such'), {
+    name: 'OptionError',
+    message: /there is no scenario file no-such, and it is not the name of one \(add-two-shards, /,
+  })
+})
