@@ -33,7 +33,7 @@ export function compareReports(a: LoadReport, b: LoadReport, names: readonly [st
   }
   latencies('all', ({ latencyUs }) => latencyUs.all)
   for (const by of ['byOperation', 'byRoutingClass'] as const) {
-    const of = ({ latencyUs }: LoadReport): Readonly<Record<string, Latency>> => latencyUs[by] as Readonly<Record<string, Latency>>
+    const of = ({ latencyUs }: LoadReport): Readonly<Record<string, Latency>> => latencyUs[by]
     for (const name of new Set([...Object.keys(of(a)), ...Object.keys(of(b))])) latencies(name, (report) => of(report)[name])
   }
   for (const id of new Set([...Object.keys(a.perShard), ...Object.keys(b.perShard)])) {

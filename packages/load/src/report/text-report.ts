@@ -30,7 +30,7 @@ function single(report: LoadReport): string {
     ]),
     '',
     `By routing class (${report.routing.derivedFrom}${report.routing.placementChanged ? '; chunks have moved since' : ''})`,
-    table([latencyHead, ...Object.entries(latencyUs.byRoutingClass).map(([name, latency]) => latencyRow(name, latency!))]),
+    table([latencyHead, ...Object.entries(latencyUs.byRoutingClass).map(([name, latency]) => latencyRow(name, latency))]),
   ]
   if (errors.total > 0) {
     const rows = Object.entries(errors.byCode).flatMap(([code, byOperation]) =>

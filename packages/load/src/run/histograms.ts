@@ -19,7 +19,7 @@ export const decodeHistogram = (text: string): Histogram => decodeFromCompressed
 
 export function mergeHistograms(texts: readonly string[], digits: 2 | 3 = 3): Histogram {
   const merged = newHistogram(digits)
-  for (const text of texts) merged.add(decodeHistogram(text) as never)
+  for (const text of texts) merged.add(decodeHistogram(text))
   return merged
 }
 

@@ -59,7 +59,7 @@ class ThreadLane implements LaneHandle {
   #call<Result>(call: Unnumbered<LaneCall>): Promise<Result> {
     const id = this.#calls++
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (value: never) => void, reject })
+      this.#waiting.set(id, { resolve: resolve, reject })
       this.#worker.postMessage({ ...call, id })
     })
   }
@@ -91,7 +91,7 @@ export class Lanes {
   }
 
   async progress(): Promise<LaneProgress> {
-    const all = await Promise.all(this.#lanes.map((lane) => lane.progress()))
+    const all = await Promise.all(this.#lanes.map(async (lane) => lane.progress()))
     const p99s = all.flatMap(({ p99Us }) => (p99Us === null ? [] : [p99Us]))
     return {
       operations: all.reduce((sum, { operations }) => sum + operations, 0),
@@ -101,7 +101,7 @@ export class Lanes {
   }
 
   results(): Promise<LaneResult[]> {
-    return Promise.all(this.#lanes.map((lane) => lane.result()))
+    return Promise.all(this.#lanes.map(async (lane) => lane.result()))
   }
 
   async close(): Promise<void> {

@@ -14,7 +14,7 @@ export async function prepareCollection({ client, isMongos }: Control, workload:
     throw new OptionError(`${ns} holds documents: name another collection with --ns, or let it be dropped with --drop`)
   }
   if (isMongos && shardKey !== null) await shard({ client, isMongos } as Control, workload, shardKey)
-  for (const key of indexes) await collection.createIndex(key as Record<string, 1 | -1>)
+  for (const key of indexes) await collection.createIndex(key)
 }
 
 async function shard({ client }: Control, workload: Workload, key: NonNullable<Workload['shardKey']>): Promise<void> {

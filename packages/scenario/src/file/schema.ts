@@ -123,9 +123,8 @@ const timelineEntry = z
       return z.NEVER
     }
     const parsed = (isAction ? action : fault).safeParse(value)
-    if (parsed.success)
-      return isAction ? (parsed.data as z.infer<typeof action>) : { ...(parsed.data as z.infer<typeof fault>), fault: true }
-    for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: issue.path } as never)
+    if (parsed.success) return isAction ? (parsed.data as z.infer<typeof action>) : { ...parsed.data, fault: true }
+    for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: issue.path })
     return z.NEVER
   })
 export type TimelineEntry = z.infer<typeof timelineEntry>

@@ -2,5 +2,5 @@
 import { EJSON, type Document } from '@shardlab/bson'
 
 export function boundOf(document: Readonly<Record<string, unknown>>): Document {
-  return EJSON.deserialize(document as Document) as Document
+  return EJSON.deserialize(document) as Document
 }

@@ -2,3 +2,6 @@
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError'
 }
+
+/** What was thrown, as an error. */
+export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

@@ -6,7 +6,7 @@ import { isFault } from '../file/rules.js'
 import type { TimelineEntry } from '../file/schema.js'
 import type { Decision, FailedStep } from '../types.js'
 import { boundOf } from './bounds.js'
-import { ScenarioError } from './failure.js'
+import { asError, ScenarioError } from './failure.js'
 import type { Workload } from './workload.js'
 import type { ScenarioWorld } from './world.js'
 
@@ -20,7 +20,7 @@ export class Timeline {
   readonly failedSteps: FailedStep[] = []
   readonly decisions: Decision[] = []
   readonly #open = new Map<TimelineEntry, string>()
-  #failure: unknown = null
+  #failure: Error | null = null
   #ended = false
 
   constructor(world: ScenarioWorld, workload: Workload) {
@@ -54,7 +54,7 @@ export class Timeline {
       () => this.#open.delete(entry),
       (error: unknown) => {
         this.#open.delete(entry)
-        if (!(error instanceof OptionError || error instanceof ScenarioError)) this.#failure ??= error
+        if (!(error instanceof OptionError || error instanceof ScenarioError)) this.#failure ??= asError(error)
         else if (!this.#ended) {
           this.failedSteps.push({ atMs: entry.at, step, error: error.message })
           this.#note(`${step} failed: ${error.message}`)

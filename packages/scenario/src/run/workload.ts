@@ -1,4 +1,5 @@
 /** Operations at a rate, whatever becomes of those before: what they ask for and what becomes of them. */
+import { asError } from './failure.js'
 import type { Random } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
 import type { Scenario } from '../file/parse.js'
@@ -40,7 +41,7 @@ export class Workload {
   failed = 0
   #inFlight = 0
   #ended = false
-  #failure: unknown = null
+  #failure: Error | null = null
 
   constructor(world: ScenarioWorld, scenario: Scenario) {
     this.#world = world
@@ -97,7 +98,7 @@ export class Workload {
     if (this.#ended || (stream.source.to !== undefined && atMs >= stream.source.to)) return
     const rate = rateAt(stream.rate, atMs)
     if (rate > 0) {
-      this.#send(stream).catch((error: unknown) => (this.#failure ??= error))
+      this.#send(stream).catch((error: unknown) => (this.#failure ??= asError(error)))
     }
     this.#later(stream, this.#gapMs(stream, atMs))
   }
