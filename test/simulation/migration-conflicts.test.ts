@@ -48,6 +48,27 @@ async function heldAt(
 
 const move = (name: string, k: number, to: string): Document => ({ moveChunk: `app.${name}`, find: { k }, to })
 
+t.test('writers who never pause do not keep a range from moving', async (t) => {
+  for (const version of ['4.0', '7.0'] as const) {
+    const { cluster, run } = await start(t, 2, version)
+    const begunAtMs = cluster.now()
+    let isMoving = true
+    let updates = 0
+    const writing = Array.from({ length: 4 }, async (_, writer) => {
+      for (let i = writer; isMoving; i += 4) {
+        const reply = await run({ update: 'c', updates: [{ q: { k: 10 + (i % 10) }, u: { $inc: { n: 1 } } }], $db: 'app' })
+        updates += reply['n'] as number
+      }
+    })
+    t.equal((await run(move('c', 15, recipient)))['ok'], 1)
+    isMoving = false
+    await Promise.all(writing)
+    t.ok(cluster.now() - begunAtMs < 60_000, `${version}: moved after ${cluster.now() - begunAtMs} ms`)
+    const { cursor } = await run({ aggregate: 'c', pipeline: [{ $group: { _id: null, n: { $sum: '$n' } } }], cursor: {}, $db: 'app' })
+    t.equal(cursor.firstBatch[0].n, updates, 'no update is lost')
+  }
+})
+
 t.test('how a busy shard refuses, by version', async (t) => {
   for (const [version, text] of [
     ['4.0', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],

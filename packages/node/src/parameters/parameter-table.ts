@@ -55,6 +55,7 @@ export const parameterTable = [
   },
   { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
   { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },
+  { name: 'maxCatchUpPercentageBeforeBlockingWrites', type: 'int', initial: 10, ...startup, only: 'mongod' },
   { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
   { name: 'migrateCloneInsertionBatchSize', type: 'int', initial: 0, min: 0, ...runtime, only: 'mongod' },
   { name: 'notablescan', type: 'bool', initial: false, ...runtime, only: 'mongod' },

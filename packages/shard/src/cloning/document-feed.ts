@@ -65,6 +65,11 @@ export class DocumentFeed {
     this.#waitingBytes += id.end - id.start
   }
 
+  /** Documents that have changed and have not been handed over. */
+  get waitingChanges(): number {
+    return this.#changedIds.size
+  }
+
   /** A statement of this session was executed. */
   noteSession(session: SessionKey): void {
     this.#changedSessions.add(session)

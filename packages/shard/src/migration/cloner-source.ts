@@ -89,6 +89,11 @@ export class ClonerSource {
     this.#stopObserving()
   }
 
+  /** Documents that have changed and that the recipient does not have yet. */
+  get waitingChanges(): number {
+    return this.#feed.waitingChanges
+  }
+
   /** @param documentsMax 0: any number. @throws CommandError 96 OperationFailed for a batch out of turn */
   clone(batch: number, documentsMax: number): CloneBatch {
     return this.#feed.clone(batch, documentsMax)

@@ -192,10 +192,24 @@ export class Donation {
         const why = reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
         throw new CommandError('OperationFailed', `Data transfer error: ${why}`)
       }
+      if (state === 'catchup' && this.#isNearlyCaughtUp()) break
       known = state
     }
     this.#tell('cloned')
     await context.reach('shard.migration.caught-up', { ns: this.#request.ns })
+  }
+
+  /**
+   * Is so little left that writers may wait for it? A recipient that writers keep busy never has everything.
+   * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
+   */
+  #isNearlyCaughtUp(): boolean {
+    const { node } = this.#parts
+    const { ns, maxChunkSizeBytes } = this.#request
+    const { count, dataSizeBytes } = node.collection(ns) ?? { count: 0, dataSizeBytes: 0 }
+    const waitingBytes = this.source!.waitingChanges * (dataSizeBytes / Math.max(1, count))
+    const percentage = Math.trunc((Math.min(maxChunkSizeBytes, waitingBytes) * 100) / maxChunkSizeBytes)
+    return percentage < node.parameters.number('maxCatchUpPercentageBeforeBlockingWrites')
   }
 
   /** Writers wait: the recipient takes what is left. */
