@@ -49,13 +49,14 @@ async function heldAt(
 const move = (name: string, k: number, to: string): Document => ({ moveChunk: `app.${name}`, find: { k }, to })
 
 t.test('writers who never pause do not keep a range from moving', async (t) => {
+  const writers = 24
   for (const version of ['4.0', '7.0'] as const) {
     const { cluster, run } = await start(t, 2, version)
     const begunAtMs = cluster.now()
     let isMoving = true
     let updates = 0
-    const writing = Array.from({ length: 4 }, async (_, writer) => {
-      for (let i = writer; isMoving; i += 4) {
+    const writing = Array.from({ length: writers }, async (_, writer) => {
+      for (let i = writer; isMoving; i += writers) {
         const reply = await run({ update: 'c', updates: [{ q: { k: 10 + (i % 10) }, u: { $inc: { n: 1 } } }], $db: 'app' })
         updates += reply['n'] as number
       }
