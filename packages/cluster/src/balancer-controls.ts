@@ -74,6 +74,18 @@ export class BalancerControls {
   }
 
   /**
+   * Waits for what the shards have begun by themselves: automatic splits and the moves of chunks at the ends of the key space that follow them. Holds
+   * no round.
+   * @throws RequestFailedError when that takes longer
+   */
+  async idle({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    const deadlineMs = this.#clock.now() + timeoutMs
+    while (await this.#finishShards(false, Math.max(1, deadlineMs - this.#clock.now()))) {
+      // A chunk that has moved may grow enough meanwhile for its new shard to split it.
+    }
+  }
+
+  /**
    * Why a collection is balanced, or is not: what the next round would do and what that rests on.
    * @throws Error with the server's words for a collection that is not sharded
    */

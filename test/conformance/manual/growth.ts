@@ -40,23 +40,23 @@ export async function grow(
   { until, which = () => true, x = (i) => i }: GrowOptions,
 ): Promise<SplitEvent | MigrationEvent | null> {
   let heard: SplitEvent | MigrationEvent | null = null
-  let tell = () => {}
-  const told = new Promise<void>((resolve) => (tell = resolve))
   const listen = (event: SplitEvent | MigrationEvent) => {
     if (heard !== null || event.ns !== collection.namespace || event.type !== until) return
     if ((event.type === 'migration' && event.stage !== 'committed') || !which(event)) return
     heard = event
-    tell()
   }
   lab.cluster.on('split', listen)
   lab.cluster.on('migration', listen)
   try {
     const text = 'x'.repeat(documentBytes)
     const max = until === 'settled' ? 40 : documentsMax
-    for (let from = 0; from < max && heard === null; from += batch)
+    for (let from = 0; from < max && heard === null; from += batch) {
       await collection.insertMany(Array.from({ length: batch }, (_, i) => ({ _id: from + i, x: x(from + i), text })))
+      // A writer that never rests may split each chunk again before it can move.
+      await lab.cluster.balancer.idle()
+    }
     if (until === 'settled') await lab.cluster.balancer.settle()
-    else await told
+    else if (heard === null) throw new Error(`${collection.namespace} has ${documentsMax} documents and no ${until}`)
     return heard
   } finally {
     lab.cluster.off('split', listen)
