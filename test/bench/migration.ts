@@ -142,7 +142,7 @@ async function copy(copier: Worker): Promise<number> {
     let bytes = 0
     let to = from
     while (to < count && bytes + documents[to]!.length <= batchBytes) bytes += documents[to++]!.length
-    writer.addReply(1, 2, 1, 'shard.migrate-clone', { documents: documents.slice(from, to), last: to === count, error: null })
+    writer.addReply(1, 2, 1, 'shard.migrate-clone', { documents: documents.slice(from, to), sizes: null, last: to === count, error: null })
     const packet = writer.take()
     copier.postMessage(packet.buffer, [packet.buffer])
     from = to

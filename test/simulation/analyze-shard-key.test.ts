@@ -214,3 +214,19 @@ t.test('a collection on two shards', async (t) => {
   t.match(nine, { numDistinctValues: 99 })
   t.same(nine['mostCommonValues'][0], { value: { nine: 'nine' }, frequency: 2 }, 'a value that both shards have')
 })
+
+t.test('it reads while a migration keeps writers out', async (t) => {
+  await using world = await AnalysedCluster.start()
+  await world.shardedOrders(50)
+  await world.insert(
+    'orders',
+    numbers(100).map((i) => ({ _id: i, x: i })),
+  )
+  const { id } = await world.cluster.faults.apply('hold at shard.migration.writes-blocked')
+  const moving = world.admin({ moveChunk: ns, find: { x: 0 }, to: 'shard02' })
+  while ((world.cluster.faults.list()[0]!.strikes ?? 0) === 0) await world.cluster.advance(100)
+  const { numDocsTotal, numOrphanDocs } = await analyser(world).characteristics({ x: 1 })
+  t.equal(numDocsTotal - numOrphanDocs, 100)
+  await world.cluster.faults.heal(id)
+  t.match(await moving, { ok: 1 })
+})

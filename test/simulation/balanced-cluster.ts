@@ -3,16 +3,15 @@ import { createRandom } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type BalancerRoundEvent, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
 import type { Test } from 'tap'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 
 /** Longer than any test. */
 const neverMs = 2 ** 31 - 1
 
 export class BalancedCluster {
   readonly cluster: SimulatedCluster
-  readonly admin: SimulatedClient
+  readonly admin: PatientClient
   readonly rounds: BalancerRoundEvent[] = []
-  #connections = 100
 
   private constructor(cluster: SimulatedCluster) {
     this.cluster = cluster
@@ -27,8 +26,8 @@ export class BalancedCluster {
     return new BalancedCluster(await createSimulatedCluster({ seed: 1, chunkSize: '16KB', balancerRoundIntervalMs: neverMs, ...options }))
   }
 
-  client(name: string): SimulatedClient {
-    return new SimulatedClient(this.cluster, this.#connections++, createRandom(this.cluster.seed).fork(name))
+  client(name: string): PatientClient {
+    return new PatientClient(this.cluster, createRandom(this.cluster.seed).fork(name))
   }
 
   command(command: Document): Promise<Document> {

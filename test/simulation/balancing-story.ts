@@ -5,7 +5,7 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 import { BalancedCluster, range } from './balanced-cluster.js'
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
-import type { SimulatedClient } from './simulated-client.js'
+import type { PatientClient } from './patient-client.js'
 
 export interface BalancingStory {
   readonly seed: number
@@ -76,7 +76,7 @@ export async function playBalancing({ seed, emulate, victims }: BalancingStory):
 }
 
 /** Increments, inserts, deletes and finds. */
-async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
+async function work(client: PatientClient, ledger: Ledger, random: Random, number: number): Promise<void> {
   const keys = range(documents / workers).map((i) => i * workers + number)
   const fill = () => ({ pad: 'x'.repeat(350) })
   const worker = new LedgerWorker({ client, ledger, keys, nextKey: 10_000 + number * 10_000, fill })

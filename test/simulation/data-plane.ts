@@ -10,7 +10,7 @@ import { Expiring } from './activities/expiring.js'
 import { Queue } from './activities/queue.js'
 import { Rotation } from './activities/rotation.js'
 import { UniqueNames } from './activities/unique.js'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 import { Trouble } from './trouble.js'
 
 export interface Outcome {
@@ -37,7 +37,7 @@ export async function playDataPlane(seed: number): Promise<Outcome> {
     new Expiring(),
     new Definitions(),
   ]
-  const admin = new SimulatedClient(cluster, 1, random.fork('preparation'))
+  const admin = new PatientClient(cluster, random.fork('preparation'))
   for (const activity of activities) await activity.prepare(admin)
   const trouble = new Trouble(cluster, random, workers)
   const work = Array.from({ length: workers }, (_, i) => {
@@ -56,7 +56,7 @@ function createWorker(cluster: SimulatedCluster, random: Random, number: number,
   return {
     number,
     random,
-    client: new SimulatedClient(cluster, 10 + number, random.fork('session'), () => trouble.sent()),
+    client: new PatientClient(cluster, random.fork('session'), () => trouble.sent()),
     newKeys: (count) => Array.from({ length: count }, () => nextKey++),
   }
 }

@@ -261,20 +261,6 @@ t.test('a destroyed shard comes back empty, and is no part of the cluster', asyn
   t.match(await ask(cluster, { find: 'things' }, 'shard02'), { ok: 1, cursor: { firstBatch: [] } }, 'alone it serves whoever asks')
 })
 
-t.test('a clock that is set back stands still', async (t) => {
-  const cluster = await start(t)
-  const clockOf = async (): Promise<number> => ((await admin(cluster, { hello: 1 }, 'shard02'))['localTime'] as Date).getTime()
-  await cluster.faults.apply('skew clock of shard02 by 1m')
-  t.ok((await clockOf()) - cluster.now() > 59_000)
-  t.match(await insert(cluster, 20), { n: 1 })
-  await cluster.faults.heal()
-  const stood = await clockOf()
-  await cluster.advance(1000)
-  t.equal(await clockOf(), stood)
-  await cluster.advance(60_000)
-  t.ok(Math.abs((await clockOf()) - cluster.now()) < 10)
-})
-
 t.test('slow disks and slow members, D904', async (t) => {
   const cluster = await start(t)
   await cluster.faults.apply('slow disk of shard02 by 200ms')

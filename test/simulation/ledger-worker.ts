@@ -1,10 +1,10 @@
 /** Clients that write and read `app.c` while something happens to it, each with keys of its own. */
 import type { Document } from '@shardlab/bson'
 import type { Ledger, Found } from './ledger.js'
-import type { SimulatedClient } from './simulated-client.js'
+import type { PatientClient } from './patient-client.js'
 
 export interface LedgerWorkerOptions {
-  readonly client: SimulatedClient
+  readonly client: PatientClient
   readonly ledger: Ledger
   /** Documents that are there and that nobody else touches. */
   readonly keys: readonly number[]
@@ -16,7 +16,7 @@ export interface LedgerWorkerOptions {
 
 /** Writes down in a ledger what it is told. Each of its documents is `{ _id: key, k: key, n: 0, … }`. */
 export class LedgerWorker {
-  readonly client: SimulatedClient
+  readonly client: PatientClient
   readonly #ledger: Ledger
   readonly #keys: number[]
   readonly #fill: (key: number) => Document
@@ -67,7 +67,7 @@ export class LedgerWorker {
 }
 
 /** What `app.c` holds, for {@link Ledger.violations}. */
-export async function contents(client: SimulatedClient): Promise<Map<number, Found>> {
+export async function contents(client: PatientClient): Promise<Map<number, Found>> {
   const { cursor } = await client.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
   const found = new Map<number, Found>()
   for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[]) found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })

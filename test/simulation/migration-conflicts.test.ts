@@ -4,7 +4,7 @@ import { createRandom } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 
 const [donor, recipient, third] = ['shard01', 'shard02', 'shard03'] as const
 
@@ -17,7 +17,7 @@ async function start(
   t.teardown(() => cluster.stop())
   const run = async (command: Document, to?: string) =>
     decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), to === undefined ? {} : { to }))
-  const admin = new SimulatedClient(cluster, 1, createRandom(1))
+  const admin = new PatientClient(cluster, createRandom(1))
   await admin.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
   for (const name of ['c', 'e']) {
     await run({ shardCollection: `app.${name}`, key: { k: 1 } })

@@ -4,7 +4,7 @@ import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 
 /** Every step of a migration, in about the order in which they are passed. */
 export const migrationSteps = [
@@ -68,7 +68,7 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   const balancerRoundIntervalMs = 2 * cleanupMs
   const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs })
   const random = createRandom(seed).fork('migration')
-  const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
+  const admin = new PatientClient(cluster, random.fork('admin'))
   const ledger = new Ledger()
   const [donor, recipient] = cluster.shards as [string, string]
   await prepare(admin, ledger, donor)
@@ -90,7 +90,7 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   const moving = repeatedly(admin, { moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' }, loss ? 6 : 1)
   await Promise.all(
     Array.from({ length: workers }, (_, i) =>
-      work(new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`)), ledger, random.fork(`work ${i}`), i),
+      work(new PatientClient(cluster, random.fork(`client ${i}`)), ledger, random.fork(`work ${i}`), i),
     ),
   )
   const reply = await moving
@@ -107,12 +107,12 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
 }
 
 /** As a client asks that does not give up at once. @returns the last answer; null: there was none */
-export async function repeatedly(client: SimulatedClient, command: Document, attempts: number): Promise<Document | null> {
+export async function repeatedly(client: PatientClient, command: Document, attempts: number): Promise<Document | null> {
   const reply = await client.once(command)
   return reply?.['ok'] === 1 || attempts === 1 ? reply : repeatedly(client, command, attempts - 1)
 }
 
-async function prepare(admin: SimulatedClient, ledger: Ledger, donor: string): Promise<void> {
+async function prepare(admin: PatientClient, ledger: Ledger, donor: string): Promise<void> {
   await admin.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
   await admin.untilDone({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
   const keys = Array.from({ length: documents }, (_, i) => i)
@@ -128,7 +128,7 @@ async function prepare(admin: SimulatedClient, ledger: Ledger, donor: string): P
 }
 
 /** Increments, inserts, deletes and finds. */
-async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
+async function work(client: PatientClient, ledger: Ledger, random: Random, number: number): Promise<void> {
   const keys = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
   const worker = new LedgerWorker({ client, ledger, keys, nextKey: 1000 + number * 1000 })
   for (let i = 0; i < operationsOfWorker; i++) {
@@ -145,7 +145,7 @@ async function work(client: SimulatedClient, ledger: Ledger, random: Random, num
 }
 
 /** Each shard holds what it owns and nothing else; nothing is left of the migration. */
-async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient): Promise<string[]> {
+async function leftovers(cluster: SimulatedCluster, admin: PatientClient): Promise<string[]> {
   const wrong: string[] = []
   const moved = (await ownerOf(admin)) === cluster.shards[1]
   for (const [i, shard] of cluster.shards.entries()) {
@@ -163,7 +163,7 @@ async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient): Pro
   return wrong
 }
 
-async function ownerOf(admin: SimulatedClient): Promise<string> {
+async function ownerOf(admin: PatientClient): Promise<string> {
   const { cursor } = await admin.untilDone({ find: 'chunks', filter: { min: { k: cut } }, $db: 'config' })
   return cursor.firstBatch[0].shard
 }

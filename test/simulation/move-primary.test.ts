@@ -3,7 +3,7 @@ import { createRandom } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t from 'tap'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 
 const steps = [
   'shard.move-primary.started',
@@ -28,7 +28,7 @@ async function play({ step, crash }: Scene): Promise<string[]> {
   const seed = steps.indexOf(step) * parties.length + parties.indexOf(crash) + 1
   await using cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000 })
   const random = createRandom(seed).fork('move-primary')
-  const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
+  const admin = new PatientClient(cluster, random.fork('admin'))
   const [donor, recipient] = cluster.shards as [string, string]
   await prepare(admin, donor)
   const victim = { donor, recipient, config: 'config' }[crash ?? 'donor']
@@ -41,7 +41,7 @@ async function play({ step, crash }: Scene): Promise<string[]> {
     await cluster.restart(victim)
   })
   const moving = admin.once({ movePrimary: 'app', to: recipient, $db: 'admin' })
-  const inserted = await insertMeanwhile(new SimulatedClient(cluster, 2, random.fork('writer')))
+  const inserted = await insertMeanwhile(new PatientClient(cluster, random.fork('writer')))
   const reply = await moving
   await trouble
   await cluster.advance(60_000)
@@ -54,7 +54,7 @@ async function play({ step, crash }: Scene): Promise<string[]> {
   return [...problems, ...(await check(cluster, admin, inserted))]
 }
 
-async function prepare(admin: SimulatedClient, donor: string): Promise<void> {
+async function prepare(admin: PatientClient, donor: string): Promise<void> {
   await admin.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
   await admin.untilDone({ shardCollection: 'app.sharded', key: { _id: 1 }, $db: 'admin' })
   const rows = Array.from({ length: documents }, (_, _id) => ({ _id, x: _id % 5, padding: 'x'.repeat(60_000) }))
@@ -66,7 +66,7 @@ async function prepare(admin: SimulatedClient, donor: string): Promise<void> {
 }
 
 /** Inserts one document after the other until each is known to be there. */
-async function insertMeanwhile(client: SimulatedClient): Promise<number[]> {
+async function insertMeanwhile(client: PatientClient): Promise<number[]> {
   const inserted: number[] = []
   for (let i = 0; i < inserts; i++) {
     const _id = 1000 + i
@@ -82,7 +82,7 @@ async function insertMeanwhile(client: SimulatedClient): Promise<number[]> {
   return inserted
 }
 
-async function check(cluster: SimulatedCluster, admin: SimulatedClient, inserted: readonly number[]): Promise<string[]> {
+async function check(cluster: SimulatedCluster, admin: PatientClient, inserted: readonly number[]): Promise<string[]> {
   const problems: string[] = []
   const batch = async (command: Document) => ((await admin.untilDone(command))['cursor'] as Document)['firstBatch'] as Document[]
   const ids = (await batch({ find: 'plain', projection: { _id: 1 }, batchSize: 10_000, $db: 'app' })).map(
@@ -108,7 +108,7 @@ async function check(cluster: SimulatedCluster, admin: SimulatedClient, inserted
   return problems
 }
 
-async function primaryOf(admin: SimulatedClient): Promise<string> {
+async function primaryOf(admin: PatientClient): Promise<string> {
   const reply = await admin.untilDone({ find: 'databases', filter: { _id: 'app' }, $db: 'config' })
   return String(((reply['cursor'] as Document)['firstBatch'] as Document[])[0]!['primary'])
 }
@@ -127,7 +127,7 @@ t.test('while copies are made, reads go on and changes do not', async (t) => {
     ['8.0', true],
   ] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
-    const admin = new SimulatedClient(cluster, 1, createRandom(1))
+    const admin = new PatientClient(cluster, createRandom(1))
     await prepare(admin, 'shard01')
     const fault = await cluster.steps.arm('shard.move-primary.cloned', 'hold', { times: 1 })
     const moving = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
@@ -184,7 +184,7 @@ t.test('what movePrimary refuses', async (t) => {
     ['7.0', 'Requested primary shard nope does not exist', { code: 26 }, [[], []]],
   ] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })
-    const admin = new SimulatedClient(cluster, 1, createRandom(1))
+    const admin = new PatientClient(cluster, createRandom(1))
     await prepare(admin, 'shard01')
     const move = async (command: Document) => (await admin.once({ ...command, $db: 'admin' }))!
     t.match(await move({ movePrimary: 'app', to: 'nope' }), { code: 70, errmsg: missing }, emulate)
@@ -207,7 +207,7 @@ t.test('what movePrimary refuses', async (t) => {
 
 t.test('a collection that is in the way, and a shard that drains', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 1, shards: 3 })
-  const admin = new SimulatedClient(cluster, 1, createRandom(1))
+  const admin = new PatientClient(cluster, createRandom(1))
   await prepare(admin, 'shard01')
   await cluster.command(encode({ create: 'plain', $db: 'app' }), { to: 'shard02' })
   t.match(await admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' }), {

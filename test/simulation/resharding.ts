@@ -5,7 +5,7 @@ import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
 import { losses, repeatedly } from './migration.js'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 
 /** Every step of a resharding that is committed, in about the order in which they are passed. */
 export const reshardingSteps = [
@@ -82,7 +82,7 @@ export async function playResharding({ seed, step, trouble, command, loss }: Sce
   const cluster = await createSimulatedCluster(options)
   const abort = { [command === 'reshardCollection' ? 'abortReshardCollection' : 'abortUnshardCollection']: 'app.c', $db: 'admin' }
   const random = createRandom(seed).fork('resharding')
-  const admin = new SimulatedClient(cluster, 1, random.fork('admin'))
+  const admin = new PatientClient(cluster, random.fork('admin'))
   const ledger = new Ledger()
   const [primary, donor, recipient] = cluster.shards as [string, string, string]
   await prepare(cluster, admin, ledger, primary, donor)
@@ -112,17 +112,17 @@ export async function playResharding({ seed, step, trouble, command, loss }: Sce
     await cluster.advance(random.fraction() * 300)
     await cluster.restart(members[trouble])
   })
-  const client = new SimulatedClient(cluster, 2, random.fork('resharding client'))
+  const client = new PatientClient(cluster, random.fork('resharding client'))
   const asked =
     command === 'reshardCollection'
       ? { reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 3, $db: 'admin' }
       : { unshardCollection: 'app.c', toShard: recipient, $db: 'admin' }
   const resharding = repeatedly(client, asked, loss ? 6 : 1)
   // One that is given up passes other steps.
-  const other = new SimulatedClient(cluster, 3, random.fork('aborting client'))
+  const other = new PatientClient(cluster, random.fork('aborting client'))
   const aborting = isAbortStep ? abortSoon(cluster, other, abort, random.fork('abort')) : Promise.resolve()
   const worlds = Array.from({ length: workers }, (_, i) => {
-    const worker = new SimulatedClient(cluster, 10 + i, random.fork(`client ${i}`))
+    const worker = new PatientClient(cluster, random.fork(`client ${i}`))
     return work(worker, ledger, random.fork(`work ${i}`), i)
   })
   await Promise.all(worlds)
@@ -149,7 +149,7 @@ async function severAtRandom(cluster: SimulatedCluster, members: readonly string
   }
 }
 
-async function abortSoon(cluster: SimulatedCluster, client: SimulatedClient, abort: Document, random: Random): Promise<void> {
+async function abortSoon(cluster: SimulatedCluster, client: PatientClient, abort: Document, random: Random): Promise<void> {
   for (let attempt = 0; attempt < 40; attempt++) {
     await cluster.advance(random.fraction() * 8)
     const reply = await client.once(abort)
@@ -157,7 +157,7 @@ async function abortSoon(cluster: SimulatedCluster, client: SimulatedClient, abo
   }
 }
 
-async function prepare(cluster: SimulatedCluster, admin: SimulatedClient, ledger: Ledger, primary: string, donor: string): Promise<void> {
+async function prepare(cluster: SimulatedCluster, admin: PatientClient, ledger: Ledger, primary: string, donor: string): Promise<void> {
   await admin.untilDone({ enableSharding: 'app', primaryShard: primary, $db: 'admin' })
   await admin.untilDone({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
   await admin.untilDone({ split: 'app.c', middle: { k: documents / 2 }, $db: 'admin' })
@@ -175,7 +175,7 @@ async function prepare(cluster: SimulatedCluster, admin: SimulatedClient, ledger
 }
 
 /** Increments, changes of the new key, inserts, deletes and finds. */
-async function work(client: SimulatedClient, ledger: Ledger, random: Random, number: number): Promise<void> {
+async function work(client: PatientClient, ledger: Ledger, random: Random, number: number): Promise<void> {
   const keys = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
   const fill = () => ({ m: random.below(100) })
   const worker = new LedgerWorker({ client, ledger, keys, nextKey: 1000 + number * 1000, fill })
@@ -192,13 +192,13 @@ async function work(client: SimulatedClient, ledger: Ledger, random: Random, num
 }
 
 /** After the commit the document moves for it, and a repetition hears that it has become a transaction. */
-async function changeKey(client: SimulatedClient, key: number, random: Random): Promise<void> {
+async function changeKey(client: PatientClient, key: number, random: Random): Promise<void> {
   const update = { $set: { m: random.below(100) } }
   await client.retryably({ findAndModify: 'c', query: { _id: key, k: key }, update, $db: 'app' }, () => null, [217])
 }
 
 /** Each shard holds what it owns and nothing else; nothing is left of the resharding. */
-async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient, entry: Document): Promise<string[]> {
+async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry: Document): Promise<string[]> {
   const wrong: string[] = []
   const find = async (collection: string, filter: Document = {}): Promise<Document[]> =>
     (await admin.untilDone({ find: collection, filter, batchSize: 10_000, $db: 'config' }))['cursor'].firstBatch
@@ -231,7 +231,7 @@ async function leftovers(cluster: SimulatedCluster, admin: SimulatedClient, entr
   return wrong
 }
 
-async function entryOf(admin: SimulatedClient): Promise<Document> {
+async function entryOf(admin: PatientClient): Promise<Document> {
   const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
   return cursor.firstBatch[0]
 }

@@ -2,7 +2,8 @@
  * A client of a cluster in which everything moves: what it may hear that is no answer, what it repeats, and what it makes of a reply.
  */
 import { Long, type Document } from '@shardlab/bson'
-import { errorsOf, SimulatedConnection, type Reply } from './simulated-connection.js'
+import { errorsOf } from '@shardlab/scenario'
+import { StoryConnection, type Reply } from './story-connection.js'
 
 /**
  * Errors that say that something is in the way for a while: a member that is away (6, 133, 91, 11600, and 65 for several of them), routing
@@ -25,9 +26,9 @@ export interface AnsweredCommand {
   readonly attempts: number
 }
 
-export class StoryClient extends SimulatedConnection {
+export class StoryClient extends StoryConnection {
   /** Sends a command once. */
-  once(command: Document, to = this.anyRouter()): Promise<Reply> {
+  once(command: Document, to: string | null = null): Promise<Reply> {
     return this.send(command, to)
   }
 

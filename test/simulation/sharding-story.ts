@@ -122,7 +122,6 @@ class ShardingStory {
   #client(connectionId: number, counts = false): StoryClient {
     return new StoryClient(
       this.#cluster,
-      connectionId,
       this.#random.fork(`client ${connectionId}`),
       counts ? () => this.#trouble.sent() : () => {},
     )

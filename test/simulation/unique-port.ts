@@ -3,7 +3,7 @@ import { createDeferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { PortError, type Clock, type Fields, type ReadablePort } from '@shardlab/unique'
-import type { SimulatedClient } from './simulated-client.js'
+import type { PatientClient } from './patient-client.js'
 
 /** Answers that say nothing about what was done: members that are away, going away, or coming back. */
 const uncertain: ReadonlySet<number> = new Set([6, 65, 91, 133, 189, 10107, 11600, 11602, 13436])
@@ -15,7 +15,7 @@ export interface Stop {
   readonly stopped: ReturnType<typeof createDeferred<void>>
 }
 
-export function simulatedPort(client: SimulatedClient, db: string, collection: string, stop: Stop | null): ReadablePort {
+export function simulatedPort(client: PatientClient, db: string, collection: string, stop: Stop | null): ReadablePort {
   const send = async (command: Document, documents: readonly Document[] = [], field?: string): Promise<Document> => {
     if (stop !== null && stop.commandsLeft-- <= 0) {
       if (stop.after && stop.commandsLeft === -1) await client.once({ ...command, $db: db }, documents, field)

@@ -2,7 +2,7 @@
 import { createDeferred, createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { Maintenance, parseSpec, UniqueProtocol, type Fields, type World } from '@shardlab/unique'
-import { SimulatedClient } from './simulated-client.js'
+import { PatientClient } from './patient-client.js'
 import { Trouble } from './trouble.js'
 import { simulatedClock, simulatedPort, type Stop } from './unique-port.js'
 
@@ -43,7 +43,6 @@ export class UniqueStory {
   stopped = 0
   readonly #cluster: SimulatedCluster
   readonly #random: Random
-  #connections = 10
 
   constructor(cluster: SimulatedCluster, random: Random) {
     this.#cluster = cluster
@@ -52,7 +51,7 @@ export class UniqueStory {
 
   /** The main collection is sharded by another field, the proxies by theirs with `unique: true`. */
   async prepare(): Promise<void> {
-    const admin = new SimulatedClient(this.#cluster, 1, this.#random.fork('preparation'))
+    const admin = new PatientClient(this.#cluster, this.#random.fork('preparation'))
     await admin.untilDone({ shardCollection: `${db}.information`, key: { region: 'hashed' }, $db: 'admin' })
     for (const [i, { fields }] of specs.entries()) {
       const key = Object.fromEntries(fields.map((field) => [field, 1]))
@@ -91,14 +90,14 @@ export class UniqueStory {
     wrong.push(...findings.map((finding) => `found after the repair: ${JSON.stringify(finding)}`))
     if (inFlight > 0) wrong.push(`${inFlight} reservations are left`)
     this.violations.push(...wrong.map((text) => `${title}: ${text}`))
-    const admin = new SimulatedClient(this.#cluster, 1, this.#random.fork(`${title}, removal`))
+    const admin = new PatientClient(this.#cluster, this.#random.fork(`${title}, removal`))
     for (const collection of ['information', ...specs.map((_, i) => `proxy${i}`)]) {
       await admin.untilDone({ delete: collection, deletes: [{ q: {}, limit: 0 }], $db: db })
     }
   }
 
   world(random: Random, stop: Stop | null, onSend: () => void = () => {}): World {
-    const client = new SimulatedClient(this.#cluster, ++this.#connections, random.fork('session'), onSend)
+    const client = new PatientClient(this.#cluster, random.fork('session'), onSend)
     const port = (collection: string) => simulatedPort(client, db, collection, stop)
     return {
       main: port('information'),

@@ -2,7 +2,7 @@
 import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { Ledger, type Found } from './ledger.js'
-import { SimulatedClient, type Write, type WriteResult } from './simulated-client.js'
+import { PatientClient, type Write, type WriteResult } from './patient-client.js'
 import { Trouble } from './trouble.js'
 
 export interface Outcome {
@@ -59,7 +59,7 @@ class Day {
   }
 
   async #prepare(): Promise<void> {
-    const client = new SimulatedClient(this.#cluster, 1, this.#random.fork('preparation'))
+    const client = new PatientClient(this.#cluster, this.#random.fork('preparation'))
     await client.untilDone({ shardCollection: 'app.hashed', key: { _id: 'hashed' }, $db: 'admin' })
     await client.untilDone({ shardCollection: 'app.counters', key: { _id: 'hashed' }, $db: 'admin' })
     await client.untilDone({ shardCollection: 'app.ranged', key: { k: 1 }, $db: 'admin' })
@@ -70,7 +70,7 @@ class Day {
 
   async #client(number: number): Promise<void> {
     const random = this.#random.fork(`client ${number}`)
-    const client = new SimulatedClient(this.#cluster, 10 + number, random.fork('session'), () => this.trouble.sent())
+    const client = new PatientClient(this.#cluster, random.fork('session'), () => this.trouble.sent())
     let nextKey = number * 10_000
     const newKeys = (count: number) => Array.from({ length: count }, () => nextKey++)
     // Each client writes documents of its own, so that it knows what it did to them, and counters that all share.
@@ -119,7 +119,7 @@ class Day {
   }
 
   /** What a client knows to be there it must find. */
-  async #read(client: SimulatedClient, ns: CollectionName, keys: readonly number[]): Promise<void> {
+  async #read(client: PatientClient, ns: CollectionName, keys: readonly number[]): Promise<void> {
     const reply = await client.once({
       find: ns,
       filter: { _id: { $in: keys } },
@@ -138,7 +138,7 @@ class Day {
   /** Metadata changes in between, each repeated until it gets through. */
   async #administer(): Promise<void> {
     const random = this.#random.fork('administration')
-    const client = new SimulatedClient(this.#cluster, 2, random.fork('session'))
+    const client = new PatientClient(this.#cluster, random.fork('session'))
     for (let i = 0; this.trouble.clientsAtWork; i++) {
       await client.pause(800)
       const ns = `short${i}`
@@ -157,7 +157,7 @@ class Day {
   }
 
   async #violations(): Promise<string[]> {
-    const client = new SimulatedClient(this.#cluster, 3, this.#random.fork('inspection'))
+    const client = new PatientClient(this.#cluster, this.#random.fork('inspection'))
     const wrong: string[] = []
     for (const [ns, ledger] of Object.entries(this.#ledgers)) {
       const { cursor } = await client.untilDone({ find: ns, filter: {}, batchSize: 10_000, $db: 'app' })

@@ -29,8 +29,38 @@ export interface Actor {
   /** Orderly shutdown: answers what is in flight, then resolves. Not called on a crash. */
   stop?(): Promise<void> | void
 
+  /** What this member is in the midst of and no copy of it could carry on. Absent: never anything. */
+  unfinished?(): readonly UnfinishedWork[]
+
+  /**
+   * All that a copy of this member has to know, for its {@link resume}. Called when it works on nothing. The state is shared by any
+   * number of copies: nobody changes it. Absent: copies are started.
+   */
+  exportState?(): unknown
+
+  /**
+   * What belongs to the connections of this member's clients, for the copy that takes them over when it is replaced. Called when it works
+   * on nothing, and for the last time. Absent: nothing does.
+   */
+  exportClients?(): unknown
+
+  /**
+   * Called in a copy instead of `start`. Its timers are armed by the runtime as they were.
+   * @param state what `exportState` of the member has given
+   * @param clients what `exportClients` of its predecessor has given, whose clients stay connected; null: there is none
+   */
+  resume?(state: unknown, clients: unknown): void
+
   /** Cheap plain data for checkers and reports: counts, versions, stages; no documents. */
   describe?(): Record<string, unknown>
+}
+
+/** Why a member cannot be copied now. */
+export interface UnfinishedWork {
+  /** As the part of a sentence: `shard01 moves a range of shop.orders to shard02`. */
+  readonly what: string
+  /** It belongs to a command and ends soon, unless something is broken: worth waiting for. */
+  readonly isBrief: boolean
 }
 
 /** Makes one actor. `options` is plain JSON-like data that can cross to a worker. */

@@ -18,6 +18,15 @@ export function shardAddress(index: number): Address {
   return `shard${String(index + 1).padStart(2, '0')}`
 }
 
+/** `client01`, `client02`, … : clients of the simulated runtime, which are no members. */
+export function clientAddress(index: number): Address {
+  return `client${String(index + 1).padStart(2, '0')}`
+}
+
+export function isClientAddress(address: Address): boolean {
+  return /^client\d+$/.test(address)
+}
+
 /** `mongos01`, `mongos02`, … */
 export function mongosAddress(index: number): Address {
   return `mongos${String(index + 1).padStart(2, '0')}`

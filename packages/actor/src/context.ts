@@ -1,7 +1,9 @@
 import type { Address } from './address.js'
+import type { CancelSignal } from './cancellation.js'
 import type { MessageKind, ReplyOf, RequestOf } from './catalogue/index.js'
 import type { Disk } from './disk.js'
 import type { ClusterEvent, LogLevel } from './events.js'
+import type { MutationName } from './mutations.js'
 import type { Random } from './random.js'
 
 /** How long and under which signal a request may wait. */
@@ -11,6 +13,9 @@ export interface RequestOptions {
   /** Aborting rejects the request with `cancelled`; the peer still finishes what it began. */
   readonly signal?: AbortSignal
 }
+
+/** What {@link ActorContext.reach} gives where no fault is: whoever finds it need not wait. */
+export const passedStep: Promise<void> = Promise.resolve()
 
 /** Everything an actor may use of the world. Its methods are the only things a handler awaits. */
 export interface ActorContext {
@@ -37,7 +42,7 @@ export interface ActorContext {
   send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void
 
   /** Resolves after `durationMs`. @throws {@link RequestFailedError} `cancelled` when the signal aborts. */
-  sleep(durationMs: number, signal?: AbortSignal): Promise<void>
+  sleep(durationMs: number, signal?: CancelSignal): Promise<void>
 
   /** Waits for all, like `Promise.all`: the first rejection rejects. */
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
@@ -53,6 +58,15 @@ export interface ActorContext {
    * @throws {@link StepFailedError} when a fault makes this step fail.
    */
   reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void>
+
+  /**
+   * What members of a process keep once for all, by the name of whoever keeps it: values that each of them could have computed. Absent: each
+   * has its own. Only a simulated runtime can have it.
+   */
+  readonly shared?: Map<string, unknown>
+
+  /** Is this defect built in? Only a simulated runtime can say yes; each name is asked for at exactly one place. */
+  mutated(mutation: MutationName): boolean
 
   /** Emits a structured event to whoever watches the cluster. */
   emit(event: ClusterEvent): void

@@ -32,4 +32,6 @@ export interface Disk {
   /** Reads everything; used once, at start. */
   read(): DiskContents
   usage(): DiskUsage
+  /** Would a record of so many bytes fit? Cheap: asked before each change, so that what does not fit is refused before it is seen. */
+  hasRoom(recordBytes: number): boolean
 }

@@ -5,11 +5,18 @@ import { configTimeoutMs, type ClusterView } from './cluster-view.js'
 import { isActiveBetweenRounds } from './settings.js'
 import type { SettingsReader } from './settings-reader.js'
 
+/** What is still to be merged: these collections on these shards, one shard after the other. */
+export interface AutoMergerPass {
+  readonly namespaces: readonly string[]
+  readonly shards: readonly string[]
+}
+
 export class AutoMerger {
   readonly #context: ActorContext
   readonly #view: ClusterView
   readonly #settings: SettingsReader
   readonly #stopping: AbortSignal
+  #pass: AutoMergerPass | null = null
 
   constructor(context: ActorContext, view: ClusterView, settings: SettingsReader, stopping: AbortSignal) {
     this.#context = context
@@ -18,18 +25,40 @@ export class AutoMerger {
     this.#stopping = stopping
   }
 
-  /** Merges everything that can be merged now, unless it is switched off. @throws RequestFailedError without a config server */
-  async run(): Promise<void> {
-    if (!(await this.#isOn())) return
+  /** What a pass has still to do; null: none is under way. */
+  get pass(): AutoMergerPass | null {
+    return this.#pass
+  }
+
+  /** Goes on with the pass of another life. */
+  resume(pass: AutoMergerPass | null): void {
+    this.#pass = pass
+  }
+
+  /**
+   * Merges what can be merged on the next shard of the pass, the first one of a new pass when none is under way. Nothing is merged, and the
+   * pass is over, when it is switched off.
+   * @returns ms until the next shard; null: the pass is over. @throws RequestFailedError without a config server: then it is over, too
+   */
+  async step(): Promise<number | null> {
+    const before = this.#pass
+    this.#pass = null
+    if (!(await this.#isOn())) return null
+    const { namespaces, shards } = before ?? (await this.#begin())
+    const [shard, ...others] = shards
+    if (shard === undefined) return null
+    for (const ns of namespaces) await this.#merge(ns, shard)
+    if (others.length === 0) return null
+    this.#pass = { namespaces, shards: others }
+    return this.#settings.pauses.autoMergerMs
+  }
+
+  async #begin(): Promise<AutoMergerPass> {
     const merged = (await this.#view.collections()).filter(
       ({ document, isDefragmenting, isUnsplittable }) => !isDefragmenting && !isUnsplittable && !refuses(document),
     )
     const shards = await this.#view.shards()
-    for (const [i, { id }] of shards.entries()) {
-      if (i > 0) await this.#context.sleep(this.#settings.pauses.autoMergerMs, this.#stopping)
-      if (!(await this.#isOn())) return
-      for (const { ns } of merged) await this.#merge(ns, id)
-    }
+    return { namespaces: merged.map(({ ns }) => ns), shards: shards.map(({ id }) => id) }
   }
 
   async #merge(ns: string, shard: string): Promise<void> {

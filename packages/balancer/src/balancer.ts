@@ -17,13 +17,14 @@ import {
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { behavioursOf, defaultVersion, type Behaviours, type EmulatedVersion } from '@shardlab/sharding'
-import { AutoMerger } from './auto-merger.js'
+import { AutoMerger, type AutoMergerPass } from './auto-merger.js'
 import { ChunkOperations } from './chunk-operations.js'
 import { ClusterView } from './cluster-view.js'
 import { collectionStatus } from './collection-status.js'
 import { Defragmentations } from './defragmentation/defragmentations.js'
 import { explainCollection } from './explain.js'
 import { Pacing } from './pacing.js'
+import type { BalancePolicy } from './policy/own-policy.js'
 import { rebalanceChunk } from './rebalance-chunk.js'
 import { RoundLog } from './round-log.js'
 import { Round, type RoundResult } from './round.js'
@@ -38,6 +39,17 @@ export interface BalancerOptions {
   readonly roundIntervalMs: number
   /** Server version to behave as. Default 7.0. */
   readonly emulate?: EmulatedVersion
+  /** What moves is up to this policy instead of the server's. Explanations go on telling what the server's would do. Default: none. */
+  readonly policy?: BalancePolicy
+}
+
+/** What a copy of a balancer begins with. */
+interface BalancerState {
+  readonly rounds: number
+  readonly imbalanced: readonly string[]
+  readonly autoMergerStartedAtMs: number
+  readonly autoMergerIntervalMs: number | null
+  readonly autoMergerPass: AutoMergerPass | null
 }
 
 const roundTimer = 'round'
@@ -91,6 +103,25 @@ class Balancer implements Actor {
   start(): void {
     this.#context.setTimer(roundTimer, this.#options.roundIntervalMs)
     if (this.#behaviours.autoMerger) this.#context.setTimer(autoMergerTimer, this.#options.roundIntervalMs)
+  }
+
+  exportState(): BalancerState {
+    return {
+      rounds: this.#rounds,
+      imbalanced: [...this.#imbalanced],
+      autoMergerStartedAtMs: this.#autoMergerStartedAtMs,
+      autoMergerIntervalMs: this.#autoMergerIntervalMs,
+      autoMergerPass: this.#autoMerger.pass,
+    }
+  }
+
+  /** Settings are read, and defragmentations taken up, by the next round. */
+  resume(state: BalancerState): void {
+    this.#rounds = state.rounds
+    for (const ns of state.imbalanced) this.#imbalanced.add(ns)
+    this.#autoMergerStartedAtMs = state.autoMergerStartedAtMs
+    this.#autoMergerIntervalMs = state.autoMergerIntervalMs
+    this.#autoMerger.resume(state.autoMergerPass)
   }
 
   async wake(timer: string): Promise<void> {
@@ -168,6 +199,7 @@ class Balancer implements Actor {
       operations: this.#operations,
       defragmentations: this.#defragmentations,
       random: this.#random,
+      policy: this.#options.policy ?? null,
     }
     return new Round(parts, this.#imbalanced).run({
       settings,
@@ -233,15 +265,16 @@ class Balancer implements Actor {
   }
 
   async #mergeAutomatically(): Promise<void> {
-    this.#autoMergerStartedAtMs = this.#context.now()
+    if (this.#autoMerger.pass === null) this.#autoMergerStartedAtMs = this.#context.now()
     this.#autoMergerIntervalMs = null
+    let pauseMs: number | null = null
     try {
-      await this.#autoMerger.run()
+      pauseMs = await this.#autoMerger.step()
     } catch (error) {
       this.#context.log('warn', 'chunks were not merged', { reason: reasonOf(error) })
-    } finally {
-      this.#armAutoMerger(true)
     }
+    if (pauseMs === null) this.#armAutoMerger(true)
+    else if (!this.#stopping.signal.aborted) this.#context.setTimer(autoMergerTimer, pauseMs)
   }
 
   /** @param isOver it has run; otherwise the timer is set only where somebody has changed the interval since */

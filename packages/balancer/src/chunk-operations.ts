@@ -128,7 +128,7 @@ export class ChunkOperations {
 
   async #splitOrMarkJumbo({ ns, maxChunkSizeBytes }: CollectionView, moved: KnownChunk): Promise<'split' | 'jumbo' | 'failed'> {
     const collection = await this.#view.collection(ns)
-    const chunk = collection?.chunks.chunks.find(({ min, max }) => min <= moved.min && moved.min < max)
+    const chunk = collection?.chunks.holding(moved.min)
     if (collection === null || chunk === undefined) return 'failed'
     const { points, error } = await this.#context.request(
       chunk.shard,

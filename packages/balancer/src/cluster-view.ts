@@ -1,6 +1,6 @@
 /** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
-import { BsonType, elementsOf, findField } from '@shardlab/bson'
+import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
 import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
 import { ChunkMap, type KnownChunk } from './chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
@@ -16,6 +16,12 @@ const bytesPerMegabyte = 1024 * 1024
 interface KnownZoneRange extends ZoneRange {
   readonly minDocument: Uint8Array
   readonly maxDocument: Uint8Array
+}
+
+interface KnownZones {
+  readonly shardKey: ShardKeyPattern
+  readonly zones: readonly Uint8Array[]
+  readonly ranges: readonly KnownZoneRange[]
 }
 
 /** A sharded collection: the config.collections document and what the balancer heeds in it. */
@@ -50,6 +56,8 @@ export class ClusterView {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
   readonly #known = new Map<string, ChunkMap>()
+  /** Zones as they were last, and what they say under which shard key. */
+  readonly #ranges = new Map<string, KnownZones>()
 
   constructor(context: ActorContext, behaviours: Behaviours) {
     this.#context = context
@@ -67,7 +75,7 @@ export class ClusterView {
     const { collections } = await this.#context.request(configAddress, 'config.get-collections', {}, { timeoutMs: configTimeoutMs })
     const switches = collections.map(switchesOf)
     const names = new Set(switches.map(({ ns }) => ns))
-    for (const ns of this.#known.keys()) if (!names.has(ns)) this.#known.delete(ns)
+    for (const ns of this.#known.keys()) if (!names.has(ns)) this.#forget(ns)
     return switches
   }
 
@@ -78,13 +86,28 @@ export class ClusterView {
     const answer = await this.#context.request(configAddress, 'config.get-collection', { ns, since: known?.version ?? null }, options)
     const chunks = ChunkMap.after(known, answer)
     if (chunks === null) {
-      this.#known.delete(ns)
+      this.#forget(ns)
       return null
     }
     this.#known.set(ns, chunks)
     const { zones } = await this.#context.request(configAddress, 'config.get-zones', { ns }, options)
-    const ranges = zones.flatMap((zone) => rangeOf(chunks.shardKey, zone))
-    return { ...switchesOf(answer.collection!), chunks, ranges, distribution: new Distribution(chunks.chunks, ranges) }
+    const ranges = this.#rangesOf(ns, chunks.shardKey, zones)
+    return { ...switchesOf(answer.collection!), chunks, ranges, distribution: new Distribution(chunks.byShard, ranges) }
+  }
+
+  /** The same list as long as nothing has changed: what has been counted by it stays true. */
+  #rangesOf(ns: string, shardKey: ShardKeyPattern, zones: readonly Uint8Array[]): readonly KnownZoneRange[] {
+    const known = this.#ranges.get(ns)
+    const isKnown = known?.zones.length === zones.length && zones.every((zone, i) => sameBytes(zone, known.zones[i]!))
+    if (isKnown && sameBytes(known.shardKey.document, shardKey.document)) return known.ranges
+    const ranges = zones.flatMap((zone) => rangeOf(shardKey, zone))
+    this.#ranges.set(ns, { shardKey, zones, ranges })
+    return ranges
+  }
+
+  #forget(ns: string): void {
+    this.#known.delete(ns)
+    this.#ranges.delete(ns)
   }
 
   /** What the catalog does not tell by a version. */
@@ -145,8 +168,8 @@ export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' |
   const documents = new Map<string, Uint8Array>()
   for (const { min, max, minDocument, maxDocument } of ranges) documents.set(min, minDocument).set(max, maxDocument)
   const splits: ZoneSplit[] = []
-  for (const [chunk, points] of splitsAtZones(chunks.chunks, ranges))
-    splits.push({ chunk: chunk as KnownChunk, points: points.map((point) => documents.get(point)!) })
+  for (const [chunk, points] of splitsAtZones(chunks, ranges))
+    splits.push({ chunk, points: points.map((point) => documents.get(point)!) })
   return splits
 }
 

@@ -107,7 +107,7 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
     shards: shards.map(({ id, isDraining, zones }) => ({
       id,
       bytes: bytes.get(id) ?? null,
-      chunks: distribution.chunksOn(id).length,
+      chunks: distribution.countOn(id),
       jumboChunks: distribution.chunksOn(id).filter(({ chunk }) => chunk.isJumbo).length,
       zones,
       draining: isDraining,

@@ -1,5 +1,5 @@
 /** How long the balancer pauses between rounds, and before it moves something. Server: balancer.cpp, kBalanceRoundDefaultInterval, balancerMigrationsThrottlingMs. */
-import { RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { processedIn } from './round-details.js'
 import type { RoundResult } from './round.js'
@@ -16,7 +16,7 @@ export class Pacing {
   readonly #stopping: AbortSignal
   #lastMigrationAtMs = 0
   /** While a round pauses: aborting it ends that. */
-  #pausing: AbortController | null = null
+  #pausing: LinkedAbort | null = null
   /** Who waits for a round of their own: meanwhile no round pauses. */
   #waiting = 0
 
@@ -39,7 +39,6 @@ export class Pacing {
     this.#settings = settings
     this.#roundIntervalMs = roundIntervalMs
     this.#stopping = stopping
-    stopping.addEventListener('abort', () => this.#pausing?.abort())
   }
 
   /** No round pauses until `over` has answered. */
@@ -59,12 +58,13 @@ export class Pacing {
     const pauseMs = this.#shortPauseMs - (this.#context.now() - this.#lastMigrationAtMs)
     if (pauseMs <= 0 || this.#waiting > 0) return 0
     const startedAtMs = this.#context.now()
-    this.#pausing = new AbortController()
+    const pausing = (this.#pausing = new LinkedAbort(this.#stopping))
     try {
-      await this.#context.sleep(pauseMs, this.#pausing.signal)
+      await this.#context.sleep(pauseMs, pausing.signal)
     } catch (error) {
       if (!(error instanceof RequestFailedError) || this.#stopping.aborted) throw error
     } finally {
+      pausing.unlink()
       this.#pausing = null
     }
     return this.#context.now() - startedAtMs

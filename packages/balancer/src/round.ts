@@ -18,7 +18,7 @@ import type { AttemptedMove, ChunkOperations } from './chunk-operations.js'
 import type { KnownChunk } from './chunk-map.js'
 import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
 import type { Defragmentations, WantedMove } from './defragmentation/defragmentations.js'
-import { selectMigrations, type Migration, type ShardStatistics } from './policy/index.js'
+import { selectByOwnPolicy, selectMigrations, type BalancePolicy, type ChunkPlace, type Migration, type ShardStatistics } from './policy/index.js'
 import type { BalancerSettings } from './settings.js'
 
 /** How many collections' sizes are asked for at a time. */
@@ -56,6 +56,7 @@ export class Round {
   readonly #operations: ChunkOperations
   readonly #defragmentations: Defragmentations
   readonly #random: Random
+  readonly #policy: BalancePolicy | null
   /** Collections in which the last rounds have moved something: they come first. */
   readonly #imbalanced: Set<string>
   /** Collections that this round has looked at, and that it has not changed since. */
@@ -71,6 +72,8 @@ export class Round {
       readonly operations: ChunkOperations
       readonly defragmentations: Defragmentations
       readonly random: Random
+      /** In place of the server's. */
+      readonly policy: BalancePolicy | null
     },
     imbalanced: Set<string>,
   ) {
@@ -80,6 +83,7 @@ export class Round {
     this.#operations = parts.operations
     this.#defragmentations = parts.defragmentations
     this.#random = parts.random
+    this.#policy = parts.policy
     this.#imbalanced = imbalanced
   }
 
@@ -184,15 +188,19 @@ export class Round {
     const collection = this.#seen.get(ns) ?? (await this.#view.collection(ns))
     // What a zone cuts is in no zone as long as it is not split: nobody can say where it belongs.
     if (collection === null || zoneSplitsOf(collection).length > 0) return []
-    const load = this.#view.load(shards, collection, bytes, collection.maxChunkSizeBytes ?? chunkSizeBytes)
+    const size = collection.maxChunkSizeBytes ?? chunkSizeBytes
     const isParallel = this.#behaviours.balancerMigratesInParallel
-    const { migrations } = selectMigrations({
+    const input = {
       shards,
       distribution: collection.distribution,
-      load,
+      load: this.#view.load(shards, collection, bytes, size),
       available: isParallel ? available : new Set(available),
       attemptJumbo: settings.attemptToBalanceJumboChunks,
-    })
+    }
+    const { migrations } =
+      this.#policy === null
+        ? selectMigrations(input)
+        : selectByOwnPolicy(this.#policy, { ...input, ns, bytes, chunkSizeBytes: size, boundsOf: boundTextsOf })
     if (migrations.length === 0) this.#imbalanced.delete(ns)
     else this.#imbalanced.add(ns)
     const chosen = isParallel ? migrations : migrations.slice(0, 1)
@@ -262,4 +270,9 @@ export class Round {
       error,
     })
   }
+}
+
+function boundTextsOf(chunk: ChunkPlace): { readonly min: string; readonly max: string } {
+  const { minDocument, maxDocument } = chunk as KnownChunk
+  return { min: toExtendedJson(minDocument), max: toExtendedJson(maxDocument) }
 }

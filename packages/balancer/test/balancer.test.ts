@@ -63,6 +63,7 @@ class Round {
         await this.pause
         if (this.failing) throw new StepFailedError(step)
       },
+      mutated: () => false,
       emit: () => {},
       wants: () => false,
       log: (_level, message) => void this.warnings.push(message),

@@ -41,3 +41,13 @@ export function writeInt64(bytes: Uint8Array, at: number, value: bigint): void {
   writeInt32(bytes, at, Number(value & 0xffff_ffffn))
   writeInt32(bytes, at + 4, Number((value >> 32n) & 0xffff_ffffn))
 }
+
+/** An int64 from a whole number. @throws RangeError for any other */
+export function writeInt64Number(bytes: Uint8Array, at: number, value: number): void {
+  if (!Number.isSafeInteger(value)) {
+    writeInt64(bytes, at, BigInt(value))
+    return
+  }
+  writeInt32(bytes, at, value | 0)
+  writeInt32(bytes, at + 4, Math.floor(value / 0x1_0000_0000))
+}

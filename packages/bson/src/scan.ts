@@ -3,7 +3,7 @@
  * that embedded documents need no views. These functions trust the structure: bytes from outside pass
  * `validateBson` once, at the border.
  */
-import { RawValue, readUtf8 } from './raw-value.js'
+import { RawValue, readName, readUtf8 } from './raw-value.js'
 import { readInt32 } from './read.js'
 import { BsonType } from './types.js'
 
@@ -129,7 +129,7 @@ export class FieldIterator {
   }
 
   name(): string {
-    return readUtf8(this.bytes, this.nameStart, this.valueStart - 1)
+    return readName(this.bytes, this.nameStart, this.valueStart - 1)
   }
 
   value(): RawValue {

@@ -3,22 +3,52 @@
  * copied, never decoded. Not to be used after `finish`.
  */
 import { asBuffer, type RawValue } from './raw-value.js'
-import { readInt32, writeDouble, writeInt32, writeInt64 } from './read.js'
+import { readInt32, writeDouble, writeInt32, writeInt64, writeInt64Number } from './read.js'
 import { BsonType } from './types.js'
+
+/** Small documents are written side by side into one piece of memory, each where it stays. */
+const slabBytes = 16_384
+const largestSharedBytes = 2048
+let slab = Buffer.allocUnsafeSlow(slabBytes)
+let slabUsed = 0
+
+/** Below this length a loop over the bytes beats the call into the runtime. */
+const shortBytes = 40
 
 export class DocumentWriter {
   #buffer: Buffer
-  #at = 4
-  /** Offsets of the length prefixes of the documents that are open, the outermost first. */
-  readonly #open: number[] = [0]
+  /** The memory is that of other documents, too. */
+  #shared: boolean
+  /** Where the outermost document begins. */
+  #base = 0
+  #at: number
+  /** One past what may be written without growing. */
+  #limit: number
+  /** Where the innermost open document begins. Its length prefix holds, until it is closed, where the one around it does, counted from the base. */
+  #open: number
 
   constructor(sizeHintBytes = 256) {
-    this.#buffer = Buffer.allocUnsafe(Math.max(16, sizeHintBytes))
+    const size = Math.max(16, sizeHintBytes)
+    this.#shared = size <= largestSharedBytes
+    if (!this.#shared) {
+      this.#buffer = Buffer.allocUnsafeSlow(size)
+      this.#limit = size
+    } else {
+      if (slabUsed + size > slabBytes) {
+        slab = Buffer.allocUnsafeSlow(slabBytes)
+        slabUsed = 0
+      }
+      this.#buffer = slab
+      this.#base = slabUsed
+      this.#limit = slabUsed += size
+    }
+    this.#open = this.#base
+    this.#at = this.#base + 4
   }
 
   /** Bytes written so far in the outermost document, its end not counted. */
   get length(): number {
-    return this.#at
+    return this.#at - this.#base
   }
 
   value(name: string, value: RawValue): this {
@@ -62,7 +92,8 @@ export class DocumentWriter {
   int64(name: string, value: bigint | number): this {
     this.#header(BsonType.int64, name)
     this.#reserve(8)
-    writeInt64(this.#buffer, this.#at, BigInt(value))
+    if (typeof value === 'number') writeInt64Number(this.#buffer, this.#at, value)
+    else writeInt64(this.#buffer, this.#at, value)
     this.#at += 8
     return this
   }
@@ -89,6 +120,11 @@ export class DocumentWriter {
 
   string(name: string, value: string): this {
     this.#header(BsonType.string, name)
+    const units = value.length
+    if (units < shortBytes) {
+      this.#reserve(units + 5)
+      if (this.#ascii(value, units)) return this
+    }
     const length = Buffer.byteLength(value)
     this.#reserve(length + 5)
     writeInt32(this.#buffer, this.#at, length + 1)
@@ -106,7 +142,7 @@ export class DocumentWriter {
   date(name: string, ms: number): this {
     this.#header(BsonType.date, name)
     this.#reserve(8)
-    writeInt64(this.#buffer, this.#at, BigInt(ms))
+    writeInt64Number(this.#buffer, this.#at, ms)
     this.#at += 8
     return this
   }
@@ -155,31 +191,41 @@ export class DocumentWriter {
 
   /** Closes the innermost open document or array. */
   end(): this {
-    if (this.#open.length < 2) throw new Error('no embedded document is open')
-    this.#close(this.#open.pop()!)
+    if (this.#open === this.#base) throw new Error('no embedded document is open')
+    const parent = readInt32(this.#buffer, this.#open)
+    this.#close()
+    this.#open = this.#base + parent
     return this
   }
 
   /** The finished document, exactly sized. */
   finish(): Uint8Array {
-    if (this.#open.length !== 1) throw new Error('an embedded document is still open')
-    this.#close(0)
+    if (this.#open !== this.#base) throw new Error('an embedded document is still open')
+    this.#close()
     const bytes = this.#buffer
+    if (this.#shared) {
+      if (bytes === slab && this.#limit === slabUsed) slabUsed = this.#at
+      // What is written from now on would be another document's.
+      this.#limit = 0
+      return bytes.subarray(this.#base, this.#at)
+    }
     return bytes.length - this.#at < 64 ? bytes.subarray(0, this.#at) : Buffer.from(bytes.subarray(0, this.#at))
   }
 
   #start(type: number, name: string): this {
     this.#header(type, name)
     this.#reserve(4)
-    this.#open.push(this.#at)
+    writeInt32(this.#buffer, this.#at, this.#open - this.#base)
+    this.#open = this.#at
     this.#at += 4
     return this
   }
 
-  #close(start: number): void {
+  /** Ends the innermost open document. */
+  #close(): void {
     this.#reserve(1)
     this.#buffer[this.#at++] = 0
-    writeInt32(this.#buffer, start, this.#at - start)
+    writeInt32(this.#buffer, this.#open, this.#at - this.#open)
   }
 
   #header(type: number, name: string): void {
@@ -203,21 +249,50 @@ export class DocumentWriter {
     this.#at = at
   }
 
+  /** Appends length, text and end of a string; false, and nothing is written, when it has other characters. */
+  #ascii(value: string, units: number): boolean {
+    const buffer = this.#buffer
+    const at = this.#at + 4
+    for (let i = 0; i < units; i++) {
+      const unit = value.charCodeAt(i)
+      if (unit > 0x7f) return false
+      buffer[at + i] = unit
+    }
+    writeInt32(buffer, at - 4, units + 1)
+    buffer[at + units] = 0
+    this.#at = at + units + 1
+    return true
+  }
+
   #append(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start
     this.#reserve(length)
     const buffer = this.#buffer
-    if (length < 24) for (let i = 0; i < length; i++) buffer[this.#at + i] = bytes[start + i]!
+    if (length < shortBytes) for (let i = 0; i < length; i++) buffer[this.#at + i] = bytes[start + i]!
+    else if (length === bytes.length) buffer.set(bytes, this.#at)
     else asBuffer(bytes).copy(buffer, this.#at, start, end)
     this.#at += length
   }
 
   #reserve(bytes: number): void {
-    const needed = this.#at + bytes
-    if (needed <= this.#buffer.length) return
-    const grown = Buffer.allocUnsafe(Math.max(needed + 64, this.#buffer.length * 2))
-    this.#buffer.copy(grown, 0, 0, this.#at)
+    if (this.#at + bytes > this.#limit) this.#grow(this.#at + bytes)
+  }
+
+  #grow(needed: number): void {
+    const bytes = this.#buffer
+    if (bytes === slab && this.#limit === slabUsed && needed <= slabBytes) {
+      slabUsed = this.#limit = needed
+      return
+    }
+    const base = this.#base
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed - base + 64, (this.#limit - base) * 2))
+    bytes.copy(grown, 0, base, this.#at)
     this.#buffer = grown
+    this.#shared = false
+    this.#base = 0
+    this.#at -= base
+    this.#open -= base
+    this.#limit = grown.length
   }
 }
 

@@ -1,4 +1,6 @@
 export { BalancerControls, NotSettledError, type SettleOptions } from './balancer-controls.js'
+export type { ClusterEvents } from './cluster-events.js'
+export { ClusterSnapshot } from './copies/snapshot.js'
 export { expectTargeted, TargetingError, type TargetedOperation } from './expect-targeted.js'
 export { Faults, type AppliedFault } from './faults/faults.js'
 export { formatDuration, parseDuration } from './faults/duration.js'
@@ -8,7 +10,7 @@ export { faultVerbs } from './faults/verbs.js'
 export type { FaultInput, FaultSpec, FaultVerb } from './faults/schema.js'
 export { OptionError } from './option-error.js'
 export { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
-export { ShardedCluster, type ClusterEvents, type ShardInfo } from './sharded-cluster.js'
+export { ShardedCluster, type ShardInfo } from './sharded-cluster.js'
 export {
   createSimulatedCluster,
   type SimulatedCluster,
@@ -36,4 +38,5 @@ export type {
   RoutedEvent,
   SplitEvent,
 } from '@shardlab/actor'
+export { BusyWorldError } from '@shardlab/runtime'
 export type { LatencyOption, LatencyRange, MemberInfo, StepControls } from '@shardlab/runtime'

@@ -1,5 +1,7 @@
 /** Options of a cluster: what a caller may say, and what is made of it. */
 import { defaultVersion, emulatedVersions, parseEmulatedVersion, type EmulatedVersion } from '@shardlab/sharding'
+import { optionsOfCopy } from './copies/copy-options.js'
+import type { ClusterSnapshot } from './copies/snapshot.js'
 import { OptionError } from './option-error.js'
 import { parseSize } from './size.js'
 
@@ -44,6 +46,11 @@ export interface ClusterOptions {
   readonly nativeWire?: boolean
   /** Commands, stages and operators that would silently answer less than the server's are refused with CommandNotSupported 115. Default false. */
   readonly strict?: boolean
+  /**
+   * What the cluster begins with: see {@link ShardedCluster.snapshot}. All options but `port`, `host` and `autoAdvance` come with it. Default:
+   * an empty cluster.
+   */
+  readonly from?: ClusterSnapshot
   /** Largest disk of a shard or config server: bytes, or a text like `1GB`. Default 2GB. */
   readonly diskSize?: number | string
 }
@@ -71,9 +78,9 @@ export interface ResolvedOptions {
 }
 
 /** Options that say how members run and listen: a simulated cluster has none of them. */
-export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host'
+export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host' | 'from'
 
-const liveOnly: ReadonlySet<string> = new Set<LiveOnly>(['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host'])
+const liveOnly: ReadonlySet<string> = new Set<LiveOnly>(['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host', 'from'])
 
 const known: Record<keyof ClusterOptions, true> = {
   shards: true,
@@ -94,6 +101,7 @@ const known: Record<keyof ClusterOptions, true> = {
   nativeWire: true,
   strict: true,
   diskSize: true,
+  from: true,
 }
 
 /**
@@ -102,6 +110,8 @@ const known: Record<keyof ClusterOptions, true> = {
  */
 export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   checkNames('a cluster', options, Object.keys(known))
+  const { from } = options
+  if (from !== undefined) return optionsOfCopy({ ...options, from }, resolveOptions)
   const mongos = integer('mongos', options.mongos, 1, 1, 100)
   const port = integer('port', options.port, 0, 0, 65_535)
   if (port > 0 && port + mongos - 1 > 65_535)

@@ -1,22 +1,5 @@
 /** The API: a sharded cluster that starts, listens, breaks on demand and stops. */
-import type {
-  Actor,
-  Address,
-  BalancerRoundEvent,
-  CatalogEvent,
-  ClusterEvent,
-  FaultAppliedEvent,
-  FaultHealedEvent,
-  JumboEvent,
-  LimitEvent,
-  LogEvent,
-  MemberEvent,
-  MergeEvent,
-  MigrationEvent,
-  RangeDeletedEvent,
-  RoutedEvent,
-  SplitEvent,
-} from '@shardlab/actor'
+import type { Actor, ClusterEvent } from '@shardlab/actor'
 import {
   createInlineRuntime,
   createThreadsRuntime,
@@ -28,31 +11,18 @@ import {
 import { EventEmitter } from 'eventemitter3'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
+import { relayEvent, type ClusterEvents } from './cluster-events.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
+import { checkFits } from './copies/copy-options.js'
+import { Relocation } from './copies/relocation.js'
+import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
 import { parseDuration } from './faults/duration.js'
 import { Faults } from './faults/faults.js'
 import { faultsActor } from './faults/faults-actor.js'
 import { OptionError } from './option-error.js'
 import { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
-import { describeTopology, type Topology } from './topology.js'
-
-/** Events of a cluster and what their listeners get. All fields: docs/reference/events.md. */
-export interface ClusterEvents {
-  routed: [event: RoutedEvent]
-  member: [event: MemberEvent]
-  limit: [event: LimitEvent]
-  catalog: [event: CatalogEvent]
-  split: [event: SplitEvent]
-  merge: [event: MergeEvent]
-  migration: [event: MigrationEvent]
-  'range-deleted': [event: RangeDeletedEvent]
-  'balancer-round': [event: BalancerRoundEvent]
-  jumbo: [event: JumboEvent]
-  'fault-applied': [event: FaultAppliedEvent]
-  'fault-healed': [event: FaultHealedEvent]
-  log: [event: LogEvent]
-}
+import { describeTopology, listenOfCopy } from './topology.js'
 
 export interface ShardInfo {
   readonly id: string
@@ -79,12 +49,14 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   readonly faults: Faults
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
-  readonly #shards: ShardInfo[]
+  readonly #relocation: Relocation
+  #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
 
-  private constructor(runtime: Runtime, faults: Faults, options: ResolvedOptions, topology: Topology, members: readonly MemberInfo[]) {
+  private constructor(runtime: Runtime, faults: Faults, options: ResolvedOptions, members: readonly MemberInfo[]) {
     super()
     this.#runtime = runtime
+    this.#relocation = new Relocation(runtime)
     this.faults = faults
     this.#options = options
     this.seed = options.seed
@@ -92,10 +64,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       now: () => runtime.now(),
       sleep: (ms) => (options.clock === 'manual' ? this.advance(ms) : sleep(ms)),
     })
-    const endpoint = (address: Address) => members.find((member) => member.address === address)!.endpoint
-    this.mongos = topology.mongos.map(endpoint)
+    this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
     this.uri = `mongodb://${this.mongos.join(',')}/`
-    this.#shards = topology.shards.map((id) => shardInfo(id, endpoint(id)))
+    this.#shards = shardsAmong(members)
     runtime.onEvent((event) => this.#relay(event))
     this.#watch()
   }
@@ -106,15 +77,21 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   static async start(options: ClusterOptions = {}): Promise<ShardedCluster> {
     const resolved = resolveOptions(options)
-    const topology = describeTopology(resolved)
+    const copied = options.from === undefined ? null : contentOf(options.from).world
     const runtime = await createRuntime(
       resolved,
       faultsActor(() => faults),
     )
     const faults = new Faults(runtime, resolved)
     try {
-      const members = await startMembers(runtime, resolved, topology, runtime.now())
-      return new ShardedCluster(runtime, faults, resolved, topology, members)
+      if (copied === null) {
+        const members = await startMembers(runtime, resolved, describeTopology(resolved), runtime.now())
+        return new ShardedCluster(runtime, faults, resolved, members)
+      }
+      const members = await (runtime as InlineRuntime).become(copied, (spec) => listenOfCopy(spec, resolved))
+      const cluster = new ShardedCluster(runtime, faults, resolved, members)
+      await cluster.#relocation.noteCopy(copied, members)
+      return cluster
     } catch (error) {
       await runtime.stop()
       throw readable(error, resolved)
@@ -133,10 +110,45 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   async addShard(): Promise<ShardInfo> {
     if (this.#stopping !== null) throw new OptionError('the cluster has been stopped: no shard can be added to it.')
-    const { address, endpoint } = await addShardMember(this.#runtime, this.#options)
-    const shard = shardInfo(address, endpoint)
+    const shard = shardInfo(await addShardMember(this.#runtime, this.#options))
     this.#shards.push(shard)
     return shard
+  }
+
+  /**
+   * What the cluster is now, to go on from: by {@link restore}, or in another cluster by `ShardedCluster.start({ from })`. Commands that have
+   * begun are ended first, others wait meanwhile. What is broken on purpose is no part of it; members that are down are down in it.
+   * @throws OptionError when the cluster does not run in the caller's thread, or has been stopped; BusyWorldError, which names it, while a
+   *   range or a database moves, a collection is resharded, or something else does not end
+   */
+  async snapshot(): Promise<ClusterSnapshot> {
+    const { options, runtime } = this.#copyable()
+    return new ClusterSnapshot({ world: await runtime.copy(), options }, runtime.now())
+  }
+
+  /**
+   * Another cluster that is what this one is now, on ports of its own; both go on independently. Costs milliseconds, however many documents
+   * there are. `port` and `host` as of {@link start}; default: any free ports of this host.
+   * @throws as {@link snapshot}
+   */
+  async fork(options: Pick<ClusterOptions, 'port' | 'host'> = {}): Promise<ShardedCluster> {
+    return ShardedCluster.start({ ...options, from: await this.snapshot() })
+  }
+
+  /**
+   * Becomes what a cluster was: this one, or one with the same options. Everything that is broken on purpose is healed first. Clients stay
+   * connected; cursors and sessions of meanwhile are gone, as if every member had been restarted. With a manual clock time goes back, too.
+   * @throws OptionError for a snapshot of another kind of cluster; otherwise as {@link snapshot}, and nothing has changed then
+   */
+  async restore(snapshot: ClusterSnapshot): Promise<void> {
+    const { options, runtime } = this.#copyable()
+    const content = contentOf(snapshot)
+    checkFits(options, content.options)
+    runtime.checkIdle()
+    await this.faults.heal()
+    const members = await runtime.become(content.world)
+    this.#shards = shardsAmong(members)
+    await this.#relocation.noteCopy(content.world, members)
   }
 
   /** Every member with its state, endpoint and thread. */
@@ -156,7 +168,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
-    await this.#runtime.restart(knownMember(this.#runtime, member))
+    const address = knownMember(this.#runtime, member)
+    const before = this.#runtime.members().find((each) => each.address === address)!.endpoint
+    await this.#relocation.noteRestart(before, await this.#runtime.restart(address))
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */
@@ -228,8 +242,15 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     return this
   }
 
+  #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
+    if (this.#stopping !== null) throw new OptionError('the cluster has been stopped: it cannot be copied or restored.')
+    if (this.#runtime.kind !== 'inline')
+      throw new OptionError("only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'.")
+    return { options: this.#options, runtime: this.#runtime as InlineRuntime }
+  }
+
   #relay(event: ClusterEvent): void {
-    emit(this, event)
+    relayEvent(this, event)
     if (event.type === 'routed') this.#watch()
   }
 
@@ -239,13 +260,12 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 }
 
-function shardInfo(id: Address, endpoint: string): ShardInfo {
-  return { id, uri: `mongodb://${endpoint}/?directConnection=true` }
+function shardInfo({ address, endpoint }: MemberInfo): ShardInfo {
+  return { id: address, uri: `mongodb://${endpoint}/?directConnection=true` }
 }
 
-/** Each event goes to the listeners of its type. */
-function emit(emitter: Pick<EventEmitter, 'emit'>, event: ClusterEvent): void {
-  emitter.emit(event.type, event)
+function shardsAmong(members: readonly MemberInfo[]): ShardInfo[] {
+  return members.filter(({ role }) => role === 'shard').map(shardInfo)
 }
 
 async function createRuntime(options: ResolvedOptions, outside: Actor): Promise<Runtime> {

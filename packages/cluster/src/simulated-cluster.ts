@@ -1,20 +1,29 @@
 /** The same cluster under a virtual clock: nothing listens, commands go in as messages, a seed replays everything. */
 import {
+  clientAddress,
+  mutationNames,
   noAnswer,
   RequestFailedError,
+  type Actor,
+  type ActorContext,
+  type ActorFactory,
   type Address,
   type ClientCommand,
   type ClusterEvent,
   type MessageKind,
+  type MutationName,
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
+import type { BalancePolicy, BalancerOptions } from '@shardlab/balancer'
 import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
+import type { ShardOptions } from '@shardlab/shard'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
 import { faultsActor } from './faults/faults-actor.js'
 import { loadFaultSchema } from './faults/parse.js'
+import { OptionError } from './option-error.js'
 import { resolveSimulatedOptions, type ClusterOptions, type LiveOnly, type ResolvedOptions } from './options.js'
 import { loadRoles } from './roles.js'
 import { describeTopology, type Topology } from './topology.js'
@@ -23,7 +32,21 @@ import { describeTopology, type Topology } from './topology.js'
 export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> {
   /** How long packets take between members. Default: 200 to 1000 microseconds everywhere. */
   readonly latency?: LatencyOption
+  /** Defects that are built into every member, for checkers to find. Default: none. */
+  readonly mutations?: readonly MutationName[]
+  /** Do members keep tables of chunks once for all, as clusters of many shards with many chunks need? Changes what they send. Default false. */
+  readonly sharesPlacements?: boolean
+  /**
+   * Collections, before they exist, of which shards know how many documents lie where and have none of them: they grow by `shard.measure`, and move
+   * as fast as this. Default: none.
+   */
+  readonly measured?: { readonly namespaces: readonly string[]; readonly cloneBytesPerSecond: number }
+  /** What the balancer moves, in place of the server's policy. It must not depend on anything but what it is asked. Default: the server's. */
+  readonly policy?: BalancePolicy
 }
+
+/** So many numbers there are for the connections of each client; lower ones are for {@link SimulatedCommandOptions.connectionId}. */
+const connectionsOfClientMax = 100_000
 
 /** How a command gets into a simulated cluster. */
 export interface SimulatedCommandOptions {
@@ -53,6 +76,7 @@ export class SimulatedCluster {
   readonly #runtime: SimulatedRuntime
   readonly #options: ResolvedOptions
   readonly #shards: Address[]
+  #clients = 0
 
   constructor(runtime: SimulatedRuntime, faults: Faults, topology: Topology, options: ResolvedOptions) {
     this.#runtime = runtime
@@ -106,6 +130,34 @@ export class SimulatedCluster {
     const { body } = await this.#runtime.background.request(knownMember(this.#runtime, to), 'client.command', command)
     if (body.length === noAnswer.length) throw new RequestFailedError('unreachable', to, 'the connection was closed')
     return body
+  }
+
+  /**
+   * Puts a client on the network: an actor that is no member.
+   * @param make gets what numbers connections as no other client does
+   */
+  addClient<A extends Actor>(make: (context: ActorContext, nextConnectionId: () => number) => A): A {
+    const number = ++this.#clients
+    let connections = number * connectionsOfClientMax
+    return this.#runtime.addOutsider(clientAddress(number - 1), (context) => make(context, () => ++connections))
+  }
+
+  /** Lets time pass until the work is done. Rejects when nothing is left to happen before that. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return this.#runtime.during(work)
+  }
+
+  /**
+   * A request of whoever runs the cluster to a member.
+   * @throws RequestFailedError when the member is down, or does not answer in that time
+   */
+  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number): Promise<ReplyOf<K>> {
+    return this.#runtime.during(this.requestInBackground(to, kind, request, timeoutMs))
+  }
+
+  /** {@link request} while somebody else makes time pass. */
+  requestInBackground<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number): Promise<ReplyOf<K>> {
+    return this.#runtime.background.request(knownMember(this.#runtime, to), kind, request, { timeoutMs })
   }
 
   /** Every member with its state; the endpoints are names that nothing listens on. */
@@ -168,17 +220,36 @@ export class SimulatedCluster {
  * @throws OptionError for a wrong option: one sentence
  */
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
-  const { latency, ...others } = options
+  const { latency, mutations = [], sharesPlacements = false, measured, policy, ...others } = options
+  for (const name of mutations)
+    if (!mutationNames.includes(name)) throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
   const resolved = resolveSimulatedOptions(others)
   const topology = describeTopology(resolved)
   const runtime = createSimulatedRuntime({
-    roles: await loadRoles(),
+    roles: withPolicy(measured === undefined ? await loadRoles() : await withMeasured(await loadRoles(), measured), policy),
     seed: resolved.seed,
     outside: faultsActor(() => faults),
+    mutations,
+    sharesPlacements,
     ...(latency === undefined ? {} : { latency }),
   })
   await loadFaultSchema()
   const faults = new Faults(runtime, resolved)
   await startMembers(runtime, resolved, topology, runtime.now())
   return new SimulatedCluster(runtime, faults, topology, resolved)
+}
+
+async function withMeasured(
+  roles: Record<string, ActorFactory>,
+  measured: NonNullable<SimulatedClusterOptions['measured']>,
+): Promise<Record<string, ActorFactory>> {
+  const { createShard, MeasuredDisks } = await import('@shardlab/shard')
+  const option = { ...measured, disks: new MeasuredDisks() }
+  return { ...roles, shard: (context, options) => createShard(context, { ...(options as ShardOptions), measured: option }) }
+}
+
+function withPolicy(roles: Record<string, ActorFactory>, policy: BalancePolicy | undefined): Record<string, ActorFactory> {
+  const createBalancer = roles['balancer']!
+  if (policy === undefined) return roles
+  return { ...roles, balancer: (context, options) => createBalancer(context, { ...(options as BalancerOptions), policy }) }
 }

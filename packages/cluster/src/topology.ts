@@ -31,6 +31,13 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
   return { address, role: 'shard', options: shard, listen: { host: options.host, port: 0 }, diskLimitBytes: options.diskSizeBytes }
 }
 
+/** Where a member of a copied cluster listens; `spec` is that of its original. */
+export function listenOfCopy({ address, role, listen }: MemberSpec, { host, port, mongos }: ResolvedOptions): MemberSpec['listen'] {
+  if (listen === null) return null
+  const number = role === 'mongos' ? Array.from({ length: mongos }, (_, i) => mongosAddress(i)).indexOf(address) : -1
+  return { host, port: port === 0 || number < 0 ? 0 : port + number }
+}
+
 export function describeTopology(options: ResolvedOptions): Topology {
   const shards = Array.from({ length: options.shards }, (_, i) => shardAddress(i))
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))

@@ -14,6 +14,16 @@ const faults: readonly (readonly [string, FaultInput])[] = [
   ['slow disk of shard01 by 20ms', { verb: 'slowDisk', target: 'shard01', by: 20 }],
   ['fill disk of shard01', { verb: 'fullDisk', target: 'shard01' }],
   ['skew clock of shard01 by -2h', { verb: 'skewClock', target: 'shard01', by: -7_200_000 }],
+  ['jump clock of shard01 by -2h', { verb: 'jumpClock', target: 'shard01', by: -7_200_000 }],
+  [
+    'limit between mongos01 and shard02 to 10MB/s',
+    { verb: 'limit', link: { from: 'mongos01', to: 'shard02', bothWays: true }, to: 10 * 1024 * 1024 },
+  ],
+  ['limit from shard01 to shard02 to 1000B/s for 1m', { verb: 'limit', link: { from: 'shard01', to: 'shard02', bothWays: false }, to: 1000, for: 60_000 }],
+  [
+    'duplicate 50% between shard01 and config only config.get-collection',
+    { verb: 'duplicate', link: { from: 'shard01', to: 'config' }, probability: 0.5, kinds: ['config.get-collection'] },
+  ],
   ['freeze routes of mongos01', { verb: 'freezeRoutes', target: 'mongos01' }],
   ['stall range deleter of shard01', { verb: 'stallRangeDeleter', target: 'shard01' }],
   ['partition shard01 from shard02', { verb: 'partition', link: { from: 'shard01', to: 'shard02', bothWays: true } }],
@@ -75,6 +85,9 @@ t.test('what is not understood is said in one sentence', async (t) => {
     ['slow disk of shard02 by -5ms', /the fault slowDisk is wrong: by: a time must not be negative\.$/],
     ['crash shard02 first 3', /the fault crash is wrong: .*first/],
     ['drop 0% between a and b', /the fault drop is wrong: probability: /],
+    ['limit between a and b to 10MB', /the fault limit is wrong: to: a rate is "10MB"; give bytes in a second or a rate such as 64KB\/s/],
+    ['limit between a and b to 0MB/s', /the fault limit is wrong: to: a rate is "0MB"/],
+    ['duplicate between a and b only node.command', /the fault duplicate is wrong: kinds.0: /],
     ['drop between a and b only nonsense', /the fault drop is wrong: kinds.0: /],
     [{ verb: 'crash' } as FaultInput, /the fault crash is wrong: target: /],
     [

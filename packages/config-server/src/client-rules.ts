@@ -1,6 +1,6 @@
 /** What clients that are connected to the config server itself may not do. Server: drop_database_cmd.cpp, create_collection.cpp. */
 import { CommandError } from '@shardlab/bson'
-import { databaseNameOf, type NodeInvocation } from '@shardlab/node'
+import { databaseNameOf, type Entrant } from '@shardlab/node'
 
 /** Databases that a config server has collections in. */
 const ownDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])
@@ -10,15 +10,15 @@ const creatingCommands: ReadonlySet<string> = new Set(['create', 'createIndexes'
  * @param ns a namespace, or for commands on databases a database
  * @throws CommandError 20 IllegalOperation for dropping the catalog, and those of {@link checkCreate}
  */
-export function checkClientCommand(ns: string, invocation: NodeInvocation): void {
-  const { command } = invocation.args
+export function checkClientCommand(ns: string, entrant: Entrant): void {
+  const { command } = entrant.operation
   if (command === 'dropDatabase' && ns === 'config')
     throw new CommandError('IllegalOperation', "Cannot drop 'config' database if mongod started with --configsvr")
-  if (creatingCommands.has(command)) checkCreate(ns, invocation)
+  if (creatingCommands.has(command)) checkCreate(ns, entrant)
 }
 
 /** @throws CommandError 73 InvalidNamespace, before 5.0 14037, for collections of users */
-export function checkCreate(ns: string, { host }: NodeInvocation): void {
+export function checkCreate(ns: string, { host }: Pick<Entrant, 'host'>): void {
   if (ownDatabases.has(databaseNameOf(ns))) return
   throw host.behaviours.configServerNamesRefusedCollections
     ? new CommandError('InvalidNamespace', `Can't create user databases on a --configsvr instance ${ns}`)

@@ -8,9 +8,11 @@ import {
   type MessageKind,
   type ReplyOf,
   type RequestOf,
+  type UnfinishedWork,
 } from '@shardlab/actor'
-import { StorageNode, type Access } from '@shardlab/node'
+import { StorageNode, type Access, type NodeClients, type NodeState } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
 import { configHandlers } from './catalog/handlers.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
 import { checkClientCommand, checkCreate } from './client-rules.js'
@@ -60,6 +62,24 @@ class ConfigServer implements Actor {
     if (!this.#catalog.isInitialised) return
     this.#catalog.reshardings.recover()
     this.#initialised.resolve()
+  }
+
+  unfinished(): UnfinishedWork[] {
+    const operations = this.#catalog.store.find(operationsNs, {}).map((document) => parseOperation(document))
+    return operations.flatMap((operation) => (operation === null ? [] : [{ what: `${operation.ns} is being resharded`, isBrief: false }]))
+  }
+
+  exportState(): NodeState {
+    return this.#node.exportState()
+  }
+
+  exportClients(): NodeClients {
+    return this.#node.exportClients()
+  }
+
+  resume(state: NodeState, clients: NodeClients | null): void {
+    this.#node.resume(state, clients)
+    if (this.#catalog.isInitialised) this.#initialised.resolve()
   }
 
   async wake(timer: string): Promise<void> {

@@ -1,5 +1,6 @@
 export { distributionNames, distributionOf, zetaOf, zipfian, type Distribution, type DistributionName } from './data/distributions.js'
 export { EndCheck } from './check/end-check.js'
+export { YamlFile, type SettingPath, type YamlFileOptions } from './input/yaml-file.js'
 export { OptionError } from './option-error.js'
 export { latenciesInCriticalSections, type CriticalSection } from './placement/critical-sections.js'
 export { Placement, type PlacementData } from './placement/placement.js'

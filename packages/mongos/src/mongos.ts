@@ -8,6 +8,7 @@ import {
   createDeferred,
   createObjectIdFactory,
   cursorId,
+  passedStep,
   StepFailedError,
   UnservedMessageError,
   type Actor,
@@ -42,6 +43,7 @@ import { commandTable } from './command-table.js'
 import { dispatch } from './command/dispatcher.js'
 import type { Operation } from './command/operation.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
+import { exportMongosState, resumeMongos, type ConcernDefaults, type MongosClients, type MongosState } from './mongos-state.js'
 import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
@@ -50,13 +52,6 @@ import { Statistics } from './statistics/statistics.js'
 const pingTimer = 'ping'
 const housekeepingTimer = 'housekeeping'
 const housekeepingIntervalMs = 60_000
-
-/** What setDefaultRWConcern has set, as a router knows it. */
-export interface ConcernDefaults {
-  /** Of config.settings; null: nothing was set. */
-  readonly document: Uint8Array | null
-  readonly updatedAtMs: number
-}
 
 export class Mongos implements Actor, CommonHost {
   readonly context: ActorContext
@@ -88,6 +83,7 @@ export class Mongos implements Actor, CommonHost {
   readonly mergeDice: Random
   /** What `$rand` draws. */
   readonly #fraction: () => number
+  #cursorIds: Random
   #clusterId: Uint8Array | null = null
   #concernDefaults: ConcernDefaults
   #inFlight = 0
@@ -114,8 +110,8 @@ export class Mongos implements Actor, CommonHost {
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.shards = new ShardRegistry(this.remote, this.clock)
     this.catalog.learned = ({ table }) => this.shards.expect(table.owners())
-    const cursorIds = context.random.fork('cursor-ids')
-    this.cursors = new ClusterCursorManager(this, () => cursorId(cursorIds))
+    this.#cursorIds = context.random.fork('cursor-ids')
+    this.cursors = new ClusterCursorManager(this, () => cursorId(this.#cursorIds))
     this.mergeDice = context.random.fork('merging-shards')
     const expressions = context.random.fork('expressions')
     this.#fraction = () => expressions.fraction()
@@ -149,10 +145,14 @@ export class Mongos implements Actor, CommonHost {
     this.sampling?.start()
   }
 
-  async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+  receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+    if (kind === 'client.command')
+      return this.#clientCommand(request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
+    return this.#serve(kind, request)
+  }
+
+  async #serve<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     switch (kind) {
-      case 'client.command':
-        return (await this.#clientCommand(request as RequestOf<'client.command'>)) as ReplyOf<K>
       case 'client.disconnected':
         noteDisconnected(this, (request as RequestOf<'client.disconnected'>).connectionId)
         return {} as ReplyOf<K>
@@ -187,6 +187,24 @@ export class Mongos implements Actor, CommonHost {
     if (this.#inFlight === 0) return
     this.#idle = createDeferred()
     await this.#idle.promise
+  }
+
+  exportState(): MongosState {
+    return exportMongosState(this)
+  }
+
+  exportClients(): MongosClients {
+    return { connections: this.connections, cursorIds: this.#cursorIds }
+  }
+
+  resume(state: MongosState, clients: MongosClients | null): void {
+    resumeMongos(this, state)
+    this.#clusterId = state.clusterId
+    this.#concernDefaults = state.concernDefaults
+    if (clients === null) return
+    this.connections.adopt(clients.connections)
+    // A client may still hold a cursor that is gone: its id must not become another one's.
+    this.#cursorIds = clients.cursorIds
   }
 
   describe(): Record<string, unknown> {
@@ -243,22 +261,38 @@ export class Mongos implements Actor, CommonHost {
   }
 
   /** {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the step fail */
-  async reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void> {
+  reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void> {
+    const reached = this.context.reach(step, detail)
+    return reached === passedStep ? reached : this.#withItsError(reached)
+  }
+
+  async #withItsError(reached: Promise<void>): Promise<void> {
     try {
-      await this.context.reach(step, detail)
+      await reached
     } catch (error) {
       throw error instanceof StepFailedError ? new CommandError('FailPointEnabled', error.message) : error
     }
   }
 
-  async #clientCommand(command: ClientCommand): Promise<ReplyOf<'client.command'>> {
+  #clientCommand(command: ClientCommand): Promise<ReplyOf<'client.command'>> | ReplyOf<'client.command'> {
+    const answer = dispatch(this, command)
+    if (!(answer instanceof Promise)) return answer
     this.#inFlight++
-    try {
-      return await dispatch(this, command)
-    } finally {
-      this.#inFlight--
-      if (this.#inFlight === 0) this.#idle?.resolve()
-    }
+    return answer.then(
+      (reply) => {
+        this.#landed()
+        return reply
+      },
+      (error: unknown) => {
+        this.#landed()
+        throw error
+      },
+    )
+  }
+
+  #landed(): void {
+    this.#inFlight--
+    if (this.#inFlight === 0) this.#idle?.resolve()
   }
 
   #learnConcernDefaults(document: Uint8Array | null): void {

@@ -35,6 +35,11 @@ export class PrimaryState {
     return id
   }
 
+  /** Takes over the term of another life of this member, if it is a later one: clients take one that goes back for another, stale primary. */
+  adopt(term: bigint): void {
+    if (term > this.#term) this.#term = term
+  }
+
   /** Writes that run are killed: nobody knows how far they came. */
   stepDown(): void {
     if (!this.#isPrimary) return

@@ -1,4 +1,4 @@
-import type { CommandRow } from '@shardlab/actor'
+import type { CommandRow, NodeCommand } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
 import type { OwnershipFilter, PlacementVersion } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
@@ -12,6 +12,15 @@ export interface Access {
   /** Null: all of them (unsharded collections, unversioned commands). */
   readonly ownership: OwnershipFilter | null
 }
+
+/** What asks to touch a collection: a command, or a part of one that another member runs. */
+export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns'> {
+  readonly routed: RoutedBy | null
+  readonly operation: { readonly command: string }
+}
+
+/** The placement that a router assumed. */
+export type RoutedBy = Pick<NodeCommand, 'shardVersion' | 'databaseVersion'>
 
 /** What the shard key of a collection demands of its indexes. */
 export interface IndexRules {
@@ -40,7 +49,7 @@ export interface NodeRole {
    * Called before a command touches a collection: compares the versions that it carries with the truth.
    * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion
    */
-  enter(ns: string, invocation: NodeInvocation): Promise<Access> | Access
+  enter(ns: string, entrant: Entrant): Promise<Access> | Access
   /**
    * Called with each document about to be stored by an update, before and after.
    * @throws CommandError for a change of the shard key value that is not allowed, 283 WouldChangeOwningShard for one that moves the document

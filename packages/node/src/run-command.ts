@@ -28,38 +28,99 @@ export interface CommandRequest {
 
 /**
  * Runs a command; what a client did wrong is in the reply, which lacks the times. Null: there is no answer, and the client's connection is to be
- * closed.
+ * closed. Answers at once where the command has nothing to wait for.
  */
-export async function runCommand(node: StorageNode, request: CommandRequest): Promise<DocumentWriter | null> {
-  let operation: RunningOperation | null = null
-  let failure: CommandError | null = null
-  try {
-    const row = findRow(node, request)
-    node.statistics.commandBegins(row.name)
-    operation = node.operations.begin(newOperation(node, request, row))
-    const invocation = prepare(node, request, row, operation)
-    const failable: FailableCommand | null = node.failPoints.active
-      ? { host: node, row, operation, internal: request.client === null, deadlineMs: null }
-      : null
-    if (failable !== null) await evaluateFailCommand(failable)
-    const running = helpOf(row, invocation.args) ?? runResolvingViews(row, invocation)
-    const writer = running instanceof DocumentWriter ? running : await running
-    const { read, write } = invocation.concerns
-    if (read.atClusterTime !== null) return withAtClusterTime(writer, read.atClusterTime).double('ok', 1)
-    const concernError = write === null ? null : writeConcernErrorOf(write)
-    if (concernError !== null) writer.document('writeConcernError', concernError)
-    const reply = failable !== null && takesWriteConcern(row, invocation.args) ? withFailedWriteConcern(failable, writer) : writer
-    return reply.double('ok', 1)
-  } catch (error) {
-    const { client, body } = request
-    const commandError = commandErrorOf(error, firstFieldName(body) ?? '', node.context)
-    const labels = operation?.errorLabels ?? null
+export function runCommand(node: StorageNode, request: CommandRequest): Promise<DocumentWriter | null> | DocumentWriter | null {
+  return new CommandRun(node, request).begin()
+}
+
+/** One run of one command, from its row to its reply. */
+class CommandRun {
+  readonly #node: StorageNode
+  readonly #request: CommandRequest
+  #operation: RunningOperation | null = null
+  #invocation: NodeInvocation | null = null
+  #row: CommandRow<NodeInvocation> | null = null
+  /** Null: no fail point is on. */
+  #failable: FailableCommand | null = null
+
+  constructor(node: StorageNode, request: CommandRequest) {
+    this.#node = node
+    this.#request = request
+  }
+
+  begin(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const node = this.#node
+    const request = this.#request
+    try {
+      const row = (this.#row = findRow(node, request))
+      node.statistics.commandBegins(row.name)
+      const operation = (this.#operation = node.operations.begin(newOperation(node, request, row)))
+      this.#invocation = prepare(node, request, row, operation)
+      if (node.failPoints.active) return this.#passFailPoints(row, operation)
+      return this.#perform()
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  async #passFailPoints(row: CommandRow<NodeInvocation>, operation: RunningOperation): Promise<DocumentWriter | null> {
+    try {
+      this.#failable = { host: this.#node, row, operation, internal: this.#request.client === null, deadlineMs: null }
+      await evaluateFailCommand(this.#failable)
+      return await this.#perform()
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #perform(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const running = helpOf(this.#row!, this.#invocation!.args) ?? runResolvingViews(this.#row!, this.#invocation!)
+    return running instanceof DocumentWriter
+      ? this.#complete(running)
+      : running.then(
+          (writer) => this.#result(writer),
+          (error: unknown) => this.#fail(error),
+        )
+  }
+
+  #result(writer: DocumentWriter): DocumentWriter | null {
+    try {
+      return this.#complete(writer)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #complete(writer: DocumentWriter): DocumentWriter {
+    const { args, concerns } = this.#invocation!
+    const { read, write } = concerns
+    let reply = writer
+    if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
+    else {
+      const concernError = write === null ? null : writeConcernErrorOf(write)
+      if (concernError !== null) writer.document('writeConcernError', concernError)
+      if (this.#failable !== null && takesWriteConcern(this.#row!, args)) reply = withFailedWriteConcern(this.#failable, writer)
+    }
+    reply.double('ok', 1)
+    this.#end(null)
+    return reply
+  }
+
+  #fail(error: unknown): DocumentWriter | null {
+    const { client, body } = this.#request
+    const commandError = commandErrorOf(error, firstFieldName(body) ?? '', this.#node.context)
+    const labels = this.#operation?.errorLabels ?? null
+    let failure: CommandError
     if (commandError instanceof ConnectionClosedError) failure = commandError
     else if (labels !== null) failure = relabelled(commandError, labels)
-    else failure = client === null ? commandError : withErrorLabels(commandError, body, node)
+    else failure = client === null ? commandError : withErrorLabels(commandError, body, this.#node)
+    this.#end(failure)
     return failure instanceof ConnectionClosedError ? null : errorWriter(failure)
-  } finally {
-    if (operation !== null) finishOperation(node, operation, failure, true)
+  }
+
+  #end(failure: CommandError | null): void {
+    if (this.#operation !== null) finishOperation(this.#node, this.#operation, failure, true)
   }
 }
 

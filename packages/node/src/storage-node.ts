@@ -7,7 +7,6 @@ import {
   CommandTable,
   cursorId,
   createObjectIdFactory,
-  DiskFullError,
   noAnswer,
   writeTimes,
   type ActorContext,
@@ -17,9 +16,10 @@ import {
   type MessageKind,
   type NodeCommand,
   type NodeReply,
+  type Random,
   type RequestOf,
 } from '@shardlab/actor'
-import { BsonType, CommandError, errorDocument, findField } from '@shardlab/bson'
+import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { createMemoryEngine, type Collection, type LogEntry, type StorageEngine } from '@shardlab/storage'
@@ -35,6 +35,7 @@ import { InsertWaiters } from './cursors/insert-waiters.js'
 import type { NodeInvocation } from './invocation.js'
 import { NodeLog, type ChangeObserver, type LogChange } from './log/node-log.js'
 import { nodeRows } from './node-rows.js'
+import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import type { ShardLabel } from './operations/operation-document.js'
 import { OperationRegistry } from './operations/operation-registry.js'
 import { featureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
@@ -68,7 +69,7 @@ export class StorageNode implements CommonHost {
   readonly startedAtMs: number
   readonly clock: ClusterClock
   readonly sessions: SessionCatalog
-  readonly retries = new RetryHistory()
+  readonly retries: RetryHistory
   readonly snapshots: SnapshotHistory
   readonly cursors: CursorManager
   readonly insertWaiters = new InsertWaiters()
@@ -89,12 +90,14 @@ export class StorageNode implements CommonHost {
   /** Aborted when the member shuts down: ends what only waits. */
   readonly stopping = new AbortController()
   readonly #log: NodeLog
+  #cursorIds: Random
 
   constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: StorageNode) => NodeRole) {
     this.behaviours = options.behaviours
     this.failPoints = new FailPoints(this, context.random)
     this.context = new StepContext(context, this.failPoints)
     this.options = options
+    this.retries = new RetryHistory(context.mutated('retryDedupeOff'))
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
     this.snapshots = new SnapshotHistory(this.engine)
@@ -102,8 +105,8 @@ export class StorageNode implements CommonHost {
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
-    const cursorIds = context.random.fork('cursor-ids')
-    this.cursors = new CursorManager(() => cursorId(cursorIds))
+    this.#cursorIds = context.random.fork('cursor-ids')
+    this.cursors = new CursorManager(() => cursorId(this.#cursorIds))
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
@@ -129,6 +132,26 @@ export class StorageNode implements CommonHost {
     this.snapshots.noteChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
     this.ttl.start()
+  }
+
+  /** See {@link Actor.exportState}. */
+  exportState(): NodeState {
+    return exportNodeState(this, this.#log)
+  }
+
+  /** See {@link Actor.exportClients}. */
+  exportClients(): NodeClients {
+    return { connections: this.connections, cursorIds: this.#cursorIds, term: this.primary.term }
+  }
+
+  /** See {@link Actor.resume}. What the node counts begins anew, as after a restart. */
+  resume(state: NodeState, clients: NodeClients | null): void {
+    resumeNode(this, this.#log, state)
+    if (clients === null) return
+    this.connections.adopt(clients.connections)
+    this.primary.adopt(clients.term)
+    // A client may still hold a cursor that is gone: its id must not become another one's.
+    this.#cursorIds = clients.cursorIds
   }
 
   /** Serves the node's own timers; false when the name is not one of them. */
@@ -203,14 +226,14 @@ export class StorageNode implements CommonHost {
     return () => this.#log.observers.delete(observer)
   }
 
+  /** Asked before what can still be refused: what has been applied is seen. @throws CommandError 14031 OutOfDiskSpace */
+  requireRoom(documentBytes = 0): void {
+    this.#log.requireRoom(documentBytes)
+  }
+
   /** Resolves when everything applied so far is on the disk. @throws CommandError 14031 OutOfDiskSpace */
-  async flush(): Promise<void> {
-    try {
-      await this.#log.flush()
-    } catch (error) {
-      if (error instanceof DiskFullError) throw new CommandError('OutOfDiskSpace', error.message)
-      throw error
-    }
+  flush(): Promise<void> {
+    return this.#log.flush()
   }
 
   /** Serves the messages that every storage node serves; undefined for other kinds. */
@@ -236,16 +259,20 @@ export class StorageNode implements CommonHost {
   }
 
   /** A command of a client that is connected to this member. */
-  async clientCommand(command: ClientCommand): Promise<ClientReply> {
+  clientCommand(command: ClientCommand): Promise<ClientReply> | ClientReply {
     noteConnected(this, command.connectionId, command.remote)
     const db = findField(command.body, '$db')
-    const writer = await runCommand(this, {
+    const writer = runCommand(this, {
       body: command.body,
       sequences: command.sequences,
       db: db?.type === BsonType.string ? db.asString() : 'admin',
       routed: null,
       client: command,
     })
+    return writer instanceof Promise ? writer.then((written) => this.#replyToClient(command, written)) : this.#replyToClient(command, writer)
+  }
+
+  #replyToClient(command: ClientCommand, writer: DocumentWriter | null): ClientReply {
     if (writer === null) return { body: noAnswer }
     const reply = writeTimes(writer, this.clock.time, this.clock.time).finish()
     this.statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
@@ -253,15 +280,19 @@ export class StorageNode implements CommonHost {
   }
 
   /** A command of another member. */
-  async nodeCommand(command: NodeCommand): Promise<NodeReply> {
+  nodeCommand(command: NodeCommand): Promise<NodeReply> | NodeReply {
     this.clock.advance(command.clusterTime)
-    const writer = await runCommand(this, {
+    const writer = runCommand(this, {
       body: command.body,
       sequences: command.sequences,
       db: command.db,
       routed: command,
       client: null,
     })
+    return writer instanceof Promise ? writer.then((written) => this.#replyToMember(command, written)) : this.#replyToMember(command, writer)
+  }
+
+  #replyToMember(command: NodeCommand, writer: DocumentWriter | null): NodeReply {
     const body = writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
     this.statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
     return { body, operationTime: this.clock.time, clusterTime: this.clock.time }

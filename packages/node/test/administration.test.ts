@@ -133,7 +133,10 @@ t.test('what a client asks at first, with the types of the server', async (t) =>
   })
   t.match(decode(await client({ isMaster: 1, $db: 'admin' })), { ismaster: true })
   t.notOk('isWritablePrimary' in decode(await client({ ismaster: 1, $db: 'admin' })))
-  const topologyVersion = { processId: new ObjectId(), counter: Long.fromNumber(6) }
+  const ofAnother = { processId: new ObjectId(), counter: Long.fromNumber(6) }
+  t.match(decode(await client({ hello: 1, topologyVersion: ofAnother, maxAwaitTimeMS: 500, $db: 'admin' })), { ok: 1 })
+  t.same(node.context.sleeps, [], 'who knows the topology of another process hears of this one at once')
+  const topologyVersion = { processId: new ObjectId(node.node.processId), counter: Long.fromNumber(6) }
   t.match(decode(await client({ hello: 1, topologyVersion, maxAwaitTimeMS: 500, $db: 'admin' })), { ok: 1 })
   t.same(node.context.sleeps, [500])
   t.equal(decode(await client({ hello: 1, maxAwaitTimeMS: 500, $db: 'admin' }))['code'], 31368)

@@ -77,44 +77,55 @@ t.test('a write is acknowledged when it is on the disk, its own and those before
   t.equal((await node.restarted().all('c')).length, 4)
 })
 
-t.test('D903 a full disk: 14031, and nothing acknowledged is lost', async (t) => {
+t.test('D903 a full disk: 14031, nothing acknowledged is lost, and nothing refused is seen', async (t) => {
   const disk = new FakeDisk(6000)
   const node = new NodeUnderTest({ disk })
   const acknowledged: number[] = []
   let failure: Document | undefined
   for (let i = 0; i < 50 && failure === undefined; i++) {
     const reply = await node.run({ insert: 'c', documents: [{ _id: i, x: 'x'.repeat(200) }] })
-    if (reply['ok'] === 1) acknowledged.push(i)
+    if (reply['n'] === 1) acknowledged.push(i)
     else failure = reply
   }
-  t.match(failure, { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' })
+  t.match(failure, { ok: 1, n: 0, writeErrors: [{ index: 0, code: 14031 }] })
   t.ok(acknowledged.length > 5)
-  t.equal((await node.all('c')).length, acknowledged.length + 1, 'what was refused is seen all the same')
-  const found = (await node.restarted().all('c')).map((document) => document['_id'] as number)
-  t.same(
-    found.filter((each) => acknowledged.includes(each)),
-    acknowledged,
-  )
-  t.match(await node.run({ insert: 'c', documents: [{ _id: 1000 }] }), { ok: 0, code: 14031 }, 'smaller ones do not slip past what failed')
+  const ids = async (of: NodeUnderTest): Promise<unknown[]> => (await of.all('c')).map((document) => document['_id'])
+  t.same(await ids(node), acknowledged)
+  t.same(await ids(node.restarted()), acknowledged)
+  const grow = { q: { _id: 0 }, u: { $set: { x: 'y'.repeat(500) } } }
+  t.match(await node.run({ update: 'c', updates: [grow] }), { ok: 1, n: 0, writeErrors: [{ code: 14031 }] })
+  t.match(await node.run({ findAndModify: 'c', query: grow.q, update: grow.u }), { ok: 0, code: 14031 })
+  t.match(await node.all('c'), [{ x: 'x'.repeat(200) }])
   disk.limitBytes = 1_000_000
   await node.ok({ insert: 'c', documents: [{ _id: 2000 }] })
-  t.same(
-    (await node.restarted().all('c')).map((document) => document['_id']),
-    (await node.all('c')).map((document) => document['_id']),
-    'with room again disk and memory agree',
-  )
+  t.same(await ids(node.restarted()), [...acknowledged, 2000], 'with room again disk and memory agree')
 })
 
-t.test('what failed first may be what later writes build on: a collection', async (t) => {
-  const disk = new FakeDisk(50)
+t.test('a disk without any room refuses whatever changes something, and answers what has been done', async (t) => {
+  const disk = new FakeDisk()
   const node = new NodeUnderTest({ disk })
-  t.equal((await node.run({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }] }))['code'], 14031)
+  const insert = { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid: session(1), txnNumber: long(1) }
+  await node.ok(insert)
+  disk.limitBytes = 0
+  const refused: readonly Document[] = [
+    { create: 'd' },
+    { createIndexes: 'c', indexes: [{ key: { x: 1 }, name: 'x_1' }] },
+    { collMod: 'c', validationLevel: 'off' },
+    { dropIndexes: 'c', index: '*' },
+    { drop: 'c' },
+    { dropDatabase: 1 },
+    { convertToCapped: 'c', size: 1000 },
+    { cloneCollectionAsCapped: 'c', toCollection: 'd', size: 1000 },
+    { findAndModify: 'c', query: { _id: 1 }, remove: true },
+  ]
+  for (const command of refused) t.match(await node.run(command), { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' }, JSON.stringify(command))
+  t.match(await node.run({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }), { n: 0, writeErrors: [{ code: 14031 }] })
+  t.match(await node.run({ insert: 'other', documents: [{ _id: 1 }] }), { n: 0, writeErrors: [{ code: 14031 }] })
+  t.match(await node.run(insert), { ok: 1, n: 2 }, 'a retry of what has been done')
+  t.match(await node.run({ listCollections: 1 }), { cursor: { firstBatch: [{ name: 'c' }] } })
+  t.equal((await node.all('c')).length, 2)
   disk.limitBytes = 1_000_000
-  await node.ok({ insert: 'c', documents: [{ _id: 2 }] })
-  t.same(
-    (await node.restarted().all('c')).map((document) => document['_id']),
-    [1, 2],
-  )
+  t.equal((await node.restarted().all('c')).length, 2)
 })
 
 t.test('a log full of changes to one document shrinks to a checkpoint', async (t) => {
@@ -130,8 +141,8 @@ t.test('a retried write that met a full disk is on the disk once it is answered'
   const disk = new FakeDisk(400)
   const node = new NodeUnderTest({ disk })
   const insert = { insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }], lsid: session(1), txnNumber: long(1) }
-  t.equal((await node.run(insert))['code'], 14031)
-  t.equal((await node.run(insert))['code'], 14031, 'still')
+  t.match(await node.run(insert), { n: 0, writeErrors: [{ code: 14031 }] })
+  t.match(await node.run(insert), { n: 0, writeErrors: [{ code: 14031 }] }, 'still')
   disk.limitBytes = 1_000_000
   t.match(await node.ok(insert), { n: 1 })
   t.equal((await node.restarted().all('c')).length, 1)

@@ -34,7 +34,7 @@ export interface StepControls {
   /**
    * Resolves with the fault's id once every host knows it.
    * `hold` keeps whoever reaches the step there until the fault is healed, `fail` makes `reach` throw a
-   * StepFailedError, `crash` crashes the member without warning.
+   * StepFailedError, `crash` crashes the member without warning, `note` only counts.
    */
   arm(step: string, action: StepFaultAction, options?: StepFaultOptions): Promise<number>
   /** Disarms the fault and lets go whoever it holds. No error when there is no such fault. */
@@ -50,8 +50,10 @@ export interface StepControls {
 export interface StepFaultOptions {
   /** Only this member; default: every member. */
   readonly address?: Address
-  /** Strikes that often on each host, then disarms itself (what it holds stays held). Default: until healed. */
+  /** Strikes that often, whoever is struck (what it holds stays held). Default: until healed. */
   readonly times?: number
+  /** Called each time with the member that it struck; in a simulation at that very moment. */
+  readonly onStruck?: (address: Address) => void
 }
 
 /** Applies faults to links and members. */
@@ -60,7 +62,7 @@ export interface FaultControls {
   apply(fault: NewHostFault): Promise<number>
   /** No error when there is no such fault. */
   heal(id: number): Promise<void>
-  /** How often a fault with a limit has struck; 0 for others. */
+  /** How often a fault of links has struck; 0 for others. */
   strikes(id: number): number
 }
 

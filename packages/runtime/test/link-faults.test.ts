@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createSimulatedRuntime, type LinkEffect, type LinkFault, type SimulatedRuntime } from '../src/index.js'
+import { createSimulatedRuntime, type LinkEffect, type LinkFault, type NewLinkFault, type SimulatedRuntime } from '../src/index.js'
 import { toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
 
@@ -10,7 +10,7 @@ async function world(seed = 1): Promise<SimulatedRuntime> {
   return runtime
 }
 
-function link(from: LinkFault['from'], to: LinkFault['to'], effect: LinkEffect, rest: Partial<LinkFault> = {}): Omit<LinkFault, 'id'> {
+function link(from: LinkFault['from'], to: LinkFault['to'], effect: LinkEffect, rest: Partial<NewLinkFault> = {}): NewLinkFault {
   return { scope: 'link', effect, from, to, bothWays: true, kinds: null, times: null, probability: 1, seed: null, ...rest }
 }
 
@@ -115,4 +115,41 @@ t.test('an answer that is cut is lost; the request has been served', async (test
   await runtime.faults.apply(link(['d'], 'members', { type: 'cut' }, { bothWays: false, times: 1 }))
   test.same(await add(), { failed: 'unreachable', undelivered: false, to: 'd' })
   test.equal(await add(), 2)
+})
+
+t.test('a fault that strikes so many times strikes that often on all its links together', async (test) => {
+  const runtime = await world()
+  await runtime.start([spec('d', 'echo')])
+  const id = await runtime.faults.apply(link('members', 'members', { type: 'drop' }, { bothWays: false, times: 3 }))
+  const outcomes: unknown[] = []
+  const links = [
+    ['a', 'b'],
+    ['c', 'd'],
+  ] as const
+  for (const [from, to] of [...links, ...links]) outcomes.push(await ask(runtime, from, 'forward', { to, operation: 'echo', argument: 1 }))
+  test.match(outcomes, [{ failed: 'unreachable' }, { failed: 'unreachable' }, { failed: 'unreachable' }, { value: 1 }])
+  test.equal(runtime.faults.strikes(id), 3)
+})
+
+t.test('a limit lets so many bytes through in a second, in each direction of each link', async (test) => {
+  const runtime = await world()
+  const took = async (...work: (() => Promise<unknown>)[]): Promise<number> => {
+    const began = runtime.now()
+    await Promise.all(work.map((each) => each()))
+    return runtime.now() - began
+  }
+  const long = 'x'.repeat(100_000)
+  const id = await runtime.faults.apply(link(['a'], ['b'], { type: 'limit', bytesPerSecond: 100_000 }, { bothWays: false }))
+  const onceMs = await took(() => forward(runtime, 'echo', long))
+  test.ok(onceMs >= 1000 && onceMs < 1020, `${onceMs} ms: the answer is not limited`)
+  const twiceMs = await took(
+    () => forward(runtime, 'echo', long),
+    () => forward(runtime, 'echo', long),
+  )
+  test.ok(twiceMs >= 2000 && twiceMs < 2040, `${twiceMs} ms: one after the other`)
+  test.ok((await took(() => forward(runtime, 'echo', long, 'c'))) < 10, 'another link is as fast as before')
+  const waiting = forward(runtime, 'echo', long)
+  await runtime.advance(10)
+  test.ok((await took(() => runtime.faults.heal(id).then(() => forward(runtime)))) < 1000)
+  test.same(await waiting, { value: long, from: 'a' })
 })

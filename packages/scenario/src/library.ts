@@ -12,11 +12,13 @@ export interface ListedScenario {
   readonly path: string
 }
 
-/** In a checkout; an installed package has none. */
-const directory = join(dirname(fileURLToPath(import.meta.url)), '../../../../test/scenarios')
+const here = dirname(fileURLToPath(import.meta.url))
+/** Those of the checkout, or what `scripts/library.mjs` has put into the package. */
+const directory = [join(here, '../../../../test/scenarios'), join(here, '../library')].find(existsSync)
 
+/** In the order of their names. */
 export function listScenarios(): ListedScenario[] {
-  if (!existsSync(directory)) return []
+  if (directory === undefined) return []
   return readdirSync(directory)
     .filter((file) => file.endsWith('.yaml'))
     .sort()

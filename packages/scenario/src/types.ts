@@ -18,6 +18,8 @@ export interface ImbalanceOverTime {
 export interface ShardSample {
   /** Of the documents that are the shard's own. */
   readonly bytes: number
+  /** Documents that it has given away and not deleted yet. */
+  readonly orphans: number
   readonly chunks: number
   /** That asked this shard since the sample before. */
   readonly operations: number
@@ -91,11 +93,15 @@ export interface VariantResult {
   /** When the last chunk moved, 0 when none did; null: the last round still wanted to move something. */
   readonly convergedAtMs: number | null
   readonly jumboChunks: number
+  /** Documents on shards that do not own them any more: how many at most, and at the end. */
+  readonly orphans: { readonly worst: number; readonly last: number }
+  /** While a migration commits, whoever asks for the collection at its donor waits: how long at most, and in all. */
+  readonly criticalSections: { readonly longestMs: number; readonly totalMs: number }
   readonly operations: {
     readonly total: number
     readonly failed: number
-    /** Times in which operations got their answer. */
-    readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number }
+    /** Times in which operations got their answer; null in mode `metadata`, which has none. */
+    readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
     /** Code of the error to number of operations; 0: the router went away. */
     readonly errors: Readonly<Record<string, number>>
     /** Shares of what routers sent to shards. */

@@ -1,2 +1,6 @@
+export { MeasuredDisks, type MeasuredOptions } from './measured/measured-collections.js'
+export { MeasuredKeys } from './measured/measured-keys.js'
+export { positionOf, type Position } from './measured/position.js'
+export { RangeSizes, type Interval } from './measured/range-sizes.js'
 export { createShard, type ShardOptions } from './shard.js'
 export { shardRows } from './shard-rows.js'

@@ -11,6 +11,7 @@ import { documentMoveHandlers } from './document-moves/handlers.js'
 import { identityHandlers } from './metadata/identity.js'
 import { membershipHandlers } from './metadata/membership.js'
 import { queryAnalysisHandlers } from './query-analysis/analysis-handlers.js'
+import { measureHandlers } from './measured/measure.js'
 import { migrationHandlers } from './migration/handlers.js'
 import { reshardingHandlers } from './resharding/handlers.js'
 import type { ShardHandlers } from './shard-parts.js'
@@ -30,6 +31,7 @@ export const shardHandlers: ShardHandlers = {
   ...refineShardKeyHandlers,
   ...statisticsHandlers,
   ...rangeSizeHandlers,
+  ...measureHandlers,
   ...consistencyHandlers,
   'shard.create-sharded-collection': createShardedCollection,
   'shard.shard-collection-here': shardHere,

@@ -9,6 +9,7 @@ import type { DatabaseMoves } from './metadata/database-moves.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import type { QuerySamples } from './query-analysis/query-samples.js'
 import type { VersionCheck } from './metadata/version-check.js'
+import type { MeasuredCollections } from './measured/measured-collections.js'
 import type { Migrations } from './migration/migrations.js'
 import type { DefinitionLocks } from './resharding/definition-locks.js'
 import type { Reshardings } from './resharding/reshardings.js'
@@ -25,6 +26,7 @@ export interface ShardParts {
   readonly reshardings: Reshardings
   readonly definitionLocks: DefinitionLocks
   readonly autoSplitter: AutoSplitter
+  readonly measured: MeasuredCollections
   /** Null where the emulated version samples no queries. */
   readonly samples: QuerySamples | null
 }

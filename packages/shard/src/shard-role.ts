@@ -33,6 +33,7 @@ export function shardRole(shard: string, behaviours: Behaviours, state: Placemen
         isShard = hasIdentity(parts().node)
         if (!isShard) refuseStrangers()
       }
+      parts().measured.check(ns, invocation)
       return enterCollection(parts(), ns, invocation)
     },
     enterInBackground: (ns) => parts().versions.enter(ns, { shardVersion: 'IGNORED', databaseVersion: null }),

@@ -7,8 +7,9 @@ import {
   type MessageKind,
   type ReplyOf,
   type RequestOf,
+  type UnfinishedWork,
 } from '@shardlab/actor'
-import { StorageNode } from '@shardlab/node'
+import { StorageNode, type NodeClients } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { AutoSplitter } from './auto-split/auto-splitter.js'
 import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
@@ -21,6 +22,7 @@ import { CriticalSections } from './metadata/critical-sections.js'
 import { DatabaseMoves } from './metadata/database-moves.js'
 import { PlacementState } from './metadata/placement-state.js'
 import { VersionCheck } from './metadata/version-check.js'
+import { MeasuredCollections, type MeasuredOptions } from './measured/measured-collections.js'
 import { Migrations } from './migration/migrations.js'
 import { rangeDeleterTimer } from './migration/range-deleter.js'
 import { QuerySamples, samplesTimers } from './query-analysis/query-samples.js'
@@ -30,12 +32,15 @@ import { Reshardings, reshardingTimer } from './resharding/reshardings.js'
 import { shardHandlers } from './shard-handlers.js'
 import type { ShardParts } from './shard-parts.js'
 import { shardRole } from './shard-role.js'
+import { exportShardState, resumeShard, unfinishedWork, type ShardState } from './shard-state.js'
 
 export interface ShardOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
   /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
+  /** Collections without documents. Default null: there are none. Only a simulated cluster gives it. */
+  readonly measured?: MeasuredOptions | null
 }
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
@@ -72,6 +77,7 @@ class Shard implements Actor {
   start(): void {
     const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples } = this.#parts
     this.#node.start()
+    this.#parts.measured.start()
     this.#context.setTimer(movePrimaryTimer, 0)
     documentMoves.start()
     reshardings.start()
@@ -80,6 +86,22 @@ class Shard implements Actor {
     ddl.recover(this.#parts, ddlRecoveries)
     autoSplitter.start()
     samples?.start()
+  }
+
+  unfinished(): UnfinishedWork[] {
+    return unfinishedWork(this.#parts)
+  }
+
+  exportState(): ShardState {
+    return exportShardState(this.#parts)
+  }
+
+  exportClients(): NodeClients {
+    return this.#node.exportClients()
+  }
+
+  resume(state: ShardState, clients: NodeClients | null): void {
+    resumeShard(this.#parts, state, clients)
   }
 
   async wake(timer: string): Promise<void> {
@@ -126,13 +148,17 @@ function createParts(context: ActorContext, options: ShardOptions): ShardParts {
     critical,
     databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites),
     ddl: new DdlCoordinators(node),
-    versions: new VersionCheck(context.address, state, critical, (uuid) => documentMoves.coming.hiddenIn(uuid)),
+    versions: new VersionCheck(context.address, state, critical, (uuid) => documentMoves.coming.hiddenIn(uuid), {
+      ownershipFilterOff: context.mutated('ownershipFilterOff'),
+      versionCheckOff: context.mutated('versionCheckOff'),
+    }),
     documentMoves,
     samples: behaviours.queryAnalyzer ? new QuerySamples(node) : null,
     migrations: new Migrations(() => parts, node),
     reshardings: new Reshardings(() => parts, node),
     definitionLocks: new DefinitionLocks(context, critical),
     autoSplitter: new AutoSplitter(() => parts),
+    measured: new MeasuredCollections(node, options.measured ?? null),
   }
   return parts
 }

@@ -114,9 +114,9 @@ export class MemoryCollection implements Collection {
     return this.#snapshot
   }
 
-  /** A collection of its own with the same contents. */
-  clone(): MemoryCollection {
-    return this.#copy(false)
+  /** A collection of its own with the same contents. `apart`: in another node, which counts the uses of its indexes by itself. */
+  clone(apart = false): MemoryCollection {
+    return this.#copy(false, apart)
   }
 
   /** @throws CommandError DuplicateKey, or what an index refuses the document with; nothing has changed then. */
@@ -271,8 +271,8 @@ export class MemoryCollection implements Collection {
     this.#byId = map
   }
 
-  #copy(frozen: boolean): MemoryCollection {
-    const indexes = this.#indexes.map((index) => index.clone())
+  #copy(frozen: boolean, apart = false): MemoryCollection {
+    const indexes = this.#indexes.map((index) => index.clone(apart))
     const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, this.#records.clone(), indexes, frozen)
     copy.#dataSizeBytes = this.#dataSizeBytes
     copy.#nextRecordId = this.#nextRecordId

@@ -66,6 +66,12 @@ class MemoryEngine implements StorageEngine {
     return new MemoryEngine(new Map([...this.#collections].map(([ns, collection]) => [ns, collection.clone()])))
   }
 
+  adopt(other: StorageEngine): void {
+    const collections = (other.collections() as MemoryCollection[]).map((collection) => collection.clone(true))
+    this.#collections.clear()
+    for (const collection of collections) this.#collections.set(collection.ns, collection)
+  }
+
   #written({ ns }: LogEntry): MemoryCollection {
     const collection = this.#collections.get(ns)
     if (collection === undefined) throw new CommandError('NamespaceNotFound', `the log writes to a collection that does not exist: ${ns}`)

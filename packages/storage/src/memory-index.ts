@@ -235,8 +235,11 @@ export class MemoryIndex implements Index {
     this.#arrayPaths = new Set(arrayPaths)
   }
 
-  clone(): MemoryIndex {
-    const copy = new MemoryIndex(this.#spec, this.#tree.clone(), this.#parts)
+  /** `apart`: its uses are counted apart, from none on. */
+  clone(apart = false): MemoryIndex {
+    const parts = this.#parts
+    const usage = apart ? { ops: 0, sinceMs: parts.usage.sinceMs } : parts.usage
+    const copy = new MemoryIndex(this.#spec, this.#tree.clone(), { ...parts, usage })
     copy.#multikeyPaths = this.#multikeyPaths
     copy.#arrayPaths = this.#arrayPaths
     copy.#keyBytes = this.#keyBytes

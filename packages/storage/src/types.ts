@@ -139,4 +139,6 @@ export interface StorageEngine {
   restore(checkpoint: Uint8Array): void
   /** An engine of its own with the same contents. Costs no more than the number of collections and indexes. */
   clone(): StorageEngine
+  /** Becomes a clone of another engine, for another node; what it held before is dropped. */
+  adopt(other: StorageEngine): void
 }

@@ -1,11 +1,11 @@
 /** One kind of work that clients do during a simulated day, with what must be true of it at the end. */
 import type { Random } from '@shardlab/actor'
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 
 /** One client at work: it does one step after another. */
 export interface Worker {
   readonly number: number
-  readonly client: SimulatedClient
+  readonly client: PatientClient
   readonly random: Random
   /** Numbers that no other worker gets, ascending. */
   readonly newKeys: (count: number) => number[]
@@ -13,11 +13,11 @@ export interface Worker {
 
 export interface Activity {
   /** Before members begin to crash. */
-  prepare(client: SimulatedClient): Promise<void>
+  prepare(client: PatientClient): Promise<void>
   /** @throws Error when an answer is wrong */
   step(worker: Worker): Promise<void>
   /** What is wrong when all is over, one sentence each. */
-  violations(client: SimulatedClient): Promise<string[]>
+  violations(client: PatientClient): Promise<string[]>
 }
 
 /** Something that a client reads must be so. */
@@ -26,7 +26,7 @@ export function mustHold(holds: boolean, sentence: () => string): void {
 }
 
 /** The documents of a collection, in natural order where it is on one shard. */
-export async function contentsOf<T>(client: SimulatedClient, ns: string): Promise<T[]> {
+export async function contentsOf<T>(client: PatientClient, ns: string): Promise<T[]> {
   const { cursor } = await client.untilDone({ find: ns, filter: {}, batchSize: 10_000, $db: 'app' })
   return cursor.firstBatch as T[]
 }

@@ -1,5 +1,5 @@
 /** A capped collection: what it has lost is older than what it still has, also after its shard crashed. */
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, type Activity, type Worker } from './activity.js'
 
 const most = 20
@@ -8,7 +8,7 @@ export class CappedLog implements Activity {
   /** By client: what was acknowledged, in order. */
   readonly #written = new Map<number, number[]>()
 
-  prepare(client: SimulatedClient): Promise<void> {
+  prepare(client: PatientClient): Promise<void> {
     return client.untilDone({ create: 'log', capped: true, size: 100_000, max: most, $db: 'app' }).then(() => {})
   }
 
@@ -19,7 +19,7 @@ export class CappedLog implements Activity {
     this.#written.set(number, [...(this.#written.get(number) ?? []), ...keys])
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     const found = await contentsOf<{ _id: number; by: number }>(client, 'log')
     const written = [...this.#written.values()].flat().length

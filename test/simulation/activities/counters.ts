@@ -1,5 +1,5 @@
 /** findAndModify as a counter: no number is given twice, and who reads after a write sees it, through whatever router. */
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
 const counters = 3
@@ -8,7 +8,7 @@ export class Counters implements Activity {
   /** By collection and counter: the numbers that were given. */
   readonly #given = new Map<string, Set<number>>()
 
-  async prepare(client: SimulatedClient): Promise<void> {
+  async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ shardCollection: 'app.numbers', key: { _id: 'hashed' }, $db: 'admin' })
     for (const ns of ['numbers', 'plainNumbers']) {
       const documents = Array.from({ length: counters }, (_, i) => ({ _id: i, n: 0 }))
@@ -39,7 +39,7 @@ export class Counters implements Activity {
       mustHold(read['cursor'].firstBatch[0].n >= n, () => `a read after ${n} of ${ns} ${_id} gave ${read['cursor'].firstBatch[0].n}`)
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     for (const ns of ['numbers', 'plainNumbers']) {
       for (const { _id, n } of await contentsOf<{ _id: number; n: number }>(client, ns)) {

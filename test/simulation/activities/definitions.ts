@@ -1,6 +1,6 @@
 /** Indexes that come, hide and go while others write to the same collections: every shard has the same ones at the end. */
 import type { Document } from '@shardlab/bson'
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import type { Activity, Worker } from './activity.js'
 
 const indexNotFound = 27
@@ -30,7 +30,7 @@ export class Definitions implements Activity {
     }
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     for (const [ns, state] of this.#states) {
       const { cursor } = await client.untilDone({ aggregate: ns, pipeline: [{ $indexStats: {} }], cursor: {}, $db: 'app' })

@@ -1,7 +1,7 @@
 /** Documents of one client each: bulkWrite, writes of many documents, and reads by distinct, through a view, with $merge and $out. */
 import type { Document } from '@shardlab/bson'
 import { Ledger, type Found } from '../ledger.js'
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
 const collections = ['hashed', 'ranged', 'plain'] as const
@@ -14,7 +14,7 @@ export class Documents implements Activity {
   /** By collection into which documents were merged: keys that are there. */
   readonly #merged: Record<Name, Set<number>> = { hashed: new Set(), ranged: new Set(), plain: new Set() }
 
-  async prepare(client: SimulatedClient): Promise<void> {
+  async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ shardCollection: 'app.hashed', key: { _id: 'hashed' }, $db: 'admin' })
     await client.untilDone({ shardCollection: 'app.ranged', key: { k: 1 }, $db: 'admin' })
     await client.untilDone({ shardCollection: 'app.mergedRanged', key: { _id: 'hashed' }, $db: 'admin' })
@@ -65,14 +65,14 @@ export class Documents implements Activity {
   }
 
   /** Sent once: of each document nobody knows, if it fails. */
-  async #updateMany(client: SimulatedClient, ns: Name, keys: readonly number[], by: number): Promise<void> {
+  async #updateMany(client: PatientClient, ns: Name, keys: readonly number[], by: number): Promise<void> {
     const documents = [{ q: { _id: { $in: keys } }, u: { $inc: { n: by } }, multi: true }]
     const { done, n } = await client.write({ command: { update: ns, $db: 'app' }, documents, field: 'updates' })
     mustHold(!done[0] || n === keys.length, () => `an update of ${keys.length} documents of ${ns} found ${n}`)
     for (const key of keys) this.#ledgers[ns].incremented(key, by, done[0]!)
   }
 
-  async #deleteMany(client: SimulatedClient, ns: Name, keys: readonly number[], own: number[]): Promise<void> {
+  async #deleteMany(client: PatientClient, ns: Name, keys: readonly number[], own: number[]): Promise<void> {
     const documents = [{ q: { _id: { $in: keys } }, limit: 0 }]
     const { done, n } = await client.write({ command: { delete: ns, $db: 'app' }, documents, field: 'deletes' })
     mustHold(!done[0] || n === keys.length, () => `a delete of ${keys.length} documents of ${ns} found ${n}`)
@@ -80,18 +80,18 @@ export class Documents implements Activity {
     remove(own, keys)
   }
 
-  async #distinct(client: SimulatedClient, ns: Name, own: readonly number[]): Promise<void> {
+  async #distinct(client: PatientClient, ns: Name, own: readonly number[]): Promise<void> {
     const reply = await client.once({ distinct: ns, key: '_id', query: { _id: { $in: own } }, $db: 'app' })
     if (reply?.['ok'] === 1) mustBeEqual(`distinct in ${ns}`, reply['values'], own)
   }
 
-  async #throughView(client: SimulatedClient, ns: Name, own: readonly number[], number: number): Promise<void> {
+  async #throughView(client: PatientClient, ns: Name, own: readonly number[], number: number): Promise<void> {
     const filter = { _id: { $in: own }, seen: number }
     const reply = await client.once({ find: `${ns}View`, filter, projection: { _id: 1 }, batchSize: 1000, $db: 'app' })
     if (reply?.['ok'] === 1) mustBeEqual(`the view of ${ns}`, idsOf(reply), own)
   }
 
-  async #out(client: SimulatedClient, ns: Name, own: readonly number[], number: number): Promise<void> {
+  async #out(client: PatientClient, ns: Name, own: readonly number[], number: number): Promise<void> {
     const target = `out${number}`
     const pipeline = [{ $match: { _id: { $in: own } } }, { $out: target }]
     const reply = await client.once({ aggregate: ns, pipeline, cursor: {}, $db: 'app' })
@@ -100,13 +100,13 @@ export class Documents implements Activity {
     if (read?.['ok'] === 1) mustBeEqual(`$out of ${ns}`, idsOf(read), own)
   }
 
-  async #merge(client: SimulatedClient, ns: Name, keys: readonly number[]): Promise<void> {
+  async #merge(client: PatientClient, ns: Name, keys: readonly number[]): Promise<void> {
     const pipeline = [{ $match: { _id: { $in: keys } } }, { $merge: { into: mergedOf(ns), whenMatched: 'replace' } }]
     const reply = await client.once({ aggregate: ns, pipeline, cursor: {}, $db: 'app' })
     if (reply?.['ok'] === 1) for (const key of keys) this.#merged[ns].add(key)
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     for (const ns of collections) {
       const contents = new Map<number, Found>()

@@ -1,5 +1,5 @@
 /** A TTL index: what is past its date goes, nothing else does. */
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, type Activity, type Worker } from './activity.js'
 
 const collections = ['expiring', 'plainExpiring'] as const
@@ -9,7 +9,7 @@ const patienceMs = 130_000
 export class Expiring implements Activity {
   readonly #lasting = new Set<string>()
 
-  async prepare(client: SimulatedClient): Promise<void> {
+  async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ shardCollection: 'app.expiring', key: { _id: 'hashed' }, $db: 'admin' })
     const indexes = [{ key: { until: 1 }, name: 'until_1', expireAfterSeconds: 1 }]
     for (const ns of collections) await client.untilDone({ createIndexes: ns, indexes, $db: 'app' })
@@ -22,7 +22,7 @@ export class Expiring implements Activity {
     for (const { _id, until } of documents) if (until.getTime() > 0) this.#lasting.add(`${ns} ${_id}`)
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     await client.wait(patienceMs)
     const found = new Set<string>()

@@ -4,7 +4,7 @@ import type { Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { StoryClient } from '../sharding-client.js'
-import { errorsOf } from '../simulated-connection.js'
+import { errorsOf } from '@shardlab/scenario'
 import { cannotMove } from './placement.js'
 
 const roundsMax = 80

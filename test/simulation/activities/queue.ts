@@ -1,5 +1,5 @@
 /** findAndModify as a queue, without the shard key: a job is taken once, and removed by one client. */
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
 const queues = ['jobs', 'plainJobs'] as const
@@ -14,7 +14,7 @@ export class Queue implements Activity {
   readonly #takers: Record<(typeof queues)[number], Map<number, number>> = { jobs: new Map(), plainJobs: new Map() }
   readonly #removed: Record<(typeof queues)[number], Set<number>> = { jobs: new Set(), plainJobs: new Set() }
 
-  async prepare(client: SimulatedClient): Promise<void> {
+  async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ shardCollection: 'app.jobs', key: { _id: 'hashed' }, $db: 'admin' })
     for (const ns of queues) await client.untilDone({ createIndexes: ns, indexes: [{ key: { at: 1 }, name: 'at_1' }], $db: 'app' })
   }
@@ -44,7 +44,7 @@ export class Queue implements Activity {
     }
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     for (const ns of queues) {
       const found = new Map((await contentsOf<Job>(client, ns)).map((job) => [job._id, job]))

@@ -1,5 +1,5 @@
 /** A collection that is renamed while clients write to it: every document is in one of its successors, once. */
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, type Activity, type Worker } from './activity.js'
 
 /** The rename is done already: nobody has written since, or somebody has. */
@@ -9,7 +9,7 @@ export class Rotation implements Activity {
   readonly #written = new Set<number>()
   #rotations = 0
 
-  async prepare(client: SimulatedClient): Promise<void> {
+  async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ create: 'rolling', $db: 'app' })
   }
 
@@ -25,7 +25,7 @@ export class Rotation implements Activity {
     for (const key of keys) this.#written.add(key)
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     const found = new Map<number, string>()
     for (let i = 0; i <= this.#rotations; i++) {

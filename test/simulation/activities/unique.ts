@@ -1,5 +1,5 @@
 /** Unique indexes: of those who want a name one gets it, and who was told so has it. */
-import type { SimulatedClient } from '../simulated-client.js'
+import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
 const collections = ['users', 'plainUsers'] as const
@@ -10,7 +10,7 @@ export class UniqueNames implements Activity {
   /** By collection and name: the document that has it. */
   readonly #owners = new Map<string, number>()
 
-  async prepare(client: SimulatedClient): Promise<void> {
+  async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ shardCollection: 'app.users', key: { name: 1 }, unique: true, $db: 'admin' })
     const indexes = [{ key: { name: 1 }, name: 'name_1', unique: true }]
     await client.untilDone({ createIndexes: 'plainUsers', indexes, $db: 'app' })
@@ -29,7 +29,7 @@ export class UniqueNames implements Activity {
     this.#owners.set(`${ns} ${name}`, _id)
   }
 
-  async violations(client: SimulatedClient): Promise<string[]> {
+  async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     for (const ns of collections) {
       const found = await contentsOf<{ _id: number; name: string }>(client, ns)

@@ -7,10 +7,12 @@ import { defragmentationExchanges } from './defragmentation.js'
 import { documentMoveExchanges } from './document-moves.js'
 import type { Exchange } from './exchange.js'
 import { faultExchanges } from './faults.js'
+import { measuredExchanges } from './measured.js'
 import { membershipExchanges } from './membership.js'
 import { migrationExchanges } from './migrations.js'
 import { queryAnalysisExchanges } from './query-analysis.js'
 import { refineShardKeyExchanges } from './refine-shard-key.js'
+import { relocationExchanges } from './relocation.js'
 import { reshardingExchanges } from './resharding.js'
 import { shardExchanges } from './shard.js'
 import { switchExchanges } from './switches.js'
@@ -26,10 +28,12 @@ export * from './consistency.js'
 export type { Empty, ErrorField, Exchange, TimestampPair } from './exchange.js'
 export { exchange } from './exchange.js'
 export * from './faults.js'
+export * from './measured.js'
 export * from './membership.js'
 export * from './migrations.js'
 export * from './query-analysis.js'
 export * from './refine-shard-key.js'
+export * from './relocation.js'
 export * from './resharding.js'
 export * from './shard.js'
 export * from './switches.js'
@@ -49,12 +53,14 @@ export const catalogue = {
   ...balancerExchanges,
   ...defragmentationExchanges,
   ...migrationExchanges,
+  ...measuredExchanges,
   ...statisticsExchanges,
   ...queryAnalysisExchanges,
   ...consistencyExchanges,
   ...zoneExchanges,
   ...membershipExchanges,
   ...switchExchanges,
+  ...relocationExchanges,
   ...faultExchanges,
 }
 

@@ -99,24 +99,28 @@ export const migrationExchanges = {
   ),
   /**
    * Recipient to donor: the next documents, at most so many; 0: any number. Batches are numbered from 0; the last one can be asked for again.
-   * `last`: there are no more.
+   * `last`: there are no more. `sizes`: of a measured collection the sizes of its ranges instead, six doubles for each; null: it has documents.
    * Server: _migrateClone.
    */
   'shard.migrate-clone': exchange<
     { migrationId: Uint8Array; batch: number; documentsMax: number },
-    { documents: readonly Uint8Array[]; last: boolean; error: ErrorField }
-  >({ migrationId: new Uint8Array(16), batch: 0, documentsMax: 0 }, { documents: [emptyDocument], last: true, error: null }),
+    { documents: readonly Uint8Array[]; sizes: Uint8Array | null; last: boolean; error: ErrorField }
+  >(
+    { migrationId: new Uint8Array(16), batch: 0, documentsMax: 0 },
+    { documents: [emptyDocument], sizes: new Uint8Array(48), last: true, error: null },
+  ),
   /**
    * Recipient to donor: what has changed since the last time; numbered like clone batches. `deleted` are documents `{ _id }`, `reloaded` whole
-   * documents, `sessions` the statements of retryable writes that have been executed, as the node keeps them; null: none.
+   * documents, `sessions` the statements of retryable writes that have been executed, as the node keeps them; null: none. `sizes` as of
+   * `shard.migrate-clone`: by what ranges have grown.
    * Server: _transferMods, _getNextSessionMods.
    */
   'shard.transfer-mods': exchange<
     { migrationId: Uint8Array; batch: number },
-    { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; error: ErrorField }
+    { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; sizes: Uint8Array | null; error: ErrorField }
   >(
     { migrationId: new Uint8Array(16), batch: 0 },
-    { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, error: null },
+    { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, sizes: new Uint8Array(48), error: null },
   ),
   /**
    * Donor to recipient: the migration has been decided. What the recipient has received is its own, or is deleted; a receipt that is still

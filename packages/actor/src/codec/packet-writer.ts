@@ -10,7 +10,16 @@ const largestKeptBytes = 1024 * 1024
 export interface PacketWriterOptions {
   /** Also refuses a field that the exchange does not have, which would be lost on the way. Default false. */
   readonly checked?: boolean
+  /** Small packets are parts of larger buffers, which spares making one for each: they cannot be transferred. Default false. */
+  readonly pooled?: boolean
 }
+
+/** Of those who write nothing at the moment. Most ways between members of a large cluster are quiet. */
+const spareWriters: ValueWriter[] = []
+const spareWritersMax = 64
+
+const slabBytes = 8 * 1024
+const largestPooledBytes = 1024
 
 /**
  * Collects messages into one packet: a msgpack array of {@link MessageTuple}s, each packed as soon as it is added, so
@@ -21,13 +30,15 @@ export interface PacketWriterOptions {
  * as it was before. A negative zero arrives as zero.
  */
 export class PacketWriter {
-  readonly #writer = new ValueWriter()
+  /** Null while nothing has been collected. */
+  #open: ValueWriter | null = null
   readonly #checked: boolean
+  readonly #pooled: boolean
   #messageCount = 0
 
   constructor(options: PacketWriterOptions = {}) {
     this.#checked = options.checked ?? false
-    this.#writer.skip(headerRoomBytes)
+    this.#pooled = options.pooled ?? false
   }
 
   get messageCount(): number {
@@ -36,7 +47,7 @@ export class PacketWriter {
 
   /** Bytes collected so far. */
   get sizeBytes(): number {
-    return this.#writer.length - headerRoomBytes
+    return this.#open === null ? 0 : this.#open.length - headerRoomBytes
   }
 
   addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
@@ -66,14 +77,20 @@ export class PacketWriter {
     this.#messageCount++
   }
 
-  /** The packet in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
+  /** The packet, unless {@link PacketWriterOptions.pooled} in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
   take(): Uint8Array<ArrayBuffer> {
-    const start = this.#writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
-    const packet = this.#writer.copy(start)
+    const writer = this.#writer
+    const start = writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
+    const packet = this.#pooled && writer.length <= largestPooledBytes ? pooledCopy(writer, start) : writer.copy(start)
     this.#messageCount = 0
-    this.#writer.reset(largestKeptBytes)
-    this.#writer.skip(headerRoomBytes)
+    writer.reset(largestKeptBytes)
+    this.#open = null
+    if (spareWriters.length < spareWritersMax) spareWriters.push(writer)
     return packet
+  }
+
+  get #writer(): ValueWriter {
+    return (this.#open ??= openWriter())
   }
 
   #addHead(type: PacketType, id: number, to: number, from: number, kindIndex: number): void {
@@ -87,12 +104,13 @@ export class PacketWriter {
   }
 
   #addRecord(type: PacketType, id: number, to: number, from: number, shape: KindShape, fields: readonly string[], record: unknown): void {
-    const start = this.#writer.length
+    const writer = this.#writer
+    const start = writer.length
     this.#addHead(type, id, to, from, shape.index)
-    this.#writer.arrayHeader(fields.length)
+    writer.arrayHeader(fields.length)
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i]!
-      const refusal = this.#writer.value((record as Record<string, unknown>)[field])
+      const refusal = writer.value((record as Record<string, unknown>)[field])
       if (refusal !== null) this.#refuse(start, type, shape, field, refusal)
     }
     if (this.#checked && Object.keys(record as object).length !== fields.length) {
@@ -106,4 +124,25 @@ export class PacketWriter {
     this.#writer.truncate(start)
     throw new UnpackableValueError(`${shape.kind} ${type === packetTypes.reply ? 'reply' : 'request'}.${field}`, refusal)
   }
+}
+
+function openWriter(): ValueWriter {
+  const writer = spareWriters.pop() ?? new ValueWriter()
+  writer.skip(headerRoomBytes)
+  return writer
+}
+
+let slab = new Uint8Array(0)
+let slabUsed = 0
+
+function pooledCopy(writer: ValueWriter, start: number): Uint8Array<ArrayBuffer> {
+  const length = writer.length - start
+  if (slabUsed + length > slab.length) {
+    slab = new Uint8Array(slabBytes)
+    slabUsed = 0
+  }
+  const packet = slab.subarray(slabUsed, slabUsed + length)
+  writer.copyTo(packet, start)
+  slabUsed += length
+  return packet
 }

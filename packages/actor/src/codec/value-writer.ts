@@ -35,6 +35,14 @@ export class ValueWriter {
     return copy
   }
 
+  /** Copies what there is from `start` on to a place of that size. */
+  copyTo(place: Uint8Array, start: number): void {
+    const bytes = this.#bytes
+    const length = this.#length - start
+    if (length > 128) place.set(bytes.subarray(start, this.#length))
+    else for (let i = 0; i < length; i++) place[i] = bytes[start + i]!
+  }
+
   /** Starts again with nothing; a buffer that grew far beyond the usual is given back. */
   reset(largestKeptBytes: number): void {
     this.#length = 0

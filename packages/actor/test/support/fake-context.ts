@@ -3,9 +3,11 @@ import {
   RequestFailedError,
   StepFailedError,
   type ActorContext,
+  type CancelSignal,
   type Address,
   type ClusterEvent,
   type MessageKind,
+  type MutationName,
   type ReplyOf,
   type RequestOf,
 } from '../../src/index.js'
@@ -44,6 +46,7 @@ export class FakeContext implements ActorContext {
   /** Steps that were reached, in order. */
   readonly reached: string[] = []
   readonly events: ClusterEvent[] = []
+  readonly mutations = new Set<MutationName>()
 
   constructor(
     address: Address,
@@ -68,10 +71,10 @@ export class FakeContext implements ActorContext {
 
   send(): void {}
 
-  async sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  async sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     this.sleeps.push(durationMs)
     if (this.holdSleeps) {
-      await new Promise((resolve) => signal!.addEventListener('abort', resolve))
+      await new Promise<void>((resolve) => signal!.addEventListener('abort', () => resolve()))
       throw new RequestFailedError('cancelled', this.address, 'the sleep was cancelled')
     }
     this.nowMs += durationMs
@@ -93,6 +96,10 @@ export class FakeContext implements ActorContext {
     this.reached.push(step)
     await this.pausing.get(step)
     if (this.failing.has(step)) throw new StepFailedError(step)
+  }
+
+  mutated(mutation: MutationName): boolean {
+    return this.mutations.has(mutation)
   }
 
   emit(event: ClusterEvent): void {

@@ -23,8 +23,7 @@ export class FakeDisk implements Disk {
       this.#waiting.push(turn)
       await turn.promise
     }
-    const { logBytes, checkpointBytes } = this.usage()
-    if (logBytes + checkpointBytes + copy.length > this.limitBytes) throw new DiskFullError(this.limitBytes)
+    if (!this.hasRoom(copy.length)) throw new DiskFullError(this.limitBytes)
     this.records.push(copy)
   }
 
@@ -47,6 +46,11 @@ export class FakeDisk implements Disk {
 
   read(): DiskContents {
     return { checkpoint: this.checkpoint, records: [...this.records] }
+  }
+
+  hasRoom(recordBytes: number): boolean {
+    const { logBytes, checkpointBytes } = this.usage()
+    return logBytes + checkpointBytes + recordBytes <= this.limitBytes
   }
 
   usage(): DiskUsage {

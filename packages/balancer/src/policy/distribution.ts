@@ -27,54 +27,155 @@ export interface ZoneRange {
 /** The zone of chunks that are in none. */
 export const noZone = ''
 
+/** A chunk, and the zone that holds all of it. */
+export interface ZonedChunk {
+  readonly chunk: ChunkPlace
+  readonly zone: string
+}
+
 export class Distribution {
   readonly chunkCount: number
   /** Names of all zones with ranges, sorted. */
   readonly zones: readonly string[]
-  readonly #ranges: readonly ZoneRange[]
-  readonly #byShard = new Map<string, { readonly chunk: ChunkPlace; readonly zone: string }[]>()
+  readonly #ranges: ZoneRanges
+  readonly #byShard: ReadonlyMap<string, readonly ChunkPlace[]>
 
-  /** @param chunks in key order */
-  constructor(chunks: readonly ChunkPlace[], ranges: readonly ZoneRange[]) {
-    this.chunkCount = chunks.length
-    this.#ranges = ranges
-    this.zones = [...new Set(ranges.map(({ zone }) => zone))].sort()
-    for (const chunk of chunks) {
-      const placed = { chunk, zone: zoneOf(chunk, ranges) }
-      const others = this.#byShard.get(chunk.shard)
-      if (others === undefined) this.#byShard.set(chunk.shard, [placed])
-      else others.push(placed)
-    }
+  /**
+   * @param chunks in key order; all of them, or each shard's
+   * @param ranges a list that is given again spares counting what has not changed
+   */
+  constructor(chunks: readonly ChunkPlace[] | ReadonlyMap<string, readonly ChunkPlace[]>, ranges: readonly ZoneRange[]) {
+    this.#byShard = isByShard(chunks) ? chunks : byShardOf(chunks)
+    let chunkCount = 0
+    for (const own of this.#byShard.values()) chunkCount += own.length
+    this.chunkCount = chunkCount
+    this.#ranges = zoneRangesOf(ranges)
+    this.zones = this.#ranges.zones
   }
 
-  /** Chunks of a shard in key order, those of one zone or all of them, each with its zone. */
-  chunksOn(shard: string, zone?: string): readonly { readonly chunk: ChunkPlace; readonly zone: string }[] {
-    const placed = this.#byShard.get(shard) ?? []
+  /** Chunks of a shard in key order, those of one zone or all of them, each with its zone: a list that is made each time. */
+  chunksOn(shard: string, zone?: string): readonly ZonedChunk[] {
+    const placed = this.#own(shard).map((chunk) => ({ chunk, zone: this.zoneOf(chunk) }))
     return zone === undefined ? placed : placed.filter((each) => each.zone === zone)
+  }
+
+  /** One by one, in key order. */
+  *eachOn(shard: string): Generator<ZonedChunk, void, void> {
+    for (const chunk of this.#own(shard)) yield { chunk, zone: this.zoneOf(chunk) }
+  }
+
+  /** How many chunks a shard has, in one zone or in all. */
+  countOn(shard: string, zone?: string): number {
+    const own = this.#own(shard)
+    if (zone === undefined || own.length === 0) return own.length
+    if (this.zones.length === 0) return zone === noZone ? own.length : 0
+    return this.#ranges.countsOf(own).get(zone) ?? 0
+  }
+
+  /** The zones in which a shard has chunks, {@link noZone} among them. */
+  zonesOn(shard: string): Iterable<string> {
+    const own = this.#own(shard)
+    return own.length === 0 ? [] : this.#ranges.countsOf(own).keys()
   }
 
   /** The zone that holds the whole chunk. */
   zoneOf(chunk: ChunkPlace): string {
-    return zoneOf(chunk, this.#ranges)
+    return this.#ranges.zoneOf(chunk)
   }
 
   countIn(zone: string): number {
-    return [...this.#byShard.keys()].reduce((sum, shard) => sum + this.chunksOn(shard, zone).length, 0)
+    let sum = 0
+    for (const shard of this.#byShard.keys()) sum += this.countOn(shard, zone)
+    return sum
+  }
+
+  #own(shard: string): readonly ChunkPlace[] {
+    return this.#byShard.get(shard) ?? none
   }
 }
 
-/** The zone that holds the whole chunk. */
-function zoneOf({ min, max }: ChunkPlace, ranges: readonly ZoneRange[]): string {
-  return ranges.find((range) => range.min <= min && max <= range.max)?.zone ?? noZone
+const none: readonly ChunkPlace[] = []
+
+function isByShard(
+  chunks: readonly ChunkPlace[] | ReadonlyMap<string, readonly ChunkPlace[]>,
+): chunks is ReadonlyMap<string, readonly ChunkPlace[]> {
+  return !Array.isArray(chunks)
 }
 
-/** Bounds of zones that fall within chunks, by chunk: there the balancer splits before it moves anything. */
-export function splitsAtZones(chunks: readonly ChunkPlace[], ranges: readonly ZoneRange[]): ReadonlyMap<ChunkPlace, readonly string[]> {
-  const bounds = [...new Set(ranges.flatMap(({ min, max }) => [min, max]))].sort()
-  const splits = new Map<ChunkPlace, string[]>()
+/** @returns the chunks of each shard, in the order in which they come */
+export function byShardOf<C extends ChunkPlace>(chunks: readonly C[]): ReadonlyMap<string, readonly C[]> {
+  const byShard = new Map<string, C[]>()
   for (const chunk of chunks) {
-    const inside = bounds.filter((bound) => chunk.min < bound && bound < chunk.max)
-    if (inside.length > 0) splits.set(chunk, inside)
+    const others = byShard.get(chunk.shard)
+    if (others === undefined) byShard.set(chunk.shard, [chunk])
+    else others.push(chunk)
+  }
+  return byShard
+}
+
+/** Ranges of zones, and how many chunks of lists that were counted lie in each. Lists are never changed, so what was counted stays true. */
+class ZoneRanges {
+  readonly zones: readonly string[]
+  /** By their lower bounds. */
+  readonly #sorted: readonly ZoneRange[]
+  readonly #counts = new WeakMap<readonly ChunkPlace[], ReadonlyMap<string, number>>()
+
+  constructor(ranges: readonly ZoneRange[]) {
+    this.zones = [...new Set(ranges.map(({ zone }) => zone))].sort()
+    this.#sorted = ranges.toSorted((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
+  }
+
+  zoneOf({ min, max }: ChunkPlace): string {
+    const ranges = this.#sorted
+    let low = 0
+    let high = ranges.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (ranges[middle]!.min <= min) low = middle + 1
+      else high = middle
+    }
+    const range = ranges[low - 1]
+    return range !== undefined && max <= range.max ? range.zone : noZone
+  }
+
+  countsOf(chunks: readonly ChunkPlace[]): ReadonlyMap<string, number> {
+    const known = this.#counts.get(chunks)
+    if (known !== undefined) return known
+    const counts = new Map<string, number>()
+    if (this.zones.length === 0) counts.set(noZone, chunks.length)
+    else
+      for (const chunk of chunks) {
+        const zone = this.zoneOf(chunk)
+        counts.set(zone, (counts.get(zone) ?? 0) + 1)
+      }
+    this.#counts.set(chunks, counts)
+    return counts
+  }
+}
+
+const rangesSeen = new WeakMap<readonly ZoneRange[], ZoneRanges>()
+
+function zoneRangesOf(ranges: readonly ZoneRange[]): ZoneRanges {
+  const known = rangesSeen.get(ranges)
+  if (known !== undefined) return known
+  const made = new ZoneRanges(ranges)
+  rangesSeen.set(ranges, made)
+  return made
+}
+
+/** Bounds of zones that fall within chunks, by chunk, in key order: there the balancer splits before it moves anything. */
+export function splitsAtZones<C extends ChunkPlace>(
+  chunks: { holding(key: string): C | undefined },
+  ranges: readonly ZoneRange[],
+): ReadonlyMap<C, readonly string[]> {
+  const bounds = [...new Set(ranges.flatMap(({ min, max }) => [min, max]))].sort()
+  const splits = new Map<C, string[]>()
+  for (const bound of bounds) {
+    const chunk = chunks.holding(bound)
+    if (chunk === undefined || chunk.min === bound) continue
+    const inside = splits.get(chunk)
+    if (inside === undefined) splits.set(chunk, [bound])
+    else inside.push(bound)
   }
   return splits
 }

@@ -11,18 +11,16 @@ export interface Load {
   of(shard: string): number
   /** For people: `5 chunks`. */
   text(shard: string): string
-  /** @param receiver the least loaded shard that can take chunks of this zone, or null */
-  imbalance(zone: string, available: readonly ShardStatistics[], receiver: string | null): Imbalance
+  /** By which givers of a zone's chunks are compared: the one with the most gives one. */
+  inZone(zone: string, shard: string): number
+  /**
+   * @param giver the available shard with the most of this zone, or null when none has anything
+   * @param receiver the least loaded shard that can take chunks of this zone, or null
+   */
+  imbalance(zone: string, giver: string | null, receiver: string | null): Imbalance
 }
 
 const none = (because: string): Imbalance => ({ from: null, to: null, because })
-
-/** The shard with the highest value, the first one of equals; null when none is above zero. */
-function highest(shards: readonly ShardStatistics[], value: (shard: string) => number): string | null {
-  let worst: string | null = null
-  for (const { id } of shards) if (value(id) > (worst === null ? 0 : value(worst))) worst = id
-  return worst
-}
 
 const zoneName = (zone: string) => (zone === noZone ? 'outside of all zones' : `in zone ${zone}`)
 
@@ -36,29 +34,42 @@ const imbalanceThreshold = 1
 
 /** Every shard is to have the same number of chunks, zone by zone. */
 export function chunkCountLoad(shards: readonly ShardStatistics[], distribution: Distribution): Load {
-  const countOf = (shard: string) => distribution.chunksOn(shard).length
+  const countOf = (shard: string) => distribution.countOn(shard)
+  const inZone = (zone: string, shard: string) => distribution.countOn(shard, zone)
+  const ideals = remembered((zone) => {
+    const members = shardsOf(zone, shards).length
+    // Chunks in no zone are compared with all chunks of the collection, as on the server.
+    const total = zone === noZone ? distribution.chunkCount : distribution.countIn(zone)
+    return members === 0 ? null : Math.round(Math.fround(total / Math.fround(members)))
+  })
   return {
     of: countOf,
     text: (shard) => `${countOf(shard)} chunks`,
-    imbalance(zone, available, receiver) {
-      const members = shardsOf(zone, shards).length
-      if (members === 0) return none(`no shard carries zone ${zone}`)
-      // Chunks in no zone are compared with all chunks of the collection, as on the server.
-      const total = zone === noZone ? distribution.chunkCount : distribution.countIn(zone)
-      const ideal = Math.round(Math.fround(total / Math.fround(members)))
-      const inZone = (shard: string) => distribution.chunksOn(shard, zone).length
-      const from = highest(available, inZone)
+    inZone,
+    imbalance(zone, from, receiver) {
+      const ideal = ideals(zone)
+      if (ideal === null) return none(`no shard carries zone ${zone}`)
       if (from === null) return none(`no available shard has chunks ${zoneName(zone)}`)
-      if (inZone(from) - ideal < imbalanceThreshold) return none(`no shard has more than the ideal ${ideal} chunks ${zoneName(zone)}`)
+      const most = inZone(zone, from)
+      if (most - ideal < imbalanceThreshold) return none(`no shard has more than the ideal ${ideal} chunks ${zoneName(zone)}`)
       if (receiver === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
-      if (inZone(receiver) >= ideal)
-        return none(`${receiver} has ${inZone(receiver)} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
+      const least = inZone(zone, receiver)
+      if (least >= ideal) return none(`${receiver} has ${least} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
       return {
         from,
         to: receiver,
-        because: `${from} has ${inZone(from)} chunks ${zoneName(zone)}, ${receiver} ${inZone(receiver)}, and the ideal is ${ideal}`,
+        because: `${from} has ${most} chunks ${zoneName(zone)}, ${receiver} ${least}, and the ideal is ${ideal}`,
       }
     },
+  }
+}
+
+/** Looked for once for each zone. */
+function remembered<T>(find: (zone: string) => T): (zone: string) => T {
+  const found = new Map<string, T>()
+  return (zone) => {
+    if (!found.has(zone)) found.set(zone, find(zone))
+    return found.get(zone)!
   }
 }
 
@@ -74,16 +85,19 @@ export interface DataSizes {
 /** Every shard is to have about the same number of bytes, zone by zone. */
 export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChunkSizeBytes }: DataSizes): Load {
   const sizeOf = (shard: string) => bytes.get(shard) ?? 0
+  const totals = remembered((zone) => {
+    const members = shardsOf(zone, shards).filter(({ id }) => bytes.has(id))
+    return { members: members.length, bytes: members.reduce((sum, { id }) => sum + sizeOf(id), 0) }
+  })
   return {
     of: (shard) => bytes.get(shard) ?? Number.POSITIVE_INFINITY,
     text: (shard) => `${sizeOf(shard)} bytes`,
-    imbalance(zone, available, receiver) {
-      const members = shardsOf(zone, shards).filter(({ id }) => bytes.has(id))
-      if (members.length === 0) return none(`no shard carries zone ${zone}`)
-      const total = members.reduce((sum, { id }) => sum + sizeOf(id), 0)
-      if (total === 0) return none(`there is no data ${zoneName(zone)}`)
-      const ideal = Math.trunc(total / members.length)
-      const from = highest(available, sizeOf)
+    inZone: (_zone, shard) => sizeOf(shard),
+    imbalance(zone, from, receiver) {
+      const total = totals(zone)
+      if (total.members === 0) return none(`no shard carries zone ${zone}`)
+      if (total.bytes === 0) return none(`there is no data ${zoneName(zone)}`)
+      const ideal = Math.trunc(total.bytes / total.members)
       if (from === null) return none(`no available shard has data ${zoneName(zone)}`)
       if (receiver === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
       if (from === receiver) return none(`${from} has both the most and the least data ${zoneName(zone)}`)

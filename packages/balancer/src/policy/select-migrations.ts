@@ -2,7 +2,7 @@
  * Which chunks of one collection move where: off draining shards first, then into their zones, then for balance. Each shard takes part in
  * one migration. Server: BalancerPolicy::balance.
  */
-import { noZone, type ChunkPlace, type Distribution, type ShardStatistics } from './distribution.js'
+import { noZone, type ChunkPlace, type Distribution, type ShardStatistics, type ZonedChunk } from './distribution.js'
 import type { Load } from './load.js'
 import type { Migration, MigrationReason } from './migration.js'
 
@@ -36,6 +36,8 @@ class Selector {
   readonly migrations: Migration[] = []
   readonly notes: string[] = []
   readonly #input: SelectionInput
+  /** By zone. */
+  readonly #receivers = new Map<string, Queue>()
 
   constructor(input: SelectionInput) {
     this.#input = input
@@ -45,8 +47,8 @@ class Selector {
     const { shards, distribution, available } = this.#input
     for (const shard of shards) {
       if (available.size < 2) return
-      if (!shard.isDraining || !available.has(shard.id) || distribution.chunksOn(shard.id).length === 0) continue
-      const moved = this.#moveFirst(shard.id, distribution.chunksOn(shard.id), 'draining', () => `${shard.id} is draining`, true)
+      if (!shard.isDraining || !available.has(shard.id) || distribution.countOn(shard.id) === 0) continue
+      const moved = this.#moveFirst(shard.id, distribution.eachOn(shard.id), 'draining', () => `${shard.id} is draining`, true)
       if (!moved && this.migrations.length === 0) available.delete(shard.id)
     }
   }
@@ -57,22 +59,25 @@ class Selector {
     for (const shard of shards) {
       if (available.size < 2) return
       if (!available.has(shard.id)) continue
-      const strangers = distribution.chunksOn(shard.id).filter(({ zone }) => zone !== noZone && !shard.zones.includes(zone))
+      const strange = new Set<string>()
+      for (const zone of distribution.zonesOn(shard.id)) if (zone !== noZone && !shard.zones.includes(zone)) strange.add(zone)
+      if (strange.size === 0) continue
+      const strangers = distribution.chunksOn(shard.id).filter(({ zone }) => strange.has(zone))
       this.#moveFirst(shard.id, strangers, 'zoneViolation', (zone) => `${shard.id} does not carry zone ${zone}`, attemptJumbo)
     }
   }
 
   balance(): void {
-    const { shards, distribution, load, available, attemptJumbo } = this.#input
+    const { distribution, load, available, attemptJumbo } = this.#input
     for (const zone of [...distribution.zones, noZone]) {
+      const givers = giversOf(this.#input, zone)
       for (;;) {
-        const candidates = shards.filter(({ id }) => available.has(id))
-        const { from, to, because } = load.imbalance(zone, candidates, this.#receiver(zone))
+        const { from, to, because } = load.imbalance(zone, givers.first(available), this.#receiver(zone))
         if (from === null) {
           this.notes.push(because)
           break
         }
-        const chunk = distribution.chunksOn(from, zone).find((each) => !each.chunk.isJumbo)?.chunk
+        const chunk = this.#firstMovable(from, zone)
         if (chunk === undefined) {
           this.notes.push(`${from} has only jumbo chunks there`)
           break
@@ -82,20 +87,28 @@ class Selector {
     }
   }
 
+  #firstMovable(shard: string, wanted: string): ChunkPlace | undefined {
+    for (const { chunk, zone } of this.#input.distribution.eachOn(shard)) if (zone === wanted && !chunk.isJumbo) return chunk
+    return undefined
+  }
+
   #moveFirst(
     from: string,
-    chunks: readonly { readonly chunk: ChunkPlace; readonly zone: string }[],
+    chunks: Iterable<ZonedChunk>,
     reason: MigrationReason,
     because: (zone: string) => string,
     force: boolean,
   ): boolean {
+    const without = new Set<string>()
     for (const { chunk, zone } of chunks) {
       if (chunk.isJumbo) {
         this.notes.push(`${because(zone)}, but a jumbo chunk stays`)
         continue
       }
+      if (without.has(zone)) continue
       const to = this.#receiver(zone)
       if (to === null) {
+        without.add(zone)
         this.notes.push(`${because(zone)}, but no available shard can take the chunk`)
         continue
       }
@@ -112,19 +125,44 @@ class Selector {
   }
 
   #receiver(zone: string): string | null {
-    return leastLoadedReceiver(this.#input, zone)
+    let queue = this.#receivers.get(zone)
+    if (queue === undefined) this.#receivers.set(zone, (queue = receiversOf(this.#input, zone)))
+    return queue.first(this.#input.available)
   }
+}
+
+/** Shards in the order in which they are taken. */
+class Queue {
+  readonly #shards: readonly string[]
+  #at = 0
+
+  /** @param shards the first of equals is taken first */
+  constructor(shards: readonly (readonly [shard: string, rank: number])[]) {
+    this.#shards = shards.toSorted(([, a], [, b]) => a - b).map(([shard]) => shard)
+  }
+
+  /** The first that may take part, null when none may. Who may not will not later either. */
+  first(available: ReadonlySet<string>): string | null {
+    while (this.#at < this.#shards.length && !available.has(this.#shards[this.#at]!)) this.#at++
+    return this.#shards[this.#at] ?? null
+  }
+}
+
+/** Shards with chunks of the zone, the one with the most first. */
+function giversOf({ shards, load }: SelectionInput, zone: string): Queue {
+  return new Queue(shards.map(({ id }) => [id, -load.inZone(zone, id)] as const).filter(([, rank]) => rank < 0))
+}
+
+/** Shards that can take chunks of the zone, the one with the least first. */
+function receiversOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, zone: string): Queue {
+  const takers = shards.filter(({ isDraining, isFull, zones }) => !isDraining && !isFull && (zone === noZone || zones.includes(zone)))
+  return new Queue(takers.map(({ id }) => [id, load.of(id)] as const).filter(([, rank]) => rank < Number.POSITIVE_INFINITY))
 }
 
 /** The least loaded shard that can take chunks of the zone, the first one of equals; null: none can. */
 export function leastLoadedReceiver(
-  { shards, available, load }: Pick<SelectionInput, 'shards' | 'load'> & { readonly available: ReadonlySet<string> },
+  input: Pick<SelectionInput, 'shards' | 'load'> & { readonly available: ReadonlySet<string> },
   zone: string,
 ): string | null {
-  let best: string | null = null
-  for (const { id, isDraining, isFull, zones } of shards) {
-    if (!available.has(id) || isDraining || isFull || (zone !== noZone && !zones.includes(zone))) continue
-    if (load.of(id) < (best === null ? Number.POSITIVE_INFINITY : load.of(best))) best = id
-  }
-  return best
+  return receiversOf(input, zone).first(input.available)
 }

@@ -72,12 +72,17 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
       return onMember(runtime, member, { type: 'full-disk' })
     case 'skewClock':
       return onMember(runtime, member, { type: 'clock-skew', skewMs: spec.by })
+    case 'jumpClock':
+      return onMember(runtime, member, { type: 'clock-jump', jumpMs: spec.by })
     case 'partition':
       return onLinks(runtime, link!, spec.link.bothWays, { type: 'partition', silenceMs: world.networkTimeoutMs }, spec)
     case 'delay':
       return onLinks(runtime, link!, spec.link.bothWays, { type: 'delay', minMs: spec.by, maxMs: spec.upTo ?? spec.by }, spec)
+    case 'limit':
+      return onLinks(runtime, link!, spec.link.bothWays, { type: 'limit', bytesPerSecond: spec.to }, spec)
     case 'drop':
-      return onLinks(runtime, link!, spec.link.bothWays, { type: 'drop' }, spec)
+    case 'duplicate':
+      return onLinks(runtime, link!, spec.link.bothWays, { type: spec.verb }, spec)
     case 'refuse':
     case 'cut':
       return onLinks(runtime, link!, false, { type: spec.verb }, spec)

@@ -1,6 +1,7 @@
 /** Faults as text, `crash shard02 for 5s`: the grammar stands in the README of this package. */
 import { OptionError } from '../option-error.js'
 import { durationPattern, formatDuration } from './duration.js'
+import { formatRate } from './rate.js'
 import type { FaultSpec } from './schema.js'
 
 type Words = Readonly<Record<string, string | undefined>>
@@ -62,6 +63,11 @@ const forms: readonly Form[] = [
     pattern: new RegExp(`^skew clock of ${who} by ${time}$`),
     data: ({ target, by }) => ({ verb: 'skewClock', target, by }),
   },
+  {
+    usage: 'jump clock of shard02 by -2h',
+    pattern: new RegExp(`^jump clock of ${who} by ${time}$`),
+    data: ({ target, by }) => ({ verb: 'jumpClock', target, by }),
+  },
   { ...member('freezeRoutes', 'freeze routes of'), usage: 'freeze routes of mongos01' },
   member('stallRangeDeleter', 'stall range deleter of'),
   {
@@ -82,6 +88,11 @@ const forms: readonly Form[] = [
       ...(words['upTo'] === undefined ? {} : { upTo: words['upTo'] }),
       ...probabilityOf(words),
     }),
+  },
+  {
+    usage: 'limit between mongos01 and shard02 to 10MB/s',
+    pattern: new RegExp(String.raw`^limit ${between} to (?<rate>\S+)$`),
+    data: (words) => ({ verb: 'limit', link: linkOf(words), to: words['rate'] }),
   },
   {
     usage: 'drop [5%] between mongos01 and shard02',
@@ -106,6 +117,11 @@ const forms: readonly Form[] = [
       link: { from: words['target'], to: words['to'] ?? 'everybody' },
       ...probabilityOf(words),
     }),
+  },
+  {
+    usage: 'duplicate [5%] between shard01 and shard02',
+    pattern: new RegExp(`^duplicate ${percentage}${between}$`),
+    data: (words) => ({ verb: 'duplicate', link: linkOf(words), ...probabilityOf(words) }),
   },
   atStep('hold', 'hold at'),
   atStep('fail', 'fail at'),
@@ -188,6 +204,8 @@ function phraseOf(spec: FaultSpec): string {
       return `fill disk of ${spec.target}`
     case 'skewClock':
       return `skew clock of ${spec.target} by ${formatDuration(spec.by)}`
+    case 'jumpClock':
+      return `jump clock of ${spec.target} by ${formatDuration(spec.by)}`
     case 'freezeRoutes':
       return `freeze routes of ${spec.target}`
     case 'stallRangeDeleter':
@@ -197,7 +215,10 @@ function phraseOf(spec: FaultSpec): string {
     case 'delay':
       return `delay ${linkText(spec.link)} by ${formatDuration(spec.by)}${spec.upTo === undefined ? '' : `..${formatDuration(spec.upTo)}`}`
     case 'drop':
-      return `drop ${linkText(spec.link)}`
+    case 'duplicate':
+      return `${spec.verb} ${linkText(spec.link)}`
+    case 'limit':
+      return `limit ${linkText(spec.link)} to ${formatRate(spec.to)}`
     case 'refuse':
       return `refuse connections to ${spec.link.to} from ${spec.link.from}`
     case 'cut':

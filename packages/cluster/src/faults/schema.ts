@@ -1,22 +1,29 @@
 /** Faults as plain data: the one schema for the API, the command line, the wire and files. The same as text: `grammar.ts`. */
-import { catalogue } from '@shardlab/actor'
+import { catalogue, repeatedKinds } from '@shardlab/actor'
 import { z } from 'zod'
 import { OptionError } from '../option-error.js'
 import { parseDuration } from './duration.js'
+import { parseRate } from './rate.js'
 import { faultVerbs } from './verbs.js'
 
 /** Milliseconds, or a text such as `500ms`, `5s`, `10m`, `2h`, `1d`. */
-const duration = z.union([z.number(), z.string()]).transform((value, context) => {
-  try {
-    return parseDuration('a time', value)
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message })
-    return z.NEVER
-  }
-})
+const duration = textOrNumber((value) => parseDuration('a time', value))
+/** Bytes in a second, or a text such as `10MB/s`. */
+const rate = textOrNumber(parseRate)
 const lasting = duration.refine((ms) => ms >= 0, 'a time must not be negative')
 
 const name = z.string().min(1)
+
+function textOrNumber(parse: (value: number | string) => number) {
+  return z.union([z.number(), z.string()]).transform((value, context) => {
+    try {
+      return parse(value)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message })
+      return z.NEVER
+    }
+  })
+}
 
 /** When a fault begins and ends. */
 const schedule = {
@@ -67,14 +74,19 @@ const faultSchema = z.discriminatedUnion('verb', [
   z.strictObject({ verb: z.literal('slowDisk'), target: name, by: lasting, ...schedule }),
   onMember('fullDisk'),
   z.strictObject({ verb: z.literal('skewClock'), target: name, by: duration, ...schedule }),
+  /** The same, but set back it goes back. */
+  z.strictObject({ verb: z.literal('jumpClock'), target: name, by: duration, ...schedule }),
   onMember('freezeRoutes'),
   onMember('stallRangeDeleter'),
   onLink('partition'),
   /** Between `by` and `upTo`, drawn evenly. */
   z.strictObject({ verb: z.literal('delay'), link, by: lasting, upTo: lasting.optional(), ...filters }),
+  /** Bytes in a second, in each direction of each link. */
+  z.strictObject({ verb: z.literal('limit'), link, to: rate, ...filters }),
   onLink('drop'),
   z.strictObject({ verb: z.literal('refuse'), link: oneWay, ...filters }),
   z.strictObject({ verb: z.literal('cut'), link: oneWay, ...filters }),
+  z.strictObject({ verb: z.literal('duplicate'), link, ...filters, kinds: z.array(z.enum(repeatedKinds)).min(1).optional() }),
   atStep('hold'),
   atStep('fail'),
   atStep('crashAt'),

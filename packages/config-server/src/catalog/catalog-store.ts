@@ -3,6 +3,7 @@ import { BsonType, DocumentWriter, emptyDocument, encode, findField, toRawValue,
 import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import { documentsIn, type IndexRange } from './index-scan.js'
 
 export class CatalogStore {
   readonly #node: StorageNode
@@ -44,6 +45,28 @@ export class CatalogStore {
     return null
   }
 
+  /** All documents, by `_id`. */
+  all(ns: string): Uint8Array[] {
+    return [...this.scanIndex(ns, { fields: ['_id'], from: [], to: [] })]
+  }
+
+  /** Documents of a range of an index, in its order. Nothing may be written before the end. */
+  *scanIndex(ns: string, range: IndexRange): Generator<Uint8Array, void, void> {
+    const collection = this.#node.collection(ns)
+    if (collection === undefined) return
+    const found = documentsIn(collection, range)
+    for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) yield document
+  }
+
+  /** The first document of {@link scanIndex}; null when there is none. */
+  firstInIndex(ns: string, range: IndexRange): Uint8Array | null {
+    const collection = this.#node.collection(ns)
+    if (collection === undefined) return null
+    const found = documentsIn(collection, range)
+    for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) return document
+    return null
+  }
+
   /** Nothing may be written before the end. */
   *#scan(ns: string, filter: Uint8Array, sort: Record<string, 1 | -1> | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
@@ -62,6 +85,7 @@ export class CatalogStore {
 
   /** Inserts or replaces by `_id`. {@link StorageNode.flush} follows. */
   put(ns: string, document: Uint8Array): void {
+    this.#node.requireRoom(document.length)
     const collection = this.#collection(ns)
     const id = idOf(document)
     this.#node.apply({
@@ -75,6 +99,7 @@ export class CatalogStore {
   }
 
   remove(ns: string, document: Uint8Array): void {
+    this.#node.requireRoom()
     const collection = this.#collection(ns)
     const id = idOf(document)
     this.#node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })

@@ -8,8 +8,7 @@ import {
   fieldsOf,
   findField,
   stringValue,
-  toRawValue,
-  ObjectId,
+  objectIdValue,
   type RawValue,
 } from '@shardlab/bson'
 import { formatValue } from '@shardlab/query'
@@ -103,7 +102,7 @@ function writeHistory(writer: DocumentWriter, behaviours: Behaviours, history: r
 
 /** The `_id` of a chunk: made of its namespace and lower bound (`test.c-a_MinKey`) where the version does so, else the given ObjectId. */
 export function chunkId(behaviours: Behaviours, ns: string, min: Uint8Array, objectId: Uint8Array): RawValue {
-  if (!behaviours.chunkIdsTellRange) return toRawValue(new ObjectId(objectId))
+  if (!behaviours.chunkIdsTellRange) return objectIdValue(objectId)
   const bounds = fieldsOf(min).map(([name, value]) => `${name}_${formatValue(value)}`)
   return stringValue(`${ns}-${bounds.join('')}`)
 }

@@ -4,9 +4,19 @@
  * Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
-import { CommandError, decode, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import {
+  CommandError,
+  compareDocuments,
+  documentValue,
+  DocumentWriter,
+  findField,
+  readUint32,
+  stringValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { generationOf } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId, parseStoredChunk, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
+import type { IndexRange } from './index-scan.js'
 import type { ShardingCatalog } from './sharding-catalog.js'
 
 const chunksNs = 'config.chunks'
@@ -23,12 +33,14 @@ export class CollectionChunks {
   readonly document: Uint8Array
   readonly owner: ChunkOwner
   readonly #generation: readonly [epoch: string, seconds: number, increment: number]
+  /** Null: to be looked up. Whoever else writes does it in another turn, with chunks that are opened there. */
+  #version: ChunkVersion | null = null
 
   private constructor(catalog: ShardingCatalog, ns: string, document: Uint8Array) {
     this.#catalog = catalog
     this.document = document
     const uuid = findField(document, 'uuid')!
-    this.#generation = generationOf(decode(document))
+    this.#generation = generationOf(document)
     this.owner = { ns, uuid: uuid.asBinary(), epoch: findField(document, 'lastmodEpoch')!.slice() }
   }
 
@@ -61,49 +73,60 @@ export class CollectionChunks {
    * The newest version of all chunks. @throws CommandError 105 IncompatibleShardingMetadata when there are none
    */
   get version(): ChunkVersion {
-    const newest = this.#first({}, { lastmod: -1 })
+    if (this.#version !== null) return this.#version
+    const newest = this.#catalog.firstChunk(this.document, { fields: ['lastmod'], from: [], to: [], reverse: true })
     if (newest === null)
       throw new CommandError(
         'IncompatibleShardingMetadata',
         `Tried to find max chunk version for collection '${this.ns}, but found no chunks`,
       )
-    return [newest.major, newest.minor]
+    const lastmod = findField(newest, 'lastmod')!
+    this.#version = [readUint32(lastmod.bytes, lastmod.start + 4), readUint32(lastmod.bytes, lastmod.start)]
+    return this.#version
   }
 
   /** The newest version of the chunks of a shard, 0|0 when it has none. */
   versionOn(shard: string): ChunkVersion {
-    const newest = this.#first({ shard }, { lastmod: -1 })
-    return newest === null ? [0, 0] : [newest.major, newest.minor]
+    let newest: ChunkVersion = [0, 0]
+    for (const { major, minor } of this.on(shard))
+      if (major > newest[0] || (major === newest[0] && minor > newest[1])) newest = [major, minor]
+    return newest
   }
 
   /** The chunk with this lower bound. */
   at(min: Uint8Array): StoredChunk | null {
-    return this.#first({ min })
+    const bound = documentValue(min)
+    return this.#first({ fields: ['min'], from: [bound], to: [bound] })
   }
 
   /** The chunk that begins at or below a bound, the nearest one; null when none does. */
   beginningAtOrBelow(bound: Uint8Array): StoredChunk | null {
-    return this.#first({ min: { $lte: bound } }, { min: -1 })
+    return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], reverse: true })
   }
 
   /** The chunk that ends at a bound, or holds it where none ends there; null when there is none. Server: getChunkForMaxBound. */
   endingAtOrAbove(bound: Uint8Array): StoredChunk | null {
-    return this.#first({ min: { $lt: bound } }, { min: -1 })
+    return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], toIncluded: false, reverse: true })
   }
 
   /** Chunks that begin in `[min, max)`, in key order; of one shard or of all. */
   inRange(min: Uint8Array, max: Uint8Array, shard: string | null): StoredChunk[] {
-    return this.#find({ ...(shard === null ? {} : { shard }), min: { $gte: min, $lt: max } }, { min: 1 })
+    const bounds = { from: [documentValue(min)], to: [documentValue(max)], toIncluded: false }
+    if (shard === null) return [...this.#chunks({ fields: ['min'], ...bounds })]
+    const [from, to] = [[stringValue(shard), ...bounds.from], [stringValue(shard), ...bounds.to]]
+    return [...this.#chunks({ fields: ['shard', 'min'], from, to, toIncluded: false })]
   }
 
   /** The chunks of a shard, in key order. */
   on(shard: string): StoredChunk[] {
-    return this.#find({ shard }, { min: 1 })
+    return [...this.#chunks({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] })]
   }
 
   /** The chunk of a shard with the lowest bound, other than the one with this lower bound. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
-    return this.#first({ shard, min: { $ne: min } }, { min: 1 })
+    for (const chunk of this.#chunks({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] }))
+      if (compareDocuments(chunk.min, min) !== 0) return chunk
+    return null
   }
 
   newId(min: Uint8Array): RawValue {
@@ -112,39 +135,24 @@ export class CollectionChunks {
 
   /** Inserts the chunk, or replaces the one with its `_id`. */
   put(chunk: StoredChunk, order: ChunkFieldOrder): void {
+    this.#version = null
     this.#catalog.store.put(chunksNs, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
   }
 
   remove(chunk: StoredChunk): void {
+    this.#version = null
     this.#catalog.store.remove(chunksNs, new DocumentWriter(64).value('_id', chunk.id).finish())
   }
 
-  #find(filter: ChunkFilter, sort: Record<string, 1 | -1>): StoredChunk[] {
-    return this.#catalog.store.findRaw(chunksNs, this.#filter(filter), sort).map(parseStoredChunk)
+  /** Fields and bounds behind those by which the collection is found. */
+  *#chunks(range: IndexRange): Generator<StoredChunk, void, void> {
+    for (const document of this.#catalog.scanChunks(this.document, range)) yield parseStoredChunk(document)
   }
 
-  #first(filter: ChunkFilter, sort?: Record<string, 1 | -1>): StoredChunk | null {
-    const document = this.#catalog.store.first(chunksNs, this.#filter(filter), sort)
+  #first(range: IndexRange): StoredChunk | null {
+    const document = this.#catalog.firstChunk(this.document, range)
     return document === null ? null : parseStoredChunk(document)
   }
-
-  #filter({ shard, min }: ChunkFilter): Uint8Array {
-    const writer = new DocumentWriter(192)
-    this.#catalog.writeCollectionKey(writer, this.document, this.ns)
-    if (shard !== undefined) writer.string('shard', shard)
-    if (min instanceof Uint8Array) writer.document('min', min)
-    else if (min !== undefined) {
-      writer.startDocument('min')
-      for (const [operator, bound] of Object.entries(min)) writer.document(operator, bound)
-      writer.end()
-    }
-    return writer.finish()
-  }
-}
-
-interface ChunkFilter {
-  readonly shard?: string
-  readonly min?: Uint8Array | { readonly [operator in '$lte' | '$gte' | '$lt' | '$ne']?: Uint8Array }
 }
 
 /** The next version that moves no data: the minor part is one more. */

@@ -29,12 +29,11 @@ export const collectionHandlers: ConfigHandlers<
 function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'config.get-collection'>): ReplyOf<'config.get-collection'> {
   const collection = catalog.collection(ns)
   if (collection === null) return { collection: null, chunks: [], full: true }
-  const [epoch, seconds, increment] = generationOf(decode(collection))
+  const [epoch, seconds, increment] = generationOf(collection)
   const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
-  const filter = new DocumentWriter(128)
-  catalog.writeCollectionKey(filter, collection, ns)
-  if (!full) filter.startDocument('lastmod').timestamp('$gt', since[3], since[4]).end()
-  return { collection, chunks: catalog.store.findRaw('config.chunks', filter.finish(), { lastmod: 1 }), full }
+  const from = full ? [] : [findField(new DocumentWriter(32).timestamp('lastmod', since[3], since[4]).finish(), 'lastmod')!]
+  const chunks = [...catalog.scanChunks(collection, { fields: ['lastmod'], from, fromIncluded: full, to: [] })]
+  return { collection, chunks, full }
 }
 
 async function commitCreateCollection(
@@ -49,10 +48,10 @@ async function commitCreateCollection(
   if (wasTracked && (existing === null || !sameBytes(uuidOf(existing), uuid)))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
   // One of them may have been removed since the coordinator asked who there is.
-  const shards = catalog.shardIds()
-  const stranger = chunks.find(([, , shard]) => !shards.includes(shard))
+  const shards = new Set(catalog.shardIds())
+  const stranger = chunks.find(([, , shard]) => !shards.has(shard))
   if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger[2]} not found`)
-  if (existing !== null) removeChunks(catalog, existing, ns)
+  if (existing !== null) removeChunks(catalog, existing)
   const collection = newCollection(catalog, { ns, uuid, key, unique, defaultCollation })
   putChunks(catalog, collection, chunks)
   catalog.store.put('config.collections', collectionDocument(catalog.behaviours, collection))
@@ -68,7 +67,7 @@ async function trackCollection(
   { ns, uuid, defaultCollation, shard, to }: RequestOf<'config.track-collection'>,
 ): Promise<ReplyOf<'config.track-collection'>> {
   if (catalog.collection(ns) !== null) return { error: null }
-  if (!catalog.shardIds().includes(to)) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
+  if (catalog.store.get('config.shards', to) === null) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const { document: key, globalMin, globalMax } = unsplittableKey
   const collection = newCollection(catalog, { ns, uuid, key, unique: false, defaultCollation })
   putChunks(catalog, collection, [[globalMin, globalMax, shard]])
@@ -94,10 +93,8 @@ function putChunks({ store, node, behaviours }: ShardingCatalog, collection: New
   )
 }
 
-function removeChunks(catalog: ShardingCatalog, collection: Uint8Array, ns: string): void {
-  const filter = new DocumentWriter(64)
-  catalog.writeCollectionKey(filter, collection, ns)
-  for (const chunk of catalog.store.findRaw('config.chunks', filter.finish())) catalog.store.remove('config.chunks', chunk)
+function removeChunks(catalog: ShardingCatalog, collection: Uint8Array): void {
+  for (const chunk of catalog.chunks(collection)) catalog.store.remove('config.chunks', chunk)
 }
 
 async function dropCollection(catalog: ShardingCatalog, ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
@@ -106,8 +103,8 @@ async function dropCollection(catalog: ShardingCatalog, ns: string): Promise<Rep
   if (catalog.behaviours.droppedCollectionsLeaveEntries)
     catalog.store.put('config.collections', encode({ ...decode(collection), dropped: true }))
   else catalog.store.remove('config.collections', collection)
-  removeChunks(catalog, collection, ns)
-  for (const tag of catalog.store.find('config.tags', { ns })) catalog.store.remove('config.tags', tag)
+  removeChunks(catalog, collection)
+  for (const tag of catalog.zonesOf(ns)) catalog.store.remove('config.tags', tag)
   await catalog.node.flush()
   catalog.emitChange('collection-dropped', ns)
   return { error: null }
@@ -130,7 +127,7 @@ async function commitRenameCollection(
     'config.collections',
     encode({ ...decode(collection), _id: to, lastmodEpoch: epoch, timestamp: new Timestamp({ t, i }) }),
   )
-  for (const tag of catalog.store.find('config.tags', { ns })) catalog.store.put('config.tags', encode({ ...decode(tag), ns: to }))
+  for (const tag of catalog.zonesOf(ns)) catalog.store.put('config.tags', encode({ ...decode(tag), ns: to }))
   await catalog.node.flush()
   catalog.emitChange('collection-renamed', to)
   return { error: null }

@@ -12,6 +12,7 @@ import { migrationHandlers } from './migrations.js'
 import { movePrimaryHandlers } from './move-primary.js'
 import { queryAnalyzerHandlers } from './query-analyzers.js'
 import { refineShardKeyHandlers } from './refine-shard-key.js'
+import { relocationHandlers } from './relocation.js'
 import { reshardingHandlers } from './resharding/reshardings.js'
 import { settingsHandlers } from './settings.js'
 import { shardHandlers } from './shards.js'
@@ -32,6 +33,7 @@ export const configHandlers: ConfigHandlers = {
   ...chunkHandlers,
   ...collectionHandlers,
   ...refineShardKeyHandlers,
+  ...relocationHandlers,
   ...reshardingHandlers,
   ...settingsHandlers,
   ...queryAnalyzerHandlers,

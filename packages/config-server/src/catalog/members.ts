@@ -7,7 +7,7 @@ import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 export const memberHandlers: ConfigHandlers<'config.initialise' | 'config.get-shards' | 'config.mongos-ping'> = {
   'config.initialise': initialise,
-  'config.get-shards': ({ store, node }) => ({ shards: store.find('config.shards', {}, { _id: 1 }), clusterTime: node.clock.time }),
+  'config.get-shards': ({ store, node }) => ({ shards: store.all('config.shards'), clusterTime: node.clock.time }),
   'config.mongos-ping': mongosPing,
 }
 

@@ -33,7 +33,7 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
   if (chunks === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
   if (isUnsplittable(chunks.document))
     throw new CommandError('NamespaceNotSharded', `Can't execute moveRange on unsharded collection ${ns}`)
-  if (!catalog.shardIds().includes(to)) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
+  if (catalog.store.get('config.shards', to) === null) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const chunk = chunkOf(chunks, min, max)
   // A donor says what is wrong with bounds that are none of this shard key.
   if (chunk.shard === to && isBound(chunks, min) && isBound(chunks, max)) return { error: null }
@@ -105,11 +105,11 @@ function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
 }
 
 /** @throws CommandError 20 IllegalOperation: the shard drains, or is not in the zone of the chunk */
-function checkReceiver({ store }: ShardingCatalog, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
-  const shard = store.get('config.shards', to)!
+function checkReceiver(catalog: ShardingCatalog, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
+  const shard = catalog.store.get('config.shards', to)!
   if (findField(shard, 'draining')?.isTruthy() === true) throw new CommandError('IllegalOperation', `${to} is currently draining.`)
-  const zone = store
-    .find('config.tags', { ns })
+  const zone = catalog
+    .zonesOf(ns)
     .find(
       (tag) =>
         compareDocuments(findField(tag, 'min')!.slice(), chunk.min) <= 0 && compareDocuments(findField(tag, 'max')!.slice(), chunk.min) > 0,

@@ -56,7 +56,7 @@ async function commitRefine(
     if (!behaviours.chunksAreKeyedByUuid) changes['lastmodEpoch'] = newEpoch
     store.put('config.chunks', withFields(chunk, changes))
   }
-  for (const tag of store.find('config.tags', { ns })) store.put('config.tags', withFields(tag, boundsOf(shardKey, tag)))
+  for (const tag of catalog.zonesOf(ns)) store.put('config.tags', withFields(tag, boundsOf(shardKey, tag)))
   logChange(catalog, { what: 'refineCollectionShardKey.end', ns, details: new DocumentWriter().finish() })
   await node.flush()
   catalog.emitChange('shard-key-refined', ns)

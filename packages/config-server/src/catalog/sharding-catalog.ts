@@ -1,9 +1,10 @@
 /** What the handlers of the config server work on, and the tables that they stand in. */
 import type { CatalogEvent, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
-import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
+import { decode, encode, findField, stringValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
+import type { IndexRange } from './index-scan.js'
 import type { Sampler } from './query-analyzers.js'
 import { ReshardingOperations } from './resharding/reshardings.js'
 
@@ -50,24 +51,46 @@ export class ShardingCatalog {
 
   /** The config.collections documents of all collections that are there, those that are not sharded among them, ordered by namespace. */
   collections(): Uint8Array[] {
-    return this.store.find('config.collections', { dropped: { $ne: true } }, { _id: 1 })
+    return this.store.all('config.collections').filter((document) => findField(document, 'dropped')?.isTruthy() !== true)
   }
 
   shardIds(): string[] {
-    return this.store.find('config.shards', {}, { _id: 1 }).map((document) => findField(document, '_id')!.asString())
+    return this.store.all('config.shards').map((document) => findField(document, '_id')!.asString())
   }
 
-  /** By what config.chunks knows its collection. */
-  writeCollectionKey(writer: DocumentWriter, collection: Uint8Array, ns: string): void {
-    if (this.behaviours.chunksAreKeyedByUuid) writer.value('uuid', findField(collection, 'uuid')!)
-    else writer.string('ns', ns)
+  /**
+   * Documents of a collection's chunks by an index of config.chunks, in its order. Nothing may be written before the end.
+   * @param range fields and values behind those by which config.chunks knows its collection
+   */
+  scanChunks(collection: Uint8Array, range: IndexRange): Generator<Uint8Array, void, void> {
+    return this.store.scanIndex('config.chunks', this.#chunkRange(collection, range))
+  }
+
+  /** The first document of {@link scanChunks}; null when there is none. */
+  firstChunk(collection: Uint8Array, range: IndexRange): Uint8Array | null {
+    return this.store.firstInIndex('config.chunks', this.#chunkRange(collection, range))
+  }
+
+  #chunkRange(collection: Uint8Array, range: IndexRange): IndexRange {
+    const isByUuid = this.behaviours.chunksAreKeyedByUuid
+    const owner = findField(collection, isByUuid ? 'uuid' : '_id')!
+    return {
+      ...range,
+      fields: [isByUuid ? 'uuid' : 'ns', ...range.fields],
+      from: [owner, ...range.from],
+      to: [owner, ...range.to],
+    }
+  }
+
+  /** The config.tags documents of a collection, in key order. */
+  zonesOf(ns: string): Uint8Array[] {
+    const name = [stringValue(ns)]
+    return [...this.store.scanIndex('config.tags', { fields: ['ns', 'min'], from: name, to: name })]
   }
 
   /** The documents of a collection's chunks, in key order. */
   chunks(collection: Uint8Array): Uint8Array[] {
-    const filter = new DocumentWriter(64)
-    this.writeCollectionKey(filter, collection, findField(collection, '_id')!.asString())
-    return this.store.findRaw('config.chunks', filter.finish(), { min: 1 })
+    return [...this.scanChunks(collection, { fields: ['min'], from: [], to: [] })]
   }
 
   /**

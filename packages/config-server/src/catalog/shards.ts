@@ -73,7 +73,7 @@ function existingShard(
   target: ConnectionString,
   { name, maxSizeMb }: RequestOf<'config.add-shard'>,
 ): string | null {
-  for (const document of catalog.store.find('config.shards', {}, { _id: 1 })) {
+  for (const document of catalog.store.all('config.shards')) {
     const id = findField(document, '_id')!.asString()
     const host = findField(document, 'host')!.asString()
     const known = parseConnectionString(host)
@@ -132,7 +132,7 @@ async function removeShard(
   { shard: asked }: RequestOf<'config.remove-shard'>,
 ): Promise<ReplyOf<'config.remove-shard'>> {
   const { node, store, behaviours } = catalog
-  const shards = store.find('config.shards', {}, { _id: 1 })
+  const shards = store.all('config.shards')
   const idOf = (document: Uint8Array) => findField(document, '_id')!.asString()
   const document = shards.find((each) => isNamed(each, asked))
   if (document === undefined) throw unknownShard(behaviours, asked)
@@ -222,7 +222,7 @@ function checkRemovable(catalog: ShardingCatalog, shard: Uint8Array, others: rea
 
 /** Whoever compares the times of shards must see that one is gone. */
 function renewTopologyTime({ node, store }: ShardingCatalog): void {
-  const remaining = store.find('config.shards', {}, { _id: 1 })[0]
+  const remaining = store.all('config.shards')[0]
   if (remaining === undefined || findField(remaining, 'topologyTime') === undefined) return
   const [t, i] = node.clock.tick()
   const time = findField(new DocumentWriter(32).timestamp('t', t, i).finish(), 't')!

@@ -25,7 +25,7 @@ export const zoneHandlers: ConfigHandlers<
   'config.add-shard-to-zone': addShardToZone,
   'config.remove-shard-from-zone': removeShardFromZone,
   'config.update-zone-key-range': updateZoneKeyRange,
-  'config.get-zones': ({ store }, { ns }) => ({ zones: store.find('config.tags', { ns }, { min: 1 }) }),
+  'config.get-zones': (catalog, { ns }) => ({ zones: catalog.zonesOf(ns) }),
 }
 
 async function addShardToZone(
@@ -89,7 +89,7 @@ async function updateZoneKeyRange(
   const given = { min, max }
   if (zone === null) {
     const [range] = fullRange(catalog, ns, given)
-    for (const tag of zonesOf(catalog, ns)) {
+    for (const tag of catalog.zonesOf(ns)) {
       if (compareDocuments(boundOf(tag, 'min'), range.min) === 0 && compareDocuments(boundOf(tag, 'max'), range.max) === 0)
         catalog.store.remove('config.tags', tag)
     }
@@ -103,7 +103,7 @@ async function updateZoneKeyRange(
   const [range, pattern] = fullRange(catalog, ns, given)
   if (catalog.behaviours.zoneBoundsOfHashedFieldsAreChecked) checkHashedFields(range, pattern)
   checkOverlap(catalog, ns, range, zone, pattern)
-  const known = zonesOf(catalog, ns).find((tag) => compareDocuments(boundOf(tag, 'min'), range.min) === 0)
+  const known = catalog.zonesOf(ns).find((tag) => compareDocuments(boundOf(tag, 'min'), range.min) === 0)
   catalog.store.put('config.tags', tagDocument(catalog, ns, range, zone, known))
   await catalog.node.flush()
   return { error: null }
@@ -115,10 +115,6 @@ function tagDocument(catalog: ShardingCatalog, ns: string, { min, max }: Range, 
   else if (catalog.behaviours.zoneRangesHaveObjectIds) writer.objectId('_id', catalog.node.newObjectId())
   else writer.startDocument('_id').string('ns', ns).document('min', min).end()
   return writer.string('ns', ns).document('min', min).document('max', max).string('tag', zone).finish()
-}
-
-function zonesOf(catalog: ShardingCatalog, ns: string): Uint8Array[] {
-  return catalog.store.find('config.tags', { ns }, { min: 1 })
 }
 
 function boundOf(tag: Uint8Array, name: 'min' | 'max'): Uint8Array {
@@ -184,7 +180,7 @@ function checkHashedFields(range: Range, pattern: Uint8Array): void {
 /** The same range in the same zone is no overlap. @throws CommandError 178 RangeOverlapConflict */
 function checkOverlap(catalog: ShardingCatalog, ns: string, range: Range, zone: string, pattern: Uint8Array): void {
   const text = ({ min, max }: Range, name: string) => `${formatDocument(min)} -->> ${formatDocument(max)}  on  ${name}`
-  for (const tag of zonesOf(catalog, ns)) {
+  for (const tag of catalog.zonesOf(ns)) {
     // Ranges that were written before their collection was sharded may have fewer fields.
     const other = { min: extendBound(boundOf(tag, 'min'), pattern), max: extendBound(boundOf(tag, 'max'), pattern) }
     const name = String(decode(tag)['tag'])

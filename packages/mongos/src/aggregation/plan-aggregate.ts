@@ -14,7 +14,7 @@ import { isConfigDatabase, placementOf, soleMember, type Route } from '../routin
 import { targetRead } from '../routing/target-read.js'
 import { mongosStageSources } from '../sources/mongos-sources.js'
 import type { MongosStageSource } from '../sources/source.js'
-import { routedToPrimary, type RoutedTo } from '../statistics/routed.js'
+import { routedBy, routedToPrimary, type RoutedTo } from '../statistics/routed.js'
 import { areOnPrimary, mergeTypeOf, shardThatMerges, type MergedPipeline, type MergeType } from './merge-location.js'
 
 type PresentRoute = Exclude<Route, { kind: 'missing' }>
@@ -89,7 +89,7 @@ export async function planAggregate(
   const targeting = targetsOf(invocation, ns, route, pipeline)
   const { shards: members } = targeting
   const [first] = members
-  const to: RoutedTo = { ns, route, ...targeting }
+  const to = routedBy(ns, route, targeting)
   if (foreign.length > 0 && (joinsOnRouter || (await areElsewhere(invocation, route, foreign)))) {
     await checkJoins(invocation, foreign)
     const parts = members.length > 1 ? splitPipeline(stages) : splitBeforeJoins(stages)

@@ -3,7 +3,7 @@
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
-import { applyPlacementAnswer, knownVersion, PlacementHistories, type CollectionPlacement, type PlacementHistory } from '@shardlab/sharding'
+import { knownVersion, PlacementHistories, SharedPlacements, type CollectionPlacement, type PlacementHistory } from '@shardlab/sharding'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { raise } from '../remote/command-reply.js'
@@ -11,7 +11,13 @@ import type { Remote } from '../remote/remote.js'
 import { withDeadline } from '../remote/with-deadline.js'
 import { parseDatabase, type DatabaseEntry } from './database-entry.js'
 import { RefreshStatistics } from './refresh-statistics.js'
-import { RefreshingMap } from './refreshing-map.js'
+import { RefreshingMap, type KnownValues } from './refreshing-map.js'
+
+/** All that a router knows of databases and collections. Changed by nobody. */
+export interface KnownRoutes {
+  readonly databases: KnownValues<DatabaseEntry | null>
+  readonly collections: KnownValues<CollectionPlacement | null>
+}
 
 export class CatalogCache {
   readonly #context: ActorContext
@@ -20,6 +26,7 @@ export class CatalogCache {
   readonly #databases: RefreshingMap<DatabaseEntry | null>
   readonly #collections: RefreshingMap<CollectionPlacement | null>
   readonly #histories = new PlacementHistories()
+  readonly #shared: SharedPlacements
   /** How often routing turned out stale, for serverStatus. */
   staleConfigCount = 0
   readonly refreshes = new RefreshStatistics()
@@ -29,6 +36,7 @@ export class CatalogCache {
     this.#context = context
     this.#reach = reach
     this.#remote = remote
+    this.#shared = new SharedPlacements(context)
     const onLimit = (limit: string, value: number) => () =>
       context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.#databases = new RefreshingMap({
@@ -124,6 +132,15 @@ export class CatalogCache {
     for (const ns of this.#collections.names()) if (ns.startsWith(prefix)) this.#collections.forget(ns)
   }
 
+  export(): KnownRoutes {
+    return { databases: this.#databases.export(), collections: this.#collections.export() }
+  }
+
+  import({ databases, collections }: KnownRoutes): void {
+    this.#databases.import(databases)
+    this.#collections.import(collections)
+  }
+
   forgetAll(): void {
     this.#databases.forgetAll()
     this.#collections.forgetAll()
@@ -144,8 +161,9 @@ export class CatalogCache {
       known !== null,
       () => this.#context.now(),
       async () => {
-        const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, null)
-        const placement = applyPlacementAnswer(ns, known, answer)
+        const base = this.#shared.before(ns, known)
+        const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: knownVersion(base) }, null)
+        const placement = this.#shared.after(ns, base, answer)
         if (placement !== null && placement !== known) this.learned(placement)
         return placement
       },

@@ -19,6 +19,9 @@ export interface RefreshingMapOptions<T> {
   onLimit(): void
 }
 
+/** Values by name; whether somebody has found them stale. */
+export type KnownValues<T> = readonly { readonly name: string; readonly value: T; readonly fresh: boolean }[]
+
 export class RefreshingMap<T> {
   readonly #slots = new Map<string, Slot<T>>()
   readonly #options: RefreshingMapOptions<T>
@@ -78,6 +81,15 @@ export class RefreshingMap<T> {
 
   names(): IterableIterator<string> {
     return this.#slots.keys()
+  }
+
+  /** Every value that is known, stale ones among them. */
+  export(): KnownValues<T> {
+    return [...this.#slots].flatMap(([name, { value, fresh }]) => (value === undefined ? [] : [{ name, value, fresh }]))
+  }
+
+  import(known: KnownValues<T>): void {
+    for (const { name, value, fresh } of known) this.#slots.set(name, { value, fresh, changeCount: 0, fetching: null })
   }
 
   #slot(name: string): Slot<T> {

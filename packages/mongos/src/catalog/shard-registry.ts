@@ -48,6 +48,12 @@ export class ShardRegistry {
     return this.connectionString(shard).split('/').at(-1)!
   }
 
+  /** Takes over a list that another router had. */
+  import(hosts: Iterable<readonly [Address, string]>): void {
+    this.#hosts = new Map(hosts)
+    this.#ids = [...this.#hosts.keys()].sort()
+  }
+
   entries(): IterableIterator<[string, string]> {
     return this.#hosts.entries()
   }

@@ -47,41 +47,106 @@ import { withoutStateChanges } from './state-changes.js'
 const noTime: TimestampPair = [0, 0]
 
 /**
- * Answers one command; what a client did wrong is in the reply.
+ * Answers one command; what a client did wrong is in the reply. Answers at once where there is nothing to wait for.
  * @param internal whether the router itself sends it: then failCommand does not mean it
  */
-export async function dispatch(host: Mongos, command: ClientCommand, internal = false): Promise<ClientReply> {
+export function dispatch(host: Mongos, command: ClientCommand, internal = false): Promise<ClientReply> | ClientReply {
   noteConnected(host, command.connectionId, command.remote)
-  let operation: Operation | null = null
-  let failure: CommandError | null = null
-  let writer: DocumentWriter
-  try {
-    const row = findRow(host, command)
-    host.statistics.commandBegins(row.name)
-    operation = host.operations.begin(newOperation(host, command, row.name))
-    const invocation = prepare(host, command, row, operation)
-    const failable = host.failPoints.active ? failableOf(invocation, row, internal) : null
-    if (failable !== null) await evaluateFailCommand(failable)
-    const run = (on: MongosInvocation) => runResolvingViews(row, on, (name) => commandTable.find(name, host.behaviours))
-    const perform = () => (invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation))
-    const result = helpOf(row, invocation.args) ?? perform()
-    writer = withConcernError(result instanceof DocumentWriter ? result : await result, row, invocation.concerns)
-    if (failable !== null && takesWriteConcern(row, invocation.args)) writer = withFailedWriteConcern(failable, writer)
-    writer.double('ok', 1)
-  } catch (error) {
-    failure = failureOf(host, command, operation, error)
-    writer = new DocumentWriter(512)
-    writeError(writer, failure)
-  } finally {
-    if (operation !== null) finishOperation(host, operation, failure, false)
+  return new Dispatch(host, command).begin(internal)
+}
+
+/** One command on its way through the router. */
+class Dispatch {
+  readonly #host: Mongos
+  readonly #command: ClientCommand
+  #operation: Operation | null = null
+  #row: CommandRow<MongosInvocation> | null = null
+  #invocation: MongosInvocation | null = null
+  /** Null: no fail point is on. */
+  #failable: FailableCommand | null = null
+
+  constructor(host: Mongos, command: ClientCommand) {
+    this.#host = host
+    this.#command = command
   }
-  if (failure instanceof ConnectionClosedError) return { body: noAnswer }
-  const { time } = host.clock
-  const operationTime = operation?.operationTime ?? noTime
-  const reply = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
-  const body = mayTellOfStates(host, operation, failure) ? withoutStateChanges(reply, host.stopping.signal.aborted) : reply
-  host.statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
-  return { body }
+
+  begin(internal: boolean): Promise<ClientReply> | ClientReply {
+    const host = this.#host
+    try {
+      const row = (this.#row = findRow(host, this.#command))
+      host.statistics.commandBegins(row.name)
+      const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row.name)))
+      const invocation = (this.#invocation = prepare(host, this.#command, row, operation))
+      if (host.failPoints.active) return this.#passFailPoints(failableOf(invocation, row, internal))
+      return this.#perform()
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  async #passFailPoints(failable: FailableCommand): Promise<ClientReply> {
+    try {
+      this.#failable = failable
+      await evaluateFailCommand(failable)
+      return await this.#perform()
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  /** Errors that are thrown are not answered yet. */
+  #perform(): Promise<ClientReply> | ClientReply {
+    const row = this.#row!
+    const invocation = this.#invocation!
+    const result = helpOf(row, invocation.args) ?? this.#run(row, invocation)
+    return result instanceof DocumentWriter
+      ? this.#complete(result)
+      : result.then(
+          (writer) => this.#result(writer),
+          (error: unknown) => this.#fail(error),
+        )
+  }
+
+  #run(row: CommandRow<MongosInvocation>, invocation: MongosInvocation): Promise<DocumentWriter> | DocumentWriter {
+    const run = (on: MongosInvocation) => runResolvingViews(row, on, (name) => commandTable.find(name, this.#host.behaviours))
+    return invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation)
+  }
+
+  #result(writer: DocumentWriter): ClientReply {
+    try {
+      return this.#complete(writer)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #complete(result: DocumentWriter): ClientReply {
+    const { args, concerns } = this.#invocation!
+    let writer = withConcernError(result, this.#row!, concerns)
+    if (this.#failable !== null && takesWriteConcern(this.#row!, args)) writer = withFailedWriteConcern(this.#failable, writer)
+    writer.double('ok', 1)
+    return this.#reply(writer, null)
+  }
+
+  #fail(error: unknown): ClientReply {
+    const failure = failureOf(this.#host, this.#command, this.#operation, error)
+    const writer = new DocumentWriter(512)
+    writeError(writer, failure)
+    return this.#reply(writer, failure)
+  }
+
+  #reply(writer: DocumentWriter, failure: CommandError | null): ClientReply {
+    const host = this.#host
+    const operation = this.#operation
+    if (operation !== null) finishOperation(host, operation, failure, false)
+    if (failure instanceof ConnectionClosedError) return { body: noAnswer }
+    const { time } = host.clock
+    const operationTime = operation?.operationTime ?? noTime
+    const reply = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
+    const body = mayTellOfStates(host, operation, failure) ? withoutStateChanges(reply, host.stopping.signal.aborted) : reply
+    host.statistics.exchanged(bytesOfMessage(this.#command.body, this.#command.sequences), body.length)
+    return { body }
+  }
 }
 
 /** What the client hears of an error, with its labels. */

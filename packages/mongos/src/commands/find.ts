@@ -1,4 +1,4 @@
-import type { CommandRow } from '@shardlab/actor'
+import { passedStep, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import {
   checkFindArguments,
@@ -21,7 +21,7 @@ import { establishCursors, openMerged, openOnOne, type CursorTraits } from '../r
 import { establishWhereReachable } from '../reads/partial-results.js'
 import { routedCommand, soleMember, type Route, type ShardedRoute } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
-import { noteRead, targetRead } from '../routing/target-read.js'
+import { noteRead, noteTargetedRead, targetRead } from '../routing/target-read.js'
 import { routedToPrimary } from '../statistics/routed.js'
 
 export const find: CommandRow<MongosInvocation> = {
@@ -65,14 +65,15 @@ async function findOn(invocation: MongosInvocation, ns: string, route: Route): P
     return reply
   }
   const targeting = targetRead(invocation, route.placement, args.document('filter'), args.document('collation'))
-  await host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
+  const reached = host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
+  if (reached !== passedStep) await reached
   // Also of one shard there may be nothing to be had.
   const allowPartial = args.bool('allowPartialResults') ?? false
   const reply =
     targeting.shards.length === 1 && !allowPartial
       ? await openOnOne(invocation, targeting.shards[0]!, routedCommand(invocation, route, targeting.shards[0]!, body), traits)
       : await findOnSeveral(invocation, ns, route, targeting, { ...traits, allowPartial })
-  noteRead(invocation, { ns, route, ...targeting }, 'find')
+  noteTargetedRead(invocation, ns, route, targeting, 'find')
   return reply
 }
 

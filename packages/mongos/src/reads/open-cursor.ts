@@ -27,14 +27,24 @@ export interface CursorTraits {
  * Runs a command that opens a cursor on one member; the batch goes to the client as it came.
  * @throws CommandError of the member or of the way to it
  */
-export async function openOnOne(
+export function openOnOne(
   invocation: MongosInvocation,
   member: string,
   command: RemoteCommand,
   traits: CursorTraits,
 ): Promise<DocumentWriter> {
+  const answer = invocation.host.remote.command(member, command, invocation.operation, traits.sentOnce !== true)
+  return answer.then(({ body }) => openedOnOne(invocation, member, command, traits, body))
+}
+
+function openedOnOne(
+  invocation: MongosInvocation,
+  member: string,
+  command: RemoteCommand,
+  traits: CursorTraits,
+  body: Uint8Array,
+): DocumentWriter {
   const { host } = invocation
-  const { body } = await host.remote.command(member, command, invocation.operation, traits.sentOnce !== true)
   const error = replyError(body)
   if (error !== null) throw error
   const reply = readCursorReply(body, 'firstBatch')

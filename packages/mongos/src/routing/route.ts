@@ -26,6 +26,16 @@ export function isConfigDatabase(db: string): boolean {
 const configRoute: Route = { kind: 'config' }
 const missingRoute: Route = { kind: 'missing' }
 
+/** The route as far as nothing has to be fetched for it; null: {@link resolveRoute}. */
+export function knownRoute({ host, db, concerns }: MongosInvocation, ns: string): Route | null {
+  if (isConfigDatabase(db)) return configRoute
+  const placement = host.catalog.peekCollection(ns)
+  if (placement === undefined || concerns.read.atClusterTime !== null) return null
+  if (placement !== null && !placement.isUnsplittable) return { kind: 'sharded', placement }
+  const database = host.catalog.peekDatabase(db)
+  return database === null || database === undefined ? null : { kind: 'unsharded', database, home: placement }
+}
+
 /** @throws CommandError 133, 6, 50, 250 StaleChunkHistory; with `createDatabase` also what the config server says of the database */
 export async function resolveRoute(invocation: MongosInvocation, ns: string, createDatabase: boolean): Promise<Route> {
   const { host, db, operation } = invocation

@@ -3,34 +3,60 @@ import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode } from '../remote/command-reply.js'
-import { placementOf, resolveRoute, type Route } from './route.js'
+import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
 /**
  * Runs `attempt` with a route until it does not fail for stale routing: after each such failure what was used is
  * fetched anew.
  * @throws CommandError whatever else the attempt throws; the stale error itself after the last attempt
  */
-export async function withRoute<T>(
+export function withRoute<T>(
   invocation: MongosInvocation,
   ns: string,
   createDatabase: boolean,
   attempt: (route: Route) => Promise<T>,
 ): Promise<T> {
-  const { host } = invocation
-  for (let attempts = 1; ; attempts++) {
+  const route = knownRoute(invocation, ns)
+  if (route === null) return withFetchedRoute(invocation, ns, createDatabase, attempt, 1)
+  const again = (error: unknown): Promise<T> => {
+    noteFailure(invocation, ns, route, error, 1)
+    return withFetchedRoute(invocation, ns, createDatabase, attempt, 2)
+  }
+  let first: Promise<T>
+  try {
+    first = attempt(route)
+  } catch (error) {
+    first = Promise.reject(error)
+  }
+  return first.catch(again)
+}
+
+async function withFetchedRoute<T>(
+  invocation: MongosInvocation,
+  ns: string,
+  createDatabase: boolean,
+  attempt: (route: Route) => Promise<T>,
+  firstAttempt: number,
+): Promise<T> {
+  for (let attempts = firstAttempt; ; attempts++) {
     const route = await resolveRoute(invocation, ns, createDatabase)
     if (route.kind === 'missing') refuseUuid(invocation, ns)
     try {
       return await attempt(route)
     } catch (error) {
-      if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
-      noteStale(invocation, ns, route, error)
-      if (attempts >= host.limits.staleAttemptsMax) {
-        host.limitReached('staleAttemptsMax', attempts)
-        throw error
-      }
+      noteFailure(invocation, ns, route, error, attempts)
     }
   }
+}
+
+/** Returns when there is to be another attempt. @throws the error when it says nothing of routing, or there were enough */
+function noteFailure(invocation: MongosInvocation, ns: string, route: Route, error: unknown, attempts: number): void {
+  const { host } = invocation
+  if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
+  noteStale(invocation, ns, route, error)
+  if (attempts < host.limits.staleAttemptsMax) return
+  host.limitReached('staleAttemptsMax', attempts)
+  throw error
 }
 
 /** No collection of a database that is not there has a UUID. @throws CommandError 361 CollectionUUIDMismatch */

@@ -4,7 +4,7 @@ import { compileFilter } from '@shardlab/query'
 import { targetFilter, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
 import { BsonType, compareDocuments, emptyDocument, findField, isEmptyDocument, type StringComparator } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
-import { noteRouted, routedToPrimary, type RoutedTo } from '../statistics/routed.js'
+import { countRouted, isRoutingWatched, noteRouted, routedBy, routedToPrimary, type RoutedTo } from '../statistics/routed.js'
 import type { CountedCommand } from '../statistics/statistics.js'
 import { soleMember, type Route } from './route.js'
 
@@ -40,12 +40,18 @@ export function membersOfRead(
     return { members: [member], to: routedToPrimary(ns, route, member) }
   }
   const targeting = targetRead(invocation, route.placement, filter, collation)
-  return { members: targeting.shards, to: { ns, route, ...targeting } }
+  return { members: targeting.shards, to: routedBy(ns, route, targeting) }
 }
 
 /** Tells whoever watches, and counts a find. */
 export function noteRead(invocation: MongosInvocation, to: RoutedTo | null, command: CountedCommand | null = null): void {
   if (to !== null) noteRouted(invocation, command === null ? [] : [{ command, shardCount: to.shards.length }], to)
+}
+
+/** The same for what targeting has sent somewhere. */
+export function noteTargetedRead(invocation: MongosInvocation, ns: string, route: Route, targeting: Targeting, command: CountedCommand): void {
+  if (isRoutingWatched(invocation)) noteRead(invocation, routedBy(ns, route, targeting), command)
+  else countRouted(invocation, [{ command, shardCount: targeting.shards.length }], route)
 }
 
 // Under any collation but the simple one equality of strings says nothing about their place; which collation does not matter.

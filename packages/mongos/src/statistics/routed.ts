@@ -1,5 +1,6 @@
 import { toExtendedJson } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
+import type { Targeting } from '@shardlab/sharding'
 import type { Route } from '../routing/route.js'
 import type { CountedCommand, TargetedHosts } from './statistics.js'
 
@@ -24,6 +25,21 @@ export interface CountedTargets {
 /** Where an operation on an unsharded collection goes. */
 export function routedToPrimary(ns: string, route: Route, shard: string): RoutedTo {
   return { ns, route, shards: [shard], kind: 'targeted', chunks: 0, bounds: [] }
+}
+
+/** Where targeting sends an operation. */
+export function routedBy(ns: string, route: Route, targeting: Omit<Targeting, 'exactKey'>): RoutedTo {
+  const { shards, kind, chunks } = targeting
+  return {
+    ns,
+    route,
+    shards,
+    kind,
+    chunks,
+    get bounds() {
+      return targeting.bounds
+    },
+  }
 }
 
 /** Does anybody want to know where operations go? Counting needs less. */

@@ -7,6 +7,7 @@ import {
   type Actor,
   type ActorContext,
   type Address,
+  type CancelSignal,
   type ClusterEvent,
   type MessageKind,
   type ReplyOf,
@@ -62,6 +63,7 @@ export class FakeWorld {
         this.reached.push(step)
         this.atStep(step)
       },
+      mutated: () => false,
       emit: (event) => void this.events.push(event),
       wants: (type) => type !== 'routed' || this.wantsRouted,
       log: () => {},
@@ -104,7 +106,7 @@ export class FakeWorld {
     return true
   }
 
-  #sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  #sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)

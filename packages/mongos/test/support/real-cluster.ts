@@ -94,6 +94,7 @@ const noDisk: Disk = {
   writeCheckpoint: async () => {},
   read: () => ({ checkpoint: null, records: [] }),
   usage: () => ({ logBytes: 0, checkpointBytes: 0, limitBytes: 1e9 }),
+  hasRoom: () => true,
 }
 
 /** What a primary shard coordinates with others is here its own command: nobody else has a part in it. */

@@ -14,6 +14,7 @@ export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
   summary: 'Makes a capped collection with the newest documents of another one.',
   fields: cloneCollectionAsCappedFields,
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const target = `${db}.${args.string('toCollection')!}`

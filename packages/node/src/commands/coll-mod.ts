@@ -52,6 +52,7 @@ export const collMod: CommandRow<NodeInvocation> = {
   fields: collModFields,
   ignoresUnknownFields: true,
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db, body } = invocation
     refuseUnknown(body, host.behaviours)
     const ns = `${db}.${args.collectionName(db)}`

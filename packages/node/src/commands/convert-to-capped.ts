@@ -15,6 +15,7 @@ export const convertToCapped: CommandRow<NodeInvocation> = {
   summary: 'Turns a collection into a capped one with its newest documents and no indexes but that of _id.',
   fields: convertToCappedFields,
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const name = args.collectionName(db)
     const ns = `${db}.${name}`

@@ -29,6 +29,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
   summary: 'Builds indexes.',
   fields: createIndexesFields,
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const asked = args.documents('indexes')!

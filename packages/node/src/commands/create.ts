@@ -20,6 +20,7 @@ export const create: CommandRow<NodeInvocation> = {
   summary: 'Creates a collection or a view.',
   fields: createFields,
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)

@@ -13,6 +13,7 @@ export const dropDatabase: CommandRow<NodeInvocation> = {
   summary: 'Drops a database.',
   fields: {},
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, db } = invocation
     await host.role.enter(db, invocation)
     const existed = host.engine.databases().includes(db)

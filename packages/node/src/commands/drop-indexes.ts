@@ -22,6 +22,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
   summary: 'Drops indexes by name, by key pattern, or all but that of _id.',
   fields: dropIndexesFields,
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const access = await host.role.enter(ns, invocation)

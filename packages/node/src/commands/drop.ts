@@ -14,6 +14,7 @@ export const drop: CommandRow<NodeInvocation> = {
   summary: 'Drops a collection or a view.',
   fields: { collectionUUID: 'binary' },
   async run(invocation) {
+    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)

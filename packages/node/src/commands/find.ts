@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import type { CommandError } from '@shardlab/bson'
+import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import { equalityValues } from '@shardlab/query'
 import { notCapped, type Collection } from '@shardlab/storage'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
@@ -25,30 +25,35 @@ export const find: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Selects documents and opens a cursor on them.',
   fields: findFields,
-  async run(invocation) {
+  run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
-    const access = entered instanceof Promise ? await entered : entered
-    checkLet(invocation)
-    checkCollectionUuid(host, ns, args)
-    host.opcounters.query++
-    const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch
-    const evaluation = evaluationOf(host, args, host.collection(ns)?.defaultCollation ?? null)
-    const query = compileFind(args, withTimeLimit(evaluation, invocation.operation))
-    const source = openFind(invocation, ns, access, query, batchSize)
-    try {
-      return writeFirstBatch(invocation, ns, source, {
-        batchSize,
-        singleBatch: args.bool('singleBatch') ?? false,
-        noTimeout: args.bool('noCursorTimeout') ?? false,
-        // A collection without records leaves nothing to go on from.
-        tailable: (host.collection(ns)?.count ?? 0) === 0 ? 'no' : query.tailable,
-      })
-    } catch (error) {
-      throw withContext(error, `Executor error during find command${host.behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`)
-    }
+    return entered instanceof Promise ? entered.then((access) => findIn(invocation, ns, access)) : findIn(invocation, ns, entered)
   },
+}
+
+function findIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter {
+  const { host, args } = invocation
+  checkLet(invocation)
+  checkCollectionUuid(host, ns, args)
+  host.opcounters.query++
+  const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch
+  const live = host.collection(ns)
+  const evaluation = evaluationOf(host, args, live?.defaultCollation ?? null)
+  const query = compileFind(args, withTimeLimit(evaluation, invocation.operation))
+  const source = openFind(invocation, live, access, query, batchSize)
+  try {
+    return writeFirstBatch(invocation, ns, source, {
+      batchSize,
+      singleBatch: args.bool('singleBatch') ?? false,
+      noTimeout: args.bool('noCursorTimeout') ?? false,
+      // A collection without records leaves nothing to go on from.
+      tailable: (live?.count ?? 0) === 0 ? 'no' : query.tailable,
+    })
+  } catch (error) {
+    throw withContext(error, `Executor error during find command${host.behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`)
+  }
 }
 
 function notCappedError(collection: Collection, { filter, sort, shape, skip, limit }: FindQuery): CommandError {
@@ -62,8 +67,13 @@ function notCappedError(collection: Collection, { filter, sort, shape, skip, lim
   })
 }
 
-function openFind({ host }: NodeInvocation, ns: string, { ownership }: Access, query: FindQuery, batchSize: number): DocumentSource {
-  const live = host.collection(ns)
+function openFind(
+  { host }: NodeInvocation,
+  live: Collection | undefined,
+  { ownership }: Access,
+  query: FindQuery,
+  batchSize: number,
+): DocumentSource {
   if (live === undefined) return emptySource
   if (query.tailable !== 'no') {
     if (live.capped === null) throw notCappedError(live, query)

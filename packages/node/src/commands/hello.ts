@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, elementsOf, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, elementsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
 import { noteMetadata } from '../common/member-log.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -19,6 +19,13 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
   const ms = maxAwaitTimeMS.asNumber()
   if (!(ms >= 0)) throw new CommandError(31373, 'maxAwaitTimeMS must be a non-negative integer')
   return ms
+}
+
+/** Is it this process whose topology the client knows? If not, it hears of this one at once. Server: replication_coordinator_impl.cpp, awaitHelloResponse. */
+function isProcess(topologyVersion: RawValue | undefined, processId: Uint8Array): boolean {
+  if (topologyVersion?.type !== BsonType.object) return false
+  const known = findField(topologyVersion.bytes, 'processId', topologyVersion.start)
+  return known?.type === BsonType.objectId && sameBytes(known.slice(), processId)
 }
 
 /** The topology does not change: waits until the time is over. @throws CommandError 91 when the member shuts down */
@@ -66,7 +73,7 @@ export async function introduceNode(invocation: NodeInvocation, primaryField: 'i
   const metadata = args.value('client')
   if (metadata?.type === BsonType.object && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata.slice())
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-  if (waitMs !== null) await awaitNoChange(invocation, waitMs)
+  if (waitMs !== null && isProcess(args.value('topologyVersion'), host.processId)) await awaitNoChange(invocation, waitMs)
   const { context } = host
   const writer = new DocumentWriter(1024)
     .startDocument('topologyVersion')

@@ -56,6 +56,12 @@ export class ConnectionTable {
     connection.appName = name?.type === BsonType.string ? name.asString() : ''
   }
 
+  /** Takes over the connections of a predecessor. */
+  adopt(other: ConnectionTable): void {
+    for (const connection of other) this.#open.set(connection.id, connection)
+    this.#created = other.#created
+  }
+
   close(id: number): void {
     this.#open.delete(id)
   }

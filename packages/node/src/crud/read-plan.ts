@@ -1,5 +1,5 @@
 /** Plans of reading commands. */
-import { BsonType, DocumentWriter } from '@shardlab/bson'
+import { BsonType } from '@shardlab/bson'
 import { equalityValues, type Filter, type FilterNode } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, type Collection, type QueryPlan, type ShardFilter } from '@shardlab/storage'
@@ -23,15 +23,13 @@ function ownsAll(ownership: OwnershipFilter, root: FilterNode, strings: Filter['
   const { paths } = ownership.placement.shardKey
   const values = equalityValues(root, paths)
   if (values === null) return false
-  const document = new DocumentWriter(128)
   for (const path of paths) {
     const value = values.get(path)!
     // What a collation takes for equal may have another shard key.
     const isPlain = value.type !== BsonType.object && (value.type !== BsonType.string || strings === undefined)
     if (!isPlain || value.type === BsonType.null || path.includes('.')) return false
-    document.value(path, value)
   }
-  return ownership.owns(document.finish())
+  return ownership.ownsValues(values)
 }
 
 /** @throws CommandError as the planner refuses hints and bounds */

@@ -42,6 +42,7 @@ export function prepareDelete(scope: WriteScope, statement: DeleteStatement): Pr
       const victims = documentsToModify(scope, collection, statement, filter, context)
       for (const document of victims) {
         const image = session === null || !wantsImage ? session : { ...session, image: { kind: 'preImage' as const, document } }
+        host.requireRoom(document.length)
         removeDocument(host, collection, document, image)
       }
       return { deleted: victims.length, document: victims.at(-1) ?? null }

@@ -14,6 +14,7 @@ import type { WriteScope } from './write-scope.js'
 export function insertDocument(scope: WriteScope, document: Uint8Array, session: LogSession | null): RawValue {
   const { invocation, ns, bypassValidation } = scope
   const { host } = invocation
+  host.requireRoom(document.length)
   const collection = collectionForWrite(invocation, ns)
   checkDocument(host, collection, document, { bypass: bypassValidation })
   const { capped } = collection

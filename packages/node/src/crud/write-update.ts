@@ -143,6 +143,7 @@ function replaceStored(
   host.role.checkReplacement(access, before, object, invocation, statement)
   checkDocument(host, collection, object, { before, bypass: bypassValidation })
   const kept = image === null ? null : { kind: image, document: image === 'preImage' ? before : object }
+  host.requireRoom(object.length + (kept?.document.length ?? 0))
   host.apply({ op: 'u', ns, uuid: collection.uuid, object, id: findField(before, '_id')!, session: withImage(session, kept) })
   return object
 }

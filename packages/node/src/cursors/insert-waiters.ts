@@ -2,11 +2,11 @@
  * Who waits for documents to be added to a collection: getMore on awaitData cursors. Server: capped insert notifier
  * of capped_collection.h; manual: core/tailable-cursors.
  */
-import { RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import type { RunningOperation } from '../operations/running-operation.js'
 
 export class InsertWaiters {
-  readonly #waiting = new Map<string, Set<AbortController>>()
+  readonly #waiting = new Map<string, Set<LinkedAbort>>()
 
   /**
    * Waits until a document is added to the collection, for `durationMs` at most.
@@ -19,21 +19,19 @@ export class InsertWaiters {
       operation.checkForInterrupt()
       return false
     }
-    const controller = new AbortController()
-    const abort = () => controller.abort()
+    const end = new LinkedAbort(signal)
     const waiting = this.#waiting.get(ns) ?? new Set()
-    this.#waiting.set(ns, waiting.add(controller))
-    signal.addEventListener('abort', abort)
+    this.#waiting.set(ns, waiting.add(end))
     try {
-      await context.sleep(durationMs, controller.signal)
+      await context.sleep(durationMs, end.signal)
       return false
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       operation.checkForInterrupt()
       return !signal.aborted
     } finally {
-      signal.removeEventListener('abort', abort)
-      waiting.delete(controller)
+      end.unlink()
+      waiting.delete(end)
       if (waiting.size === 0) this.#waiting.delete(ns)
     }
   }
@@ -41,6 +39,6 @@ export class InsertWaiters {
   /** Called after a document was added. */
   notify(ns: string): void {
     const waiting = this.#waiting.get(ns)
-    if (waiting !== undefined) for (const controller of waiting) controller.abort()
+    if (waiting !== undefined) for (const end of waiting) end.abort()
   }
 }

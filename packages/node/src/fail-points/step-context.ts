@@ -1,10 +1,12 @@
 import type {
   ActorContext,
+  CancelSignal,
   Address,
   ClusterEvent,
   Disk,
   LogLevel,
   MessageKind,
+  MutationName,
   Random,
   ReplyOf,
   RequestOf,
@@ -18,6 +20,7 @@ export class StepContext implements ActorContext {
   readonly endpoint: string
   readonly random: Random
   readonly disk: Disk
+  readonly shared?: Map<string, unknown>
   readonly #context: ActorContext
   readonly #failPoints: FailPoints
 
@@ -28,6 +31,7 @@ export class StepContext implements ActorContext {
     this.endpoint = context.endpoint
     this.random = context.random
     this.disk = context.disk
+    if (context.shared !== undefined) this.shared = context.shared
   }
 
   reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void> {
@@ -51,7 +55,7 @@ export class StepContext implements ActorContext {
     this.#context.send(to, kind, request)
   }
 
-  sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     return this.#context.sleep(durationMs, signal)
   }
 
@@ -65,6 +69,10 @@ export class StepContext implements ActorContext {
 
   clearTimer(name: string): void {
     this.#context.clearTimer(name)
+  }
+
+  mutated(mutation: MutationName): boolean {
+    return this.#context.mutated(mutation)
   }
 
   emit(event: ClusterEvent): void {

@@ -3,7 +3,7 @@
  * written to the disk. Recovery is replay; whatever must know what changed reads entries.
  */
 import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
-import { findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
+import { CommandError, findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
 import { decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
@@ -29,6 +29,11 @@ export class NodeLog {
   /** Whoever follows what changes while it does; recovery tells nobody. */
   readonly observers = new Set<ChangeObserver>()
   #unwritten: Uint8Array[] = []
+  /** What {@link requireRoom} leaves: the room that unwritten entries take, and those being appended. */
+  #claimedBytes = 0
+  /** How long the log was when even a checkpoint made no room. */
+  #fullAtBytes = -1
+  readonly #keptBytes: number
   #appending: Promise<void> | null = null
   #checkpointing: Promise<void> | null = null
 
@@ -46,6 +51,7 @@ export class NodeLog {
     this.#now = parts.now
     this.#retries = parts.retries
     this.#options = parts.options
+    this.#keptBytes = parts.disk.usage().limitBytes / keptPart
   }
 
   /** Rebuilds engine, retry history and clock from the disk. */
@@ -69,6 +75,17 @@ export class NodeLog {
     }
   }
 
+  /** What is applied and not on the disk. Nothing may be on its way there. */
+  get unwritten(): readonly Uint8Array[] {
+    return this.#unwritten
+  }
+
+  /** Instead of {@link recover}: engine, retry history and clock have come by another way, with what that log had not written. */
+  resume(unwritten: readonly Uint8Array[]): void {
+    this.#unwritten = [...unwritten]
+    this.#claimedBytes = roomOf(unwritten)
+  }
+
   /**
    * Applies one change in memory and queues it for the disk: {@link flush} before acknowledging it.
    * @throws CommandError what the engine refuses (duplicate keys …): nothing has changed then
@@ -77,42 +94,72 @@ export class NodeLog {
     const entry = stamped(change, this.#clock.tick(), this.#now())
     const { preImage } = this.#engine.apply(entry)
     this.#retries.record(entry, insertedId(entry))
-    this.#unwritten.push(encodeLogEntry(entry))
+    const bytes = encodeLogEntry(entry)
+    this.#unwritten.push(bytes)
+    this.#claimedBytes += bytes.length + entryHeaderBytes
     for (const observer of this.observers) observer(entry, preImage)
     return entry
   }
 
+  #hasRoom(documentBytes: number): boolean {
+    const roomBytes = documentBytes + entryBytes + this.#keptBytes
+    if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
+    const { logBytes } = this.#disk.usage()
+    if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
+    // A log of many changes to few documents shrinks to a checkpoint. A disk that is not slow has it at once.
+    this.#fullAtBytes = logBytes
+    void this.#checkpoint().catch(ignoreFullDisk)
+    return this.#disk.hasRoom(this.#claimedBytes + roomBytes)
+  }
+
   /**
    * Resolves when everything applied so far is on the disk.
-   * @throws DiskFullError when it does not fit, not even as a checkpoint; the entries stay queued for the next flush
+   * @throws CommandError 14031 OutOfDiskSpace when it does not fit, not even as a checkpoint; the entries stay queued for the next flush
    */
   async flush(): Promise<void> {
-    // An append or a checkpoint that is being written may hold what the caller applied. And there is one append at a
-    // time: entries build on those before them, so none may reach the disk when an earlier one did not.
-    while (this.#appending !== null) await this.#appending.catch(() => {})
-    if (this.#unwritten.length === 0) {
-      if (this.#checkpointing !== null) await this.#checkpointing
-      return
-    }
+    // An append or a checkpoint that is being written may hold what the caller applied. And there is one at a time: entries
+    // build on those before them, so none may reach the disk when an earlier one did not.
+    for (let writing = this.#writing; writing !== null; writing = this.#writing) await writing.catch(() => {})
+    if (this.#unwritten.length === 0) return
     this.#appending = this.#append().finally(() => {
       this.#appending = null
     })
     await this.#appending
     const { logBytes, checkpointBytes } = this.#disk.usage()
-    if (logBytes > Math.max(this.#options.checkpointAfterBytes, 2 * checkpointBytes)) await this.#checkpoint()
+    if (logBytes > Math.max(this.#options.checkpointAfterBytes, 2 * checkpointBytes)) await this.#checkpoint().catch(ignoreFullDisk)
+  }
+
+  /**
+   * Sees to it that there is room for a change with so many bytes of documents, and leaves a part of the disk to what goes on with what has begun.
+   * @throws CommandError 14031 OutOfDiskSpace
+   */
+  requireRoom(documentBytes: number): void {
+    if (!this.#hasRoom(documentBytes)) throw this.#outOfDiskSpace()
+  }
+
+  get #writing(): Promise<void> | null {
+    return this.#appending ?? this.#checkpointing
   }
 
   async #append(): Promise<void> {
     const entries = this.#unwritten
+    const roomBytes = roomOf(entries)
     this.#unwritten = []
     try {
       await this.#disk.append(entries.length === 1 ? entries[0]! : Buffer.concat(entries))
+      this.#claimedBytes -= roomBytes
     } catch (error) {
       this.#unwritten = [...entries, ...this.#unwritten]
       if (!(error instanceof DiskFullError)) throw error
       // A log of many changes to few documents shrinks to a checkpoint that may fit.
-      await this.#checkpoint()
+      await this.#checkpoint().catch((failure: unknown) => {
+        throw failure instanceof DiskFullError ? this.#outOfDiskSpace() : failure
+      })
     }
+  }
+
+  #outOfDiskSpace(): CommandError {
+    return new CommandError('OutOfDiskSpace', new DiskFullError(this.#disk.usage().limitBytes).message)
   }
 
   #checkpoint(): Promise<void> {
@@ -124,8 +171,10 @@ export class NodeLog {
 
   async #writeCheckpoint(): Promise<void> {
     const unwritten = this.#unwritten
+    const roomBytes = roomOf(unwritten)
     // Entries that are applied but not yet appended are in the image: they need no record after it.
     this.#unwritten = []
+    this.#claimedBytes -= roomBytes
     const engine = this.#engine.checkpoint()
     const header = Buffer.alloc(16)
     writeInt32(header, 0, engine.length)
@@ -133,11 +182,30 @@ export class NodeLog {
     writeInt32(header, 8, this.#clock.time[1])
     try {
       await this.#disk.writeCheckpoint(Buffer.concat([header, engine, encodeSessionsImage(this.#retries.export())]))
+      this.#fullAtBytes = -1
     } catch (error) {
       this.#unwritten = [...unwritten, ...this.#unwritten]
+      this.#claimedBytes += roomBytes
       throw error
     }
   }
+}
+
+/** What a record may take on the disk beside its bytes; several entries share one. */
+const entryHeaderBytes = 4
+
+/** What an entry takes beside its documents. */
+const entryBytes = 128
+
+/** So large a part of the disk is kept: a sixteenth. */
+const keptPart = 16
+
+function ignoreFullDisk(error: unknown): void {
+  if (!(error instanceof DiskFullError)) throw error
+}
+
+function roomOf(entries: readonly Uint8Array[]): number {
+  return entries.reduce((sum, entry) => sum + entry.length + entryHeaderBytes, 0)
 }
 
 /** Field by field: spreading the change costs as much as all else that happens to it here. */

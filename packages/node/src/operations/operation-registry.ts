@@ -3,12 +3,15 @@ import type { RunningOperation } from './running-operation.js'
 
 /** The operations of one member that have not been answered yet, in the order in which they began. Server: service_context.cpp. */
 export class OperationRegistry {
-  readonly #running = new Map<number, RunningOperation>()
+  /** The ends of the list of running ones: they come and go with every command, and are seldom looked for. */
+  #first: RunningOperation | null = null
+  #last: RunningOperation | null = null
+  #size = 0
   #lastId = 0
   #stopped = false
 
   get size(): number {
-    return this.#running.size
+    return this.#size
   }
 
   /** An id for the next operation: positive, an int32, unique while the member lives and for two thousand million operations. */
@@ -18,30 +21,49 @@ export class OperationRegistry {
   }
 
   begin<T extends RunningOperation>(operation: T): T {
-    this.#running.set(operation.id, operation)
+    operation.previous = this.#last
+    if (this.#last === null) this.#first = operation
+    else this.#last.next = operation
+    this.#last = operation
+    this.#size++
     if (this.#stopped) operation.stopWaiting()
     return operation
   }
 
   end(operation: RunningOperation): void {
-    this.#running.delete(operation.id)
+    const { previous, next } = operation
+    if (previous === null && this.#first !== operation) return
+    if (previous === null) this.#first = next
+    else previous.next = next
+    if (next === null) this.#last = previous
+    else next.previous = previous
+    operation.previous = operation.next = null
+    this.#size--
   }
 
-  [Symbol.iterator](): IterableIterator<RunningOperation> {
-    return this.#running.values()
+  *[Symbol.iterator](): IterableIterator<RunningOperation> {
+    for (let operation = this.#first; operation !== null;) {
+      // Whoever is told of it may end it.
+      const { next } = operation
+      yield operation
+      operation = next
+    }
   }
 
   /** @returns whether there was one */
   kill(id: number): boolean {
-    const operation = this.#running.get(id)
-    operation?.interrupt()
-    return operation !== undefined
+    for (const operation of this) {
+      if (operation.id !== id) continue
+      operation.interrupt()
+      return true
+    }
+    return false
   }
 
   /** Kills the operations of sessions that fit, but not `spared`. @returns how many */
   killOfSessions(fits: (session: SessionKey) => boolean, spared: RunningOperation | null): number {
     let count = 0
-    for (const operation of this.#running.values()) {
+    for (const operation of this) {
       if (operation === spared || operation.killed || operation.session === null || !fits(operation.session.key)) continue
       operation.interrupt()
       count++
@@ -52,6 +74,6 @@ export class OperationRegistry {
   /** The member shuts down: ends what only waits, now and later. */
   stop(): void {
     this.#stopped = true
-    for (const operation of this.#running.values()) operation.stopWaiting()
+    for (const operation of this) operation.stopWaiting()
   }
 }

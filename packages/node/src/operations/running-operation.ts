@@ -1,4 +1,4 @@
-import { createDeferred, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
@@ -36,9 +36,13 @@ export class RunningOperation {
   showsStateChanges = false
   /** What `maxTimeMS` allows the command on this member; null: as long as it takes. */
   timeLimit: TimeLimit | null = null
+  /** Its neighbours among the operations that run; of their registry. */
+  previous: RunningOperation | null = null
+  next: RunningOperation | null = null
   #interruption: CommandError | null = null
   #waiting: AbortController | null = null
-  /** Ends of the promises that {@link interruptible} has given out. */
+  /** The end of the promise that {@link interruptible} has given out; of further ones at the same time in the set. */
+  #waiter: ((error: CommandError) => void) | null = null
   #pending: Set<(error: CommandError) => void> | null = null
 
   constructor(id: number, request: OperationRequest) {
@@ -67,6 +71,7 @@ export class RunningOperation {
     if (this.#interruption !== null) return
     this.#interruption = error
     this.#waiting?.abort()
+    this.#waiter?.(error)
     for (const reject of this.#pending ?? []) reject(error)
   }
 
@@ -90,21 +95,29 @@ export class RunningOperation {
       shared.catch(() => {})
       return Promise.reject(this.#interruption)
     }
-    const waiting = createDeferred<T>()
-    const { reject } = waiting
-    const pending = (this.#pending ??= new Set())
-    pending.add(reject)
-    shared.then(
-      (value) => {
-        pending.delete(reject)
-        waiting.resolve(value)
-      },
-      (error) => {
-        pending.delete(reject)
-        reject(error)
-      },
-    )
-    return waiting.promise
+    return new Promise((resolve, reject) => {
+      this.#await(reject)
+      shared.then(
+        (value) => {
+          this.#stopAwaiting(reject)
+          resolve(value)
+        },
+        (error) => {
+          this.#stopAwaiting(reject)
+          reject(error)
+        },
+      )
+    })
+  }
+
+  #await(reject: (error: CommandError) => void): void {
+    if (this.#waiter === null) this.#waiter = reject
+    else (this.#pending ??= new Set()).add(reject)
+  }
+
+  #stopAwaiting(reject: (error: CommandError) => void): void {
+    if (this.#waiter === reject) this.#waiter = null
+    else this.#pending?.delete(reject)
   }
 
   /**

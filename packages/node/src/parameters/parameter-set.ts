@@ -57,6 +57,16 @@ export class ParameterSet {
     this.#watchers.set(name, changed)
   }
 
+  /** The values that clients may set. */
+  export(): ReadonlyMap<string, ParameterValue> {
+    return new Map([...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#values.get(name)!]))
+  }
+
+  /** Takes over values that another member of the same kind has exported. Nobody is told: see {@link watch}. */
+  import(values: ReadonlyMap<string, ParameterValue>): void {
+    for (const [name, value] of values) if (this.#rows.get(name)?.settableAtRuntime === true) this.#values.set(name, value)
+  }
+
   /** @throws CommandError 72, 20 as {@link set} */
   checkSettable(name: string): ParameterRow {
     const row = this.#rows.get(name)

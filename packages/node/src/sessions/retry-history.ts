@@ -18,7 +18,9 @@ export interface ExecutedStatement {
 }
 
 interface SessionHistory {
-  txnNumber: bigint
+  /** Only the history that holds this very object may add to the statements. */
+  readonly owner: object
+  readonly txnNumber: bigint
   readonly statements: Map<number, ExecutedStatement>
 }
 
@@ -30,6 +32,13 @@ function becameTransaction({ statements }: SessionHistory): boolean {
 
 export class RetryHistory {
   readonly #sessions = new Map<SessionKey, SessionHistory>()
+  #owner: object = {}
+  readonly #isForgetful: boolean
+
+  /** @param isForgetful a defect built in on purpose: it never knows of an executed statement */
+  constructor(isForgetful = false) {
+    this.#isForgetful = isForgetful
+  }
 
   /**
    * Called before a retryable write runs.
@@ -47,13 +56,13 @@ export class RetryHistory {
     if (history !== undefined && txnNumber === history.txnNumber && becameTransaction(history)) {
       throw new CommandError('IncompleteTransactionHistory', 'Cannot retry a retryable write that has been converted into a transaction')
     }
-    if (history === undefined || txnNumber > history.txnNumber) this.#sessions.set(key, { txnNumber, statements: new Map() })
+    if (history === undefined || txnNumber > history.txnNumber) this.#set(key, txnNumber)
   }
 
   /** What the statement did when it was executed before; undefined when it was not. */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
-    return history?.txnNumber === txnNumber ? history.statements.get(stmtId) : undefined
+    return history?.txnNumber === txnNumber && !this.#isForgetful ? history.statements.get(stmtId) : undefined
   }
 
   /** Takes note of a log entry that was applied: of its own statement, or of those that another member has executed and handed over. */
@@ -61,16 +70,13 @@ export class RetryHistory {
     if (entry.op === 'n' && isSessionsImage(entry.object)) this.#merge(decodeSessionsImage(entry.object))
     if (entry.session === null || entry.op === 'c') return
     const { key } = SessionCatalog.parse(entry.session.lsid)
-    let history = this.#sessions.get(key)
-    if (history === undefined || history.txnNumber < entry.session.txnNumber) {
-      history = { txnNumber: entry.session.txnNumber, statements: new Map() }
-      this.#sessions.set(key, history)
-    }
+    const { txnNumber } = entry.session
     // What other members finish may come after the session has gone on.
-    if (history.txnNumber > entry.session.txnNumber) return
+    if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
+    const statements = this.#statementsOf(key, txnNumber)
     const image = entry.session.image ?? null
     for (const stmtId of entry.session.stmtIds)
-      history.statements.set(stmtId, {
+      statements.set(stmtId, {
         op: entry.op,
         insertedId: insertedId === null ? null : insertedId.detached(),
         // The document may be a view on a message or a block of the log, which must not stay alive for it.
@@ -97,21 +103,44 @@ export class RetryHistory {
   /** The newer number of a session counts; statements of the same number add up. */
   #merge(image: RetryHistoryImage): void {
     for (const { key, txnNumber, statements } of image) {
-      const known = this.#sessions.get(key)
-      if (known !== undefined && known.txnNumber > txnNumber) continue
-      const kept = known?.txnNumber === txnNumber ? known.statements : new Map<number, ExecutedStatement>()
+      if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) continue
+      const kept = this.#statementsOf(key, txnNumber)
       for (const { stmtId, ...executed } of statements) if (!kept.has(stmtId)) kept.set(stmtId, executed)
-      this.#sessions.set(key, { txnNumber, statements: kept })
     }
+  }
+
+  /** A history of its own with the same contents. Costs no more than the number of sessions: what a session did is copied when it goes on. */
+  clone(): RetryHistory {
+    const copy = new RetryHistory(this.#isForgetful)
+    copy.adopt(this)
+    return copy
+  }
+
+  /** Becomes a {@link clone} of another history; what it held before is dropped. */
+  adopt(other: RetryHistory): void {
+    other.#owner = {}
+    this.#sessions.clear()
+    for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
+  }
+
+  /** The statements of the session's write with this number, to be added to. */
+  #statementsOf(key: SessionKey, txnNumber: bigint): Map<number, ExecutedStatement> {
+    const known = this.#sessions.get(key)
+    if (known?.txnNumber !== txnNumber) return this.#set(key, txnNumber)
+    return known.owner === this.#owner ? known.statements : this.#set(key, txnNumber, known.statements)
+  }
+
+  #set(key: SessionKey, txnNumber: bigint, executed?: Iterable<[number, ExecutedStatement]>): Map<number, ExecutedStatement> {
+    const statements = new Map(executed)
+    this.#sessions.set(key, { owner: this.#owner, txnNumber, statements })
+    return statements
   }
 
   import(image: RetryHistoryImage): void {
     this.#sessions.clear()
     for (const { key, txnNumber, statements } of image) {
-      this.#sessions.set(key, {
-        txnNumber,
-        statements: new Map(statements.map(({ stmtId, ...executed }) => [stmtId, executed])),
-      })
+      const executed = statements.map(({ stmtId, ...statement }): [number, ExecutedStatement] => [stmtId, statement])
+      this.#set(key, txnNumber, executed)
     }
   }
 }

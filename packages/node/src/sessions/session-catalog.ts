@@ -92,6 +92,12 @@ export class SessionCatalog {
     return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({ id: new Uint8Array(Buffer.from(key, 'latin1')), lastUsedMs }))
   }
 
+  /** Becomes what another catalog knows. */
+  adopt(other: SessionCatalog): void {
+    this.#lastUsedMs.clear()
+    for (const [key, lastUsedMs] of other.#lastUsedMs) this.#lastUsedMs.set(key, lastUsedMs)
+  }
+
   end(key: SessionKey): void {
     if (this.#lastUsedMs.delete(key)) this.#onEnd(key)
   }

@@ -63,6 +63,12 @@ export class SnapshotHistory {
     return state.engine
   }
 
+  /** Becomes the history of another node, whose states are never written to. */
+  adopt(other: SnapshotHistory): void {
+    this.#states = other.#states.map((state) => ({ ...state }))
+    this.#lastChange = other.#lastChange
+  }
+
   /** Forgets states that are older than the window. */
   expire(nowMs: number): void {
     if (this.#states.length > 0) this.#states = this.#states.filter(({ takenAtMs }) => nowMs - takenAtMs <= historyWindowMs)

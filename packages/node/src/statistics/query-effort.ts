@@ -1,6 +1,11 @@
 /** What carrying plans out has cost, for `metrics.queryExecutor` and `metrics.operation` of serverStatus. Server: curop.cpp (recordCurOpMetrics). */
 import type { DocumentWriter } from '@shardlab/bson'
-import { stagesOf, type ExecutionStats, type PlanExecutor, type PlanStage } from '@shardlab/storage'
+import { inputsOf, type ExecutionStats, type PlanExecutor, type PlanStage } from '@shardlab/storage'
+
+function scansCollection(stage: PlanStage): boolean {
+  if (stage.stage === 'COLLSCAN') return true
+  return 'input' in stage ? scansCollection(stage.input) : 'inputs' in stage && inputsOf(stage).some(scansCollection)
+}
 
 export class QueryEffort {
   /** Index keys that were looked at. */
@@ -17,12 +22,9 @@ export class QueryEffort {
     this.scannedObjects += docsExamined - (before?.docsExamined ?? 0)
     if (before !== null) return
     if (hasSortStage) this.scanAndOrder++
-    for (const { stage } of stagesOf(root)) {
-      if (stage !== 'COLLSCAN') continue
-      this.collectionScans.total++
-      this.collectionScans.nonTailable++
-      return
-    }
+    if (!scansCollection(root)) return
+    this.collectionScans.total++
+    this.collectionScans.nonTailable++
   }
 
   /** The same for a plan that has been run to its end. */

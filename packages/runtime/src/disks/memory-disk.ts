@@ -1,4 +1,5 @@
 import { DiskFullError, type Disk, type DiskContents, type DiskUsage } from '@shardlab/actor'
+import { RecordLog } from './record-log.js'
 
 /** What a record takes on a disk beside its bytes. */
 export const recordHeaderBytes = 4
@@ -7,33 +8,43 @@ export const recordHeaderBytes = 4
 export class MemoryDisk implements Disk {
   readonly #limitBytes: number
   #checkpoint: Uint8Array | null = null
-  #records: Uint8Array[] = []
+  #log = new RecordLog()
   #logBytes = 0
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
   }
 
+  /** A disk of its own with the same contents. The bytes are shared: nobody changes what has been written. */
+  clone(): MemoryDisk {
+    const copy = new MemoryDisk(this.#limitBytes)
+    copy.#checkpoint = this.#checkpoint
+    copy.#log = this.#log.clone()
+    copy.#logBytes = this.#logBytes
+    return copy
+  }
+
   append(record: Uint8Array): Promise<void> {
-    const sizeBytes = recordHeaderBytes + record.length
-    if (this.#logBytes + (this.#checkpoint?.length ?? 0) + sizeBytes > this.#limitBytes)
-      return Promise.reject(new DiskFullError(this.#limitBytes))
-    // A plain copy: slice() of a Buffer would be a view on the caller's bytes.
-    this.#records.push(new Uint8Array(record))
-    this.#logBytes += sizeBytes
+    if (!this.hasRoom(record.length)) return Promise.reject(new DiskFullError(this.#limitBytes))
+    this.#log.append(record)
+    this.#logBytes += recordHeaderBytes + record.length
     return Promise.resolve()
   }
 
   writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
     if (checkpoint.length > this.#limitBytes) return Promise.reject(new DiskFullError(this.#limitBytes))
     this.#checkpoint = new Uint8Array(checkpoint)
-    this.#records = []
+    this.#log = new RecordLog()
     this.#logBytes = 0
     return Promise.resolve()
   }
 
   read(): DiskContents {
-    return { checkpoint: this.#checkpoint, records: [...this.#records] }
+    return { checkpoint: this.#checkpoint, records: this.#log.records() }
+  }
+
+  hasRoom(recordBytes: number): boolean {
+    return this.#logBytes + (this.#checkpoint?.length ?? 0) + recordHeaderBytes + recordBytes <= this.#limitBytes
   }
 
   usage(): DiskUsage {

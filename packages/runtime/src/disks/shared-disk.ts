@@ -87,6 +87,11 @@ export class SharedDisk implements Disk {
     }
   }
 
+  hasRoom(recordBytes: number): boolean {
+    const { logBytes, checkpointBytes, limitBytes } = this.usage()
+    return checkpointBytes + logBytes + recordHeaderBytes + recordBytes <= limitBytes
+  }
+
   get #current(): number {
     return Atomics.load(this.#header, 0)
   }

@@ -24,6 +24,14 @@ export interface Job {
   readonly kind: MessageKind
 }
 
+/** A named timer that has not woken its actor. */
+export interface ArmedTimer {
+  readonly alarm: Alarm
+  readonly dueAtMs: number
+  /** Of two timers of a host that are due at the same time, the one that was armed first wakes first. */
+  readonly order: number
+}
+
 /** `stopping` still serves; `gone` is final: a restarted member is another cell. */
 export type CellState = 'starting' | 'running' | 'stopping' | 'gone'
 
@@ -47,7 +55,9 @@ export class ActorCell {
   /** Ends the wait for the start; null once it has started. */
   failStart: ((error: Error) => void) | null = null
   readonly jobs = new Set<Job>()
-  readonly timers = new Map<string, Alarm>()
+  /** What it works on that nobody waits for: notices and timers. */
+  unasked = 0
+  readonly timers = new Map<string, ArmedTimer>()
   readonly sleeps = new Set<Alarm>()
 
   constructor(boot: MemberBoot, disk: Disk, clock: HostClock) {
@@ -71,7 +81,7 @@ export class ActorCell {
     this.state = 'gone'
     this.failStart?.(why)
     this.failStart = null
-    for (const alarm of this.timers.values()) alarm.cancel()
+    for (const { alarm } of this.timers.values()) alarm.cancel()
     for (const alarm of this.sleeps) alarm.cancel()
     this.timers.clear()
     this.sleeps.clear()

@@ -1,6 +1,9 @@
 import {
+  DiskFullError,
+  passedStep,
   RequestFailedError,
   type ActorContext,
+  type CancelSignal,
   type Address,
   type ClusterEvent,
   type Disk,
@@ -8,6 +11,7 @@ import {
   type DiskUsage,
   type LogLevel,
   type MessageKind,
+  type MutationName,
   type Random,
   type ReplyOf,
   type RequestOf,
@@ -16,8 +20,6 @@ import {
 import type { ActorCell } from './actor-cell.js'
 import type { ActorHost } from './actor-host.js'
 import { whenAborted } from './when-aborted.js'
-
-const passed = Promise.resolve()
 
 /** A promise of its own each time: one that everybody waits for would keep all that wait for it in memory. */
 function never<T>(): Promise<T> {
@@ -37,20 +39,20 @@ class CellDisk implements Disk {
     if (gone) return never()
     if (!faults.active) return disk.append(record)
     const copy = new Uint8Array(record)
-    return this.#faulty(() => disk.append(copy))
+    return faults.write(() => this.#unlessGone(() => disk.append(copy)))
   }
 
   writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
     const { gone, faults, disk } = this.#cell
     if (gone) return never()
     if (!faults.active) return disk.writeCheckpoint(checkpoint)
+    if (faults.diskIsFull) return Promise.reject(new DiskFullError(disk.usage().limitBytes))
     const copy = new Uint8Array(checkpoint)
-    return this.#faulty(() => disk.writeCheckpoint(copy))
+    return faults.write(() => this.#unlessGone(() => disk.writeCheckpoint(copy)))
   }
 
-  #faulty(write: () => Promise<void>): Promise<void> {
-    const cell = this.#cell
-    return cell.faults.write(cell.disk, () => (cell.gone ? never() : write()))
+  #unlessGone(write: () => Promise<void>): Promise<void> {
+    return this.#cell.gone ? never() : write()
   }
 
   read(): DiskContents {
@@ -60,6 +62,11 @@ class CellDisk implements Disk {
   usage(): DiskUsage {
     return this.#cell.disk.usage()
   }
+
+  hasRoom(recordBytes: number): boolean {
+    const { faults, disk } = this.#cell
+    return !(faults.active && faults.diskIsFull) && disk.hasRoom(recordBytes)
+  }
 }
 
 /** The world as one incarnation of an actor sees it. Once that is gone, nothing it does has an effect and nothing it awaits resumes. */
@@ -68,15 +75,18 @@ export class CellContext implements ActorContext {
   readonly endpoint: string
   readonly random: Random
   readonly disk: Disk
+  readonly shared?: Map<string, unknown>
   readonly #host: ActorHost
   readonly #cell: ActorCell
   readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
+  #cancelledSleep: RequestFailedError | null = null
 
   constructor(host: ActorHost, cell: ActorCell, random: Random) {
     this.address = cell.address
     this.endpoint = cell.endpoint
     this.random = random
     this.disk = new CellDisk(cell)
+    if (host.shared !== undefined) this.shared = host.shared
     this.#host = host
     this.#cell = cell
     this.#wanted = host.events.wanted
@@ -95,19 +105,18 @@ export class CellContext implements ActorContext {
     if (!this.#cell.gone) this.#host.post.notify(this.#cell, to, kind, request)
   }
 
-  sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     if (this.#cell.gone) return never()
     return new Promise((resolve, reject) => {
-      const cancelled = () => new RequestFailedError('cancelled', this.address, 'the sleep was cancelled')
       if (signal?.aborted === true) {
-        reject(cancelled())
+        reject(this.#cancelled())
         return
       }
       const { sleeps } = this.#cell
       const onAbort = () => {
         alarm.cancel()
         sleeps.delete(alarm)
-        reject(cancelled())
+        reject(this.#cancelled())
       }
       const alarm = this.#cell.faults.alarm(durationMs, () => {
         sleeps.delete(alarm)
@@ -119,6 +128,11 @@ export class CellContext implements ActorContext {
     })
   }
 
+  /** The same each time: nobody is interested in where a sleep was cancelled, and to find that out is what costs. */
+  #cancelled(): RequestFailedError {
+    return (this.#cancelledSleep ??= new RequestFailedError('cancelled', this.address, 'the sleep was cancelled'))
+  }
+
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
     return this.#cell.gone ? never() : Promise.all(values)
   }
@@ -128,13 +142,17 @@ export class CellContext implements ActorContext {
   }
 
   clearTimer(name: string): void {
-    this.#cell.timers.get(name)?.cancel()
+    this.#cell.timers.get(name)?.alarm.cancel()
     this.#cell.timers.delete(name)
   }
 
   reach(step: string, _detail?: Readonly<Record<string, unknown>>): Promise<void> {
     if (this.#cell.gone) return never()
-    return this.#host.steps.active ? this.#host.reach(this.#cell, step) : passed
+    return this.#host.steps.active ? this.#host.reach(this.#cell, step) : passedStep
+  }
+
+  mutated(mutation: MutationName): boolean {
+    return this.#host.mutations.has(mutation)
   }
 
   emit(event: ClusterEvent): void {

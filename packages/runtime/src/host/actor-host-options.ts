@@ -1,4 +1,4 @@
-import type { Address, AddressDirectory, Random } from '@shardlab/actor'
+import type { Address, AddressDirectory, MutationName, Random } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import type { HostClock } from './clock.js'
 import type { EventSink } from './event-sink.js'
@@ -18,6 +18,12 @@ export interface ActorHostOptions {
   readonly limits: HostLimits
   /** Pack strictly: see `PacketWriterOptions.checked`. */
   readonly checked: boolean
+  /** See `PacketWriterOptions.pooled`. Default false. */
+  readonly pooled?: boolean
+  /** Defects that are built into the members of this host. Default: none. */
+  readonly mutations?: readonly MutationName[]
+  /** See `ActorContext.shared`. */
+  readonly shared?: Map<string, unknown>
   /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
   readonly atEndOfTurn: (flush: () => void) => void
   /** See {@link PostOfficeOptions.findPeer}. */
@@ -27,8 +33,6 @@ export interface ActorHostOptions {
   /** A member crashed inside this host: by a fault (null) or by an exception of its own. */
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
   readonly onStepStruck: (faultId: number, address: Address) => void
-  /** A fault that strikes a limited number of times has struck. */
-  readonly onFaultStruck: (faultId: number) => void
   /** A client's command is not answered at once; `isGone`: it never will be. */
   readonly onClientWaits?: (answer: Promise<unknown>, isGone: () => boolean) => void
   /** A named timer is about to wake its actor. */

@@ -5,12 +5,14 @@ import {
   kindShapeAt,
   packetTypes,
   type Actor,
+  type ActorContext,
   type ActorFactory,
   type Address,
   type Disk,
   type LogLevel,
   type MessageKind,
   type MessageTuple,
+  type MutationName,
   type RequestOf,
 } from '@shardlab/actor'
 import { ActorCell, type Job, type MemberBoot } from './actor-cell.js'
@@ -28,30 +30,37 @@ import { StepFaults } from './step-faults.js'
 import { isHello } from './is-hello.js'
 import { isThenable } from './thenable.js'
 
+type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
+
 /** Runs actors: their mailboxes, timers and incarnations. Everything in which the worlds do not differ. */
 export class ActorHost {
   readonly hostId: number
   readonly clock: HostClock
   readonly events: EventSink
+  readonly mutations: ReadonlySet<MutationName>
+  /** See `ActorContext.shared`. */
+  readonly shared: Map<string, unknown> | undefined
   readonly steps: StepFaults
   readonly faults: HostFaults
   readonly post: PostOffice
   readonly #options: ActorHostOptions
   /** By the actor's number. */
   readonly #cells: (ActorCell | undefined)[] = []
+  #timersArmed = 0
 
   constructor(options: ActorHostOptions) {
     this.#options = options
     this.hostId = options.hostId
     this.clock = options.clock
     this.events = options.events
+    this.mutations = new Set(options.mutations)
+    this.shared = options.shared
     this.steps = new StepFaults(options.onStepStruck)
     this.faults = new HostFaults(
       {
         clock: options.clock,
         random: options.random.fork('link faults').fork(String(options.hostId)),
         onSilent: (connects, why) => this.post.failLinks(connects, why),
-        onStruck: options.onFaultStruck,
       },
       () => this.cells(),
     )
@@ -95,28 +104,36 @@ export class ActorHost {
     return cell
   }
 
+  /** Gives a place to an actor outside of the cluster that uses the world as members do, such as a client. */
+  adoptOutsider<A extends Actor>(index: number, address: Address, make: (context: ActorContext) => A): A {
+    const cell = this.adoptSender(index, address, null)
+    const actor = make(new CellContext(this, cell, this.#options.random.fork('outsider').fork(address)))
+    cell.actor = actor
+    return actor
+  }
+
   /**
    * Opens the member's port, makes the actor and starts it. Rejects when it crashes before it has started;
    * {@link ActorHostOptions.onCrash} has been called then.
    */
-  begin(cell: ActorCell, findRole: () => ActorFactory<never> | Promise<ActorFactory<never>>): Promise<void> {
+  begin(cell: ActorCell, findRole: RoleFinder, start: (actor: Actor) => Promise<void> | void = (actor) => actor.start?.()): Promise<void> {
     const started = createDeferred<void>()
     cell.failStart = started.reject
-    this.#start(cell, findRole).then(
+    this.#start(cell, findRole, start).then(
       () => started.resolve(),
       (error: unknown) => this.crash(cell, error),
     )
     return started.promise
   }
 
-  async #start(cell: ActorCell, findRole: () => ActorFactory<never> | Promise<ActorFactory<never>>): Promise<void> {
+  async #start(cell: ActorCell, findRole: RoleFinder, start: (actor: Actor) => Promise<void> | void): Promise<void> {
     await this.#open(cell)
     const make = await findRole()
     if (cell.gone) return
     const { address, incarnation, options } = cell.boot
     const random = this.#options.random.fork('member').fork(address).fork(String(incarnation))
     cell.actor = make(new CellContext(this, cell, random), options as never)
-    await cell.actor.start?.()
+    await start(cell.actor)
     if (cell.gone) return
     cell.state = 'running'
     cell.failStart = null
@@ -128,9 +145,10 @@ export class ActorHost {
   async #open(cell: ActorCell): Promise<void> {
     const { openGateway } = this.#options
     const { listen } = cell.boot
-    if (openGateway === null || listen === null) return
+    if (openGateway === null || listen === null || cell.gateway !== null) return
     const gateway = await openGateway({
       ...listen,
+      address: cell.address,
       target: gatewayTarget(this, cell),
       accepts: () => !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),
       log: (level, message, fields) => this.log(cell, level, message, fields),
@@ -194,14 +212,14 @@ export class ActorHost {
   }
 
   setTimer(cell: ActorCell, name: string, delayMs: number): void {
-    cell.timers.get(name)?.cancel()
+    cell.timers.get(name)?.alarm.cancel()
     const wake = () => this.#wake(cell, name)
     const alarm = cell.faults.alarm(delayMs, () => {
       cell.timers.delete(name)
       if (cell.state === 'starting') cell.waiting.push({ deliver: wake, refuse: () => {} })
       else wake()
     })
-    cell.timers.set(name, alarm)
+    cell.timers.set(name, { alarm, dueAtMs: this.clock.now() + delayMs, order: ++this.#timersArmed })
   }
 
   reach(cell: ActorCell, step: string): Promise<void> {
@@ -242,6 +260,7 @@ export class ActorHost {
       const result: unknown = cell.actor!.receive(shape.kind, request, this.#options.directory.addressOf(from) ?? `#${from}`)
       if (isThenable(result)) {
         if (job !== null) cell.jobs.add(job)
+        else cell.unasked++
         result.then(
           (reply) => this.#answer(cell, job, reply),
           (error: unknown) => this.crash(cell, error),
@@ -256,6 +275,7 @@ export class ActorHost {
   }
 
   #answer(cell: ActorCell, job: Job | null, reply: unknown): void {
+    if (job === null) cell.unasked--
     if (job === null || cell.gone) return
     try {
       this.post.reply(cell, job, reply)
@@ -270,7 +290,12 @@ export class ActorHost {
     this.#options.onWake?.(cell.address, timer)
     try {
       const result: unknown = cell.actor.wake?.(timer)
-      if (isThenable(result)) result.then(undefined, (error: unknown) => this.crash(cell, error))
+      if (!isThenable(result)) return
+      cell.unasked++
+      result.then(
+        () => cell.unasked--,
+        (error: unknown) => this.crash(cell, error),
+      )
     } catch (error) {
       this.crash(cell, error)
     }

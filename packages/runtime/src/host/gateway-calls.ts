@@ -3,6 +3,7 @@ import type { ActorCell } from './actor-cell.js'
 import type { ActorHost } from './actor-host.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { ReplyCutError } from './faults/reply-cut-error.js'
+import { sizeOfMessage } from './faults/size-of-message.js'
 import type { GatewayCallee } from './gateway-opener.js'
 import { isThenable } from './thenable.js'
 
@@ -35,18 +36,27 @@ export function gatewayTarget(host: ActorHost, cell: ActorCell): GatewayCallee {
   /** A command and its answer travel on the client's link, which has faults. */
   async function overFaultyLink<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     if (host.faults.links.refuses(clientsAddress, cell.address, kind)) throw down()
-    await travel(clientsAddress, cell.address, kind, null)
+    await travel(clientsAddress, cell.address, kind, request, null)
     const reply = await serve(kind, request)
-    await travel(cell.address, clientsAddress, kind, (reply as ReplyOf<'client.command'>).body)
+    await travel(cell.address, clientsAddress, kind, reply, (reply as ReplyOf<'client.command'>).body)
     return reply
   }
 
   /** `body`: what travels is an answer with it; null: a command. */
-  function travel(from: Address, to: Address, kind: MessageKind, body: Uint8Array | null): Promise<void> {
+  function travel(from: Address, to: Address, kind: MessageKind, message: unknown, body: Uint8Array | null): Promise<void> {
     return new Promise((resolve, reject) => {
       const lose = (why: string) => reject(new RequestFailedError('unreachable', to, `${from} ${why}`))
       const cut = () => reject(new ReplyCutError(body ?? new Uint8Array(0)))
-      host.faults.links.pass(from, to, kind, body !== null, { deliver: resolve, lose, break: lose, cut })
+      host.faults.links.pass(from, to, kind, body !== null, {
+        get sizeBytes() {
+          return sizeOfMessage(message)
+        },
+        deliver: resolve,
+        deliverTwice: resolve,
+        lose,
+        break: lose,
+        cut,
+      })
     })
   }
 

@@ -1,4 +1,4 @@
-import type { LogLevel, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { Address, LogLevel, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
 
 /** What a listener calls with a client's request: the actor in the same thread. */
 export interface GatewayCallee {
@@ -17,6 +17,8 @@ export interface OpenedGateway {
 }
 
 export interface GatewayRequest {
+  /** The member that clients reach there. */
+  readonly address: Address
   readonly host: string
   readonly port: number
   readonly target: GatewayCallee

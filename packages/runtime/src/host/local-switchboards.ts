@@ -10,12 +10,10 @@ export function localSwitchboards(hosts: () => readonly ActorHost[]): {
   return {
     steps: new StepSwitchboard({
       arm: async (fault) => hosts().forEach(({ steps }) => steps.arm(fault)),
-      disarm: async (id) => hosts().forEach(({ steps }) => steps.disarm(id)),
       heal: async (id) => hosts().forEach(({ steps }) => steps.heal(id)),
     }),
     faults: new FaultSwitchboard({
       apply: async (fault) => hosts().forEach(({ faults }) => faults.apply(fault)),
-      exhaust: async (id) => hosts().forEach(({ faults }) => faults.exhaust(id)),
       heal: async (id) => hosts().forEach(({ faults }) => faults.heal(id)),
     }),
   }

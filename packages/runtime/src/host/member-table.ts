@@ -67,6 +67,16 @@ export class MemberTable<Place> {
     return member
   }
 
+  /** Undefined when there is no such member. */
+  find(address: Address): Member<Place> | undefined {
+    return this.#members.get(address)
+  }
+
+  /** The member is no longer part of the world. */
+  remove(address: Address): void {
+    this.#members.delete(address)
+  }
+
   all(): Member<Place>[] {
     return [...this.#members.values()]
   }

@@ -1,4 +1,4 @@
-import { PacketWriter } from '@shardlab/actor'
+import { PacketWriter, type PacketWriterOptions } from '@shardlab/actor'
 
 /**
  * The way to another host (or back to the own one): what is written in one turn leaves as one packet. Messages of
@@ -14,9 +14,9 @@ export class Peer {
   readonly #post: (packet: Uint8Array<ArrayBuffer>) => void
 
   /** `post` gets packets in buffers of exactly their size, which it may transfer. */
-  constructor(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void, checked: boolean) {
+  constructor(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void, packing: PacketWriterOptions) {
     this.hostId = hostId
-    this.writer = new PacketWriter({ checked })
+    this.writer = new PacketWriter(packing)
     this.#post = post
   }
 

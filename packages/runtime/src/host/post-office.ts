@@ -1,5 +1,6 @@
 import {
   clusterAddress,
+  isClientAddress,
   kindShapeAt,
   packetTypes,
   readPacket,
@@ -18,6 +19,7 @@ import type { HostClock } from './clock.js'
 import type { HostLimits } from './limits.js'
 import type { LinkFaults } from './faults/link-faults.js'
 import { clientsAddress } from './faults/host-fault.js'
+import { sizeOfMessage } from './faults/size-of-message.js'
 import { Peer } from './peer.js'
 import { mostPendingRequests, PendingRequests, type PendingRequest } from './pending-requests.js'
 import { whenAborted } from './when-aborted.js'
@@ -29,6 +31,8 @@ export interface PostOfficeOptions {
   readonly links: LinkFaults
   /** Pack strictly: see `PacketWriterOptions.checked`. */
   readonly checked: boolean
+  /** See `PacketWriterOptions.pooled`. */
+  readonly pooled?: boolean
   /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
   readonly atEndOfTurn: (flush: () => void) => void
   /** The way to a member that has none yet; undefined: it is down. Default: members are down until they are routed. */
@@ -49,11 +53,14 @@ export class PostOffice {
   #dirty: Peer[] = []
   #flushScheduled = false
   readonly #flushTurn = () => this.flush()
+  /** Who has lost the connection: nobody hears what is answered. */
+  readonly #nobody = new Peer(-1, () => {}, {})
 
   constructor(options: PostOfficeOptions) {
     this.#options = options
     this.#directory = options.directory
     this.#links = options.links
+    this.#nobody.closed = true
   }
 
   /** Something written in this turn has not left yet. */
@@ -61,8 +68,14 @@ export class PostOffice {
     return this.#flushScheduled
   }
 
+  /** Requests of this host that have no answer. */
+  get waiting(): number {
+    return this.#pending.size
+  }
+
   createPeer(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void): Peer {
-    return new Peer(hostId, post, this.#options.checked)
+    const { checked, pooled = false } = this.#options
+    return new Peer(hostId, post, { checked, pooled })
   }
 
   /** The other host is gone: nothing more comes from it, and nothing reaches it. */
@@ -163,7 +176,7 @@ export class PostOffice {
 
   /** Requests between these members have waited too long. */
   failLinks(connects: (one: Address, other: Address) => boolean, why: string): void {
-    this.#pending.failWhere(({ cell, to }) => cell.address !== clusterAddress && connects(cell.address, to), why)
+    this.#pending.failWhere(({ cell, to }) => cell.address !== clusterAddress && connects(linkName(cell.address), to), why)
   }
 
   /** A message arrived, and no fault keeps it. */
@@ -184,7 +197,7 @@ export class PostOffice {
 
   /** Lets link faults decide what becomes of a message. What runs the mail itself, and what the API asks for, is not subject to them. */
   #pass(peer: Peer, message: MessageTuple): void {
-    const [type, id, to, from, kindIndex] = message
+    const [type, id, to, from, kindIndex, payload] = message
     const isAnswer = type === packetTypes.reply
     const { kind } = kindShapeAt(kindIndex)
     const [sender, receiver] = [this.#linkEnd(from, kind), this.#linkEnd(to, kind)]
@@ -195,7 +208,14 @@ export class PostOffice {
       else if (type === packetTypes.request) this.fail({ peer, id, from, kind }, to, false, why)
     }
     this.#links.pass(sender, receiver, kind, isAnswer, {
+      get sizeBytes() {
+        return sizeOfMessage(payload)
+      },
       deliver: () => this.#take(peer, message),
+      deliverTwice: () => {
+        this.#take(this.#nobody, message)
+        this.#take(peer, message)
+      },
       lose,
       cut: lose,
       break: (why) => {
@@ -223,7 +243,8 @@ export class PostOffice {
   /** Who a member is to link faults; null: the API itself. */
   #linkEnd(index: number, kind: MessageKind): Address | null {
     const address = this.#directory.addressOf(index) ?? null
-    return address !== clusterAddress ? address : isOfClients(kind) ? clientsAddress : null
+    if (address !== clusterAddress) return address === null ? null : linkName(address)
+    return isOfClients(kind) ? clientsAddress : null
   }
 
   #peerOf(index: number): Peer | undefined {
@@ -256,6 +277,11 @@ export class PostOffice {
     this.#flushScheduled = true
     atEndOfTurn(this.#flushTurn)
   }
+}
+
+/** To faults of links all clients are one. */
+function linkName(address: Address): Address {
+  return isClientAddress(address) ? clientsAddress : address
 }
 
 /** What clients send where they have no sockets. */

@@ -1,7 +1,8 @@
 import { StepFailedError, type Address } from '@shardlab/actor'
+import { countStrike, type StrikeCount } from './faults/strike-count.js'
 
-/** What happens to an actor that reaches an armed step. */
-export type StepFaultAction = 'hold' | 'fail' | 'crash'
+/** What happens to an actor that reaches an armed step; `note`: nothing, it is only counted. */
+export type StepFaultAction = 'hold' | 'fail' | 'crash' | 'note'
 
 /** A fault armed at a step; plain data. */
 export interface StepFault {
@@ -10,13 +11,14 @@ export interface StepFault {
   readonly action: StepFaultAction
   /** null: every member. */
   readonly address: Address | null
-  /** null: until healed. */
+  /** How often it strikes, whoever is struck; null: until healed. */
   readonly times: number | null
+  /** How often it has struck. */
+  readonly strikes: StrikeCount
 }
 
 interface ArmedFault {
   readonly fault: StepFault
-  timesLeft: number
   readonly held: (() => void)[]
 }
 
@@ -31,14 +33,8 @@ export class StepFaults {
   }
 
   arm(fault: StepFault): void {
-    this.#armed.set(fault.id, { fault, timesLeft: fault.times ?? Infinity, held: [] })
+    this.#armed.set(fault.id, { fault, held: [] })
     this.active = true
-  }
-
-  /** It strikes no more; what it holds stays held. */
-  disarm(id: number): void {
-    const armed = this.#armed.get(id)
-    if (armed !== undefined) armed.timesLeft = 0
   }
 
   heal(id: number): void {
@@ -52,10 +48,11 @@ export class StepFaults {
   reach(address: Address, step: string, crash: () => void, isAlive: () => boolean): Promise<void> {
     for (const armed of this.#armed.values()) {
       const { fault } = armed
-      if (fault.step !== step || armed.timesLeft === 0 || (fault.address !== null && fault.address !== address)) continue
-      armed.timesLeft--
+      if (fault.step !== step || (fault.address !== null && fault.address !== address) || !countStrike(fault.strikes, fault.times)) continue
       this.#onStruck(fault.id, address)
       switch (fault.action) {
+        case 'note':
+          continue
         case 'hold':
           return new Promise((resolve) => armed.held.push(() => isAlive() && resolve()))
         case 'fail':

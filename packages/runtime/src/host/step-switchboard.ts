@@ -1,11 +1,11 @@
 import { createDeferred, type Address, type Deferred } from '@shardlab/actor'
 import type { StepControls, StepFaultOptions } from '../runtime.js'
+import { createStrikeCount, strikesOf } from './faults/strike-count.js'
 import type { StepFault, StepFaultAction } from './step-faults.js'
 
 /** How the faults reach the hosts of a world; each resolves once every host has acted. */
 export interface StepBroadcast {
   arm(fault: StepFault): Promise<void>
-  disarm(id: number): Promise<void>
   heal(id: number): Promise<void>
 }
 
@@ -13,10 +13,10 @@ interface KnownFault {
   readonly fault: StepFault
   readonly struck: Deferred<Address>
   readonly victims: Set<Address>
-  strikes: number
+  readonly onStruck: ((address: Address) => void) | null
 }
 
-/** The supervisor's side of the step faults: it numbers them, counts their strikes and hands them to new hosts. */
+/** The supervisor's side of the step faults: it numbers them, knows whom they struck and hands them to new hosts. */
 export class StepSwitchboard implements StepControls {
   readonly #broadcast: StepBroadcast
   readonly #faults = new Map<number, KnownFault>()
@@ -27,8 +27,9 @@ export class StepSwitchboard implements StepControls {
   }
 
   async arm(step: string, action: StepFaultAction, options: StepFaultOptions = {}): Promise<number> {
-    const fault: StepFault = { id: ++this.#lastId, step, action, address: options.address ?? null, times: options.times ?? null }
-    this.#faults.set(fault.id, { fault, struck: createDeferred(), victims: new Set(), strikes: 0 })
+    const { address = null, times = null, onStruck = null } = options
+    const fault: StepFault = { id: ++this.#lastId, step, action, address, times, strikes: createStrikeCount() }
+    this.#faults.set(fault.id, { fault, struck: createDeferred(), victims: new Set(), onStruck })
     await this.#broadcast.arm(fault)
     return fault.id
   }
@@ -47,26 +48,21 @@ export class StepSwitchboard implements StepControls {
   }
 
   strikes(id: number): number {
-    return this.#faults.get(id)?.strikes ?? 0
+    const known = this.#faults.get(id)
+    return known === undefined ? 0 : strikesOf(known.fault.strikes)
   }
 
   /** A host reports that a fault struck one of its members. */
   report(id: number, address: Address): void {
     const known = this.#faults.get(id)
     if (known === undefined) return
-    known.strikes++
     known.struck.resolve(address)
     known.victims.add(address)
-    if (known.fault.times !== null && known.strikes >= known.fault.times) void this.#broadcast.disarm(id)
+    known.onStruck?.(address)
   }
 
   /** What a host that starts now has to arm. */
   armed(): StepFault[] {
-    const faults: StepFault[] = []
-    for (const { fault, strikes } of this.#faults.values()) {
-      if (fault.times === null) faults.push(fault)
-      else if (strikes < fault.times) faults.push({ ...fault, times: fault.times - strikes })
-    }
-    return faults
+    return [...this.#faults.values()].map(({ fault }) => fault)
   }
 }

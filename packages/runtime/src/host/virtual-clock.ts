@@ -51,6 +51,11 @@ export class VirtualClock implements HostClock {
     happen()
   }
 
+  /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */
+  reset(timeMicros: number): void {
+    this.#nowMicros = timeMicros
+  }
+
   /** Lets time pass in which nothing happens. */
   skipTo(timeMicros: number): void {
     this.#nowMicros = Math.max(this.#nowMicros, timeMicros)

@@ -29,6 +29,10 @@ import { VirtualClock } from '../host/virtual-clock.js'
 import type { Alarm } from '../host/clock.js'
 import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
 import { AutoAdvance } from './auto-advance.js'
+import { ClientDoors } from './client-doors.js'
+import { continueCopy } from './continue-copy.js'
+import { Stillness } from './stillness.js'
+import { copyMember, type WorldCopy } from './world-copy.js'
 
 export interface InlineRuntimeOptions extends RuntimeHooks {
   readonly roles: Readonly<Record<string, ActorFactory<never>>>
@@ -57,6 +61,20 @@ export interface InlineRuntime extends Runtime {
    * but for what comes over sockets. Time begins at the machine's time. Rejects when the clock is the machine's.
    */
   advance(durationMs: number): Promise<void>
+  /** @throws BusyWorldError when a member is in the midst of what no copy could carry on, and what does not end soon */
+  checkIdle(): void
+  /**
+   * What this world is at the next moment in which nobody works on anything. Commands of clients that have begun are ended first, others
+   * wait meanwhile. @throws BusyWorldError
+   */
+  copy(): Promise<WorldCopy>
+  /**
+   * Goes on from a copy, of this world or of another one. Members that were not there then are gone; clients of those that were and are
+   * running stay connected, without their cursors. Nothing may be broken on purpose.
+   * @param listen where a member listens that is not running; default: where it last did, or as its specification says
+   * @throws BusyWorldError
+   */
+  become(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]>
 }
 
 /** All actors in the caller's thread: the fastest start. */
@@ -83,8 +101,12 @@ class InlineWorld implements InlineRuntime {
   readonly #keepAlive = new KeepAlive()
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
+  readonly #doors = new ClientDoors()
+  readonly #stillness: Stillness
   /** Calls that move the time, or wait for sockets. */
   #busyCalls = 0
+  /** The last one of the calls that need the world for themselves. */
+  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
@@ -104,10 +126,9 @@ class InlineWorld implements InlineRuntime {
       limits: { ...defaultLimits, ...options.limits },
       checked: false,
       atEndOfTurn: setImmediate,
-      openGateway: options.openGateway ?? openTcpGateway,
+      openGateway: this.#doors.through(options.openGateway ?? openTcpGateway),
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
       onStepStruck: (id, address) => this.steps.report(id, address),
-      onFaultStruck: (id) => this.faults.report(id),
     })
     const { clock, events, post } = this.#host
     this.#members = new MemberTable(
@@ -120,6 +141,12 @@ class InlineWorld implements InlineRuntime {
     const { steps, faults } = localSwitchboards(() => [this.#host])
     this.steps = steps
     this.faults = faults
+    this.#stillness = new Stillness({
+      host: this.#host,
+      doors: this.#doors,
+      clock: autoAdvance === null ? null : this.#manualClock,
+      quiet: () => this.#quiet(),
+    })
   }
 
   start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
@@ -204,18 +231,73 @@ class InlineWorld implements InlineRuntime {
   async advance(durationMs: number): Promise<void> {
     const clock = this.#manualClock
     if (clock === null) throw new Error("only a manual clock can be advanced: create the runtime with clock: 'manual'")
-    this.#busyCalls++
-    const untilMicros = clock.nowMicros + Math.round(durationMs * 1000)
-    try {
+    await this.#alone(async () => {
+      const untilMicros = clock.nowMicros + Math.round(durationMs * 1000)
       await this.#quiet()
       while (clock.nextMicros() <= untilMicros) {
         clock.step()
         await this.#quiet()
       }
       clock.skipTo(untilMicros)
-    } finally {
-      this.#busyCalls--
+    })
+  }
+
+  checkIdle(): void {
+    this.#stillness.refuseLongWork()
+  }
+
+  copy(): Promise<WorldCopy> {
+    return this.#whenStill(async () => {
+      const nowMs = this.#host.clock.now()
+      const members = this.#members.all().map((member) => copyMember(member, this.#host.cell(member.index), nowMs))
+      return { nowMicros: this.#manualClock?.nowMicros ?? null, members }
+    })
+  }
+
+  become(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]> {
+    return this.#whenStill(() =>
+      continueCopy(copy, {
+        host: this.#host,
+        doors: this.#doors,
+        members: this.#members,
+        clock: this.#manualClock,
+        directory: this.#directory,
+        self: this.#self,
+        role: (name) => this.#options.roles[name]!,
+        ...(listen === undefined ? {} : { listen }),
+      }),
+    )
+  }
+
+  /** Runs the work in a moment in which nobody works on anything, and keeps clients out until it has ended. */
+  #whenStill<T>(work: () => Promise<T>): Promise<T> {
+    return this.#keepAlive.during(() =>
+      this.#alone(async () => {
+        this.checkIdle()
+        this.#doors.shut()
+        try {
+          await this.#stillness.reached()
+          return await work()
+        } finally {
+          this.#doors.open()
+        }
+      }),
+    )
+  }
+
+  /** One such call after the other; nobody else moves the time meanwhile. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const run = async () => {
+      this.#busyCalls++
+      try {
+        return await work()
+      } finally {
+        this.#busyCalls--
+      }
     }
+    const turn = this.#lastTurn.then(run)
+    this.#lastTurn = turn.catch(() => {})
+    return turn
   }
 
   stop(): Promise<void> {

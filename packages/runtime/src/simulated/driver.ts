@@ -10,12 +10,16 @@ interface Waiter {
   onFailure(error: Error): void
 }
 
+/** How many turns there are until timers and sockets of the process come up. */
+const turnsInARow = 64
+
 /** Runs the virtual clock while somebody waits: one event, then all promise jobs, then what was sent in that turn. */
 export class Driver {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
   readonly #turnEnds: (() => void)[] = []
   #running = false
+  #turns = 0
   #failure: Error | null = null
 
   constructor(clock: VirtualClock) {
@@ -78,7 +82,7 @@ export class Driver {
 
   async #run(): Promise<void> {
     for (;;) {
-      await new Promise(setImmediate)
+      await this.#jobsDone()
       for (const flush of this.#turnEnds.splice(0)) flush()
       if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
       if (this.#waiters.size === 0) break
@@ -97,6 +101,13 @@ export class Driver {
       }
     }
     this.#running = false
+  }
+
+  /** Resolves when all promise jobs have run. Now and then whatever else the process does gets its turn. */
+  #jobsDone(): Promise<unknown> {
+    if (++this.#turns % turnsInARow === 0) return new Promise(setImmediate)
+    // Ticks come when no job is left. From within a tick the next one would come before the jobs: hence a job in between.
+    return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)))
   }
 
   #mostImpatient(): Waiter {

@@ -1,4 +1,4 @@
-import type { ActorFactory, LogLevel } from '@shardlab/actor'
+import type { ActorFactory, LogLevel, MutationName } from '@shardlab/actor'
 import type { HostLimits } from '../host/limits.js'
 import type { RuntimeHooks } from '../runtime.js'
 import type { LatencyOption } from './latency.js'
@@ -9,6 +9,13 @@ export interface SimulatedRuntimeOptions extends RuntimeHooks {
   readonly seed: number | string
   /** Default: 200 to 1000 microseconds everywhere. */
   readonly latency?: LatencyOption
+  /** Defects that are built into every member, for checkers to find. Default: none. */
+  readonly mutations?: readonly MutationName[]
+  /**
+   * Do members keep once for all what each of them could compute: tables of chunks? They ask the config server for less then. For clusters
+   * of many shards with many chunks. Default false.
+   */
+  readonly sharesPlacements?: boolean
   readonly limits?: Partial<HostLimits>
   /** Lower lines are dropped. Default `info`. */
   readonly logLevel?: LogLevel

@@ -1,4 +1,4 @@
-import type { Address, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { Actor, ActorContext, Address, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Runtime } from '../runtime.js'
 
 /**
@@ -14,6 +14,11 @@ export interface SimulatedRuntime extends Runtime {
   advance(durationMs: number): Promise<void>
   /** Runs until nothing is left to happen, or that much time has passed (default: an hour). @returns whether nothing is left. */
   runUntilIdle(options?: { readonly maxVirtualMs?: number }): Promise<boolean>
+  /**
+   * Puts an actor on the network that is no member, such as a client. It has a machine of its own, for good, and cannot crash.
+   * @throws Error when the address is taken
+   */
+  addOutsider<A extends Actor>(address: Address, make: (context: ActorContext) => A): A
   /** Breaks the connection between two members, as a network does: what is on its way is lost, requests without an answer fail. */
   sever(one: Address, other: Address): void
   /**

@@ -3,6 +3,8 @@ import {
   clusterAddress,
   createDeferred,
   createRandom,
+  type Actor,
+  type ActorContext,
   type Address,
   type ClusterEvent,
   type MessageKind,
@@ -60,6 +62,7 @@ class Simulation implements SimulatedRuntime {
   readonly #clock = new VirtualClock(beginMs)
   readonly #driver = new Driver(this.#clock)
   readonly #trace = new TraceHash()
+  readonly #shared = new Map<string, unknown>()
   readonly #network: Network
   readonly #members: MemberTable<SimulatedPlace>
   readonly #outside: { readonly host: ActorHost; readonly cell: ActorCell }
@@ -93,6 +96,12 @@ class Simulation implements SimulatedRuntime {
       this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
     )
     return this.#driver.during(this.#begin(members), () => this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`))
+  }
+
+  addOutsider<A extends Actor>(address: Address, make: (context: ActorContext) => A): A {
+    if (this.#directory.indexOf(address) !== undefined) throw new Error(`there is a ${address} already`)
+    const { host, index } = this.#join(address)
+    return host.adoptOutsider(index, address, make)
   }
 
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
@@ -245,12 +254,14 @@ class Simulation implements SimulatedRuntime {
       events: this.#events,
       limits: { ...defaultLimits, ...this.#options.limits },
       checked: true,
+      pooled: true,
+      mutations: this.#options.mutations ?? [],
+      ...(this.#options.sharesPlacements === true ? { shared: this.#shared } : {}),
       atEndOfTurn: this.#driver.atEndOfTurn,
       findPeer: (to) => this.#network.peerTo(node, to),
       openGateway: null,
       onCrash: (cell, error) => this.#crashed(cell, error),
       onStepStruck: (id, struck) => this.steps.report(id, struck),
-      onFaultStruck: (id) => this.faults.report(id),
       onWake: (_, timer) => {
         this.#trace.addInteger(this.#clock.nowMicros)
         this.#trace.addInteger(index)

@@ -51,10 +51,8 @@ export interface HostCommands {
   stop(): Promise<void>
   describe(index: number): Record<string, unknown>
   arm(fault: StepFault): void
-  disarm(faultId: number): void
   heal(faultId: number): void
   applyFault(fault: HostFault): void
-  exhaustFault(faultId: number): void
   healFault(faultId: number): void
   watch(types: readonly ClusterEvent['type'][]): void
 }
@@ -77,5 +75,4 @@ export type HostAnswer =
 export type HostReport =
   | { readonly type: 'crashed'; readonly index: number; readonly incarnation: number; readonly error: PortableError | null }
   | { readonly type: 'struck'; readonly faultId: number; readonly address: Address }
-  | { readonly type: 'fault-struck'; readonly faultId: number }
   | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

@@ -7,7 +7,6 @@ import type { WorkerFleet } from './worker-fleet.js'
 export function stepSwitchboard(fleet: WorkerFleet): StepSwitchboard {
   return new StepSwitchboard({
     arm: (fault) => fleet.broadcast('arm', [fault]),
-    disarm: (id) => fleet.broadcast('disarm', [id]),
     heal: (id) => fleet.broadcast('heal', [id]),
   })
 }
@@ -18,10 +17,6 @@ export function faultSwitchboard(fleet: WorkerFleet, { faults }: ActorHost): Fau
     apply: (fault) => {
       faults.apply(fault)
       return fleet.broadcast('applyFault', [fault])
-    },
-    exhaust: (id) => {
-      faults.exhaust(id)
-      return fleet.broadcast('exhaustFault', [id])
     },
     heal: (id) => {
       faults.heal(id)

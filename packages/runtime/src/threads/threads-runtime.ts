@@ -69,7 +69,6 @@ class ThreadsRuntime implements Runtime {
       openGateway: null,
       onCrash: () => {},
       onStepStruck: () => {},
-      onFaultStruck: (id) => this.faults.report(id),
     })
     this.#links = new WorkerLinks(this.#host)
     const { clock, events } = this.#host
@@ -240,9 +239,6 @@ class ThreadsRuntime implements Runtime {
         break
       case 'struck':
         this.steps.report(report.faultId, report.address)
-        break
-      case 'fault-struck':
-        this.faults.report(report.faultId)
         break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)

@@ -53,7 +53,6 @@ class WorkerHost implements HostCommands {
       onCrash: ({ boot: { index, incarnation } }, error) =>
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
-      onFaultStruck: (faultId) => this.#report({ type: 'fault-struck', faultId }),
     })
     const self: Peer = this.#host.post.createPeer(boot.hostId, (packet) => this.#host.post.receive(self, packet))
     this.#peers.set(boot.hostId, self)
@@ -119,20 +118,12 @@ class WorkerHost implements HostCommands {
     this.#host.steps.arm(...args)
   }
 
-  disarm(faultId: number): void {
-    this.#host.steps.disarm(faultId)
-  }
-
   heal(faultId: number): void {
     this.#host.steps.heal(faultId)
   }
 
   applyFault(...args: Parameters<HostCommands['applyFault']>): void {
     this.#host.faults.apply(...args)
-  }
-
-  exhaustFault(faultId: number): void {
-    this.#host.faults.exhaust(faultId)
   }
 
   healFault(faultId: number): void {

@@ -36,12 +36,14 @@ const numbers: readonly RegExp[] = [
   /^migrations\.(total|aborted|repeated|returned)$/,
   /^migrations\.byReason\.(draining|zoneViolation|chunksImbalance|defragment|other)$/,
   /^(splits|merges|bytesMoved|bytesMovedLeast|convergedAtMs|jumboChunks)$/,
+  /^orphans\.(worst|last)$/,
+  /^criticalSections\.(longestMs|totalMs)$/,
   /^operations\.(total|failed)$/,
   /^operations\.latencyMs\.(p50|p99|max)$/,
   /^operations\.errors\.-?\d+$/,
   /^operations\.routed\.(targeted|multi|broadcast)$/,
   /^hottest\.share$/,
-  /^shards\.[\w-]+\.(bytes|chunks|operations)$/,
+  /^shards\.[\w-]+\.(bytes|orphans|chunks|operations)$/,
 ]
 
 /** @returns the expectation, or what is wrong with the text */

@@ -1,6 +1,7 @@
 /** Scenario files: YAML, each broken rule with its line. */
+import { dirname, resolve } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
-import { LineCounter, parseDocument } from 'yaml'
+import { YamlFile, type SettingPath } from '@shardlab/load'
 import { parseExpectation } from './expectation.js'
 import { mergeVariant } from './merge.js'
 import { brokenRule, type BrokenRule } from './rules.js'
@@ -25,76 +26,37 @@ export interface ScenarioFile {
  * @throws OptionError with file, line and rule
  */
 export function parseScenario(text: string, path: string): ScenarioFile {
-  const lines = new LineCounter()
-  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const broken = yaml.errors[0] ?? yaml.warnings[0]
-  if (broken !== undefined) throw new OptionError(`${path}:${lines.linePos(broken.pos[0]).line}: ${sentence(broken.message)}`)
-
-  /** The line of a part, or of the nearest part around it that exists. */
-  const lineOf = (parts: readonly PropertyKey[]): number => {
-    for (let length = parts.length; length > 0; length--) {
-      const node = yaml.getIn(parts.slice(0, length), true) as { range?: [number, number, number] } | undefined
-      if (node?.range != null) return lines.linePos(node.range[0]).line
-    }
-    return 1
-  }
-  const fail = (parts: readonly PropertyKey[], message: string): never => {
-    const where = parts.map(String).join('.')
-    throw new OptionError(`${path}:${lineOf(parts)}: ${where === '' ? 'the scenario' : where}: ${sentence(message)}`)
-  }
-  let source: unknown
-  try {
-    source = yaml.toJS({ maxAliasCount: 100 })
-  } catch (error) {
-    throw new OptionError(`${path}: ${sentence(error instanceof Error ? error.message : String(error))}`)
-  }
-  if (typeof source !== 'object' || source === null || Array.isArray(source)) return fail([], 'is a map of settings')
+  const yaml = new YamlFile(text, { path, whole: 'the scenario', Problem: OptionError })
+  const source = yaml.value
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) return yaml.fail([], 'is a map of settings')
   const { variants, ...base } = source as Record<string, unknown>
 
-  const check = (
-    value: Record<string, unknown>,
-    name: string,
-    originOf: (path: readonly PropertyKey[]) => readonly PropertyKey[],
-  ): Scenario => {
-    const result = scenarioSchema.safeParse(value)
-    if (!result.success) {
-      const issue = result.error.issues[0]!
-      if (issue.code === 'unrecognized_keys') return fail(originOf([...issue.path, issue.keys[0]!]), 'there is no such setting')
-      const missing = valueAt(value, issue.path) === undefined && issue.code !== 'custom'
-      return fail(originOf(issue.path), missing ? 'is missing' : issue.message)
-    }
-    const rule: BrokenRule | null = brokenRule(result.data)
-    if (rule !== null) return fail(originOf(rule.path), rule.message)
-    for (const [i, text] of result.data.expect.entries()) {
+  const check = (value: Record<string, unknown>, name: string, originOf: (path: SettingPath) => SettingPath): Scenario => {
+    const scenario = yaml.checked(scenarioSchema, value, originOf)
+    const rule: BrokenRule | null = brokenRule(scenario)
+    if (rule !== null) return yaml.fail(originOf(rule.path), rule.message)
+    for (const [i, text] of scenario.expect.entries()) {
       const problem = parseExpectation(text)
-      if (typeof problem === 'string') return fail(originOf(['expect', i]), problem)
+      if (typeof problem === 'string') return yaml.fail(originOf(['expect', i]), problem)
     }
-    return { ...result.data, name }
+    const policy = scenario.policy === undefined ? {} : { policy: resolve(dirname(path), scenario.policy) }
+    return { ...scenario, ...policy, name }
   }
   const alone = check(base, 'scenario', (parts) => parts)
   const common = { path, shows: alone.shows ?? null, seed: alone.seed }
   if (variants === undefined) return { ...common, variants: [alone] }
-  if (!Array.isArray(variants) || variants.length === 0) return fail(['variants'], 'is a list of at least one variant')
+  if (!Array.isArray(variants) || variants.length === 0) return yaml.fail(['variants'], 'is a list of at least one variant')
   const names = new Set<string>()
   const merged = variants.map((variant: unknown, i): Scenario => {
     const at = ['variants', i]
-    if (typeof variant !== 'object' || variant === null || Array.isArray(variant)) return fail(at, 'is a map of settings')
+    if (typeof variant !== 'object' || variant === null || Array.isArray(variant)) return yaml.fail(at, 'is a map of settings')
     const { name } = variant as { name?: unknown }
-    if (typeof name !== 'string' || name === '') return fail([...at, 'name'], name === undefined ? 'is missing' : 'is a text')
-    if (names.has(name)) return fail([...at, 'name'], `${JSON.stringify(name)} is the name of another variant`)
+    if (typeof name !== 'string' || name === '') return yaml.fail([...at, 'name'], name === undefined ? 'is missing' : 'is a text')
+    if (names.has(name)) return yaml.fail([...at, 'name'], `${JSON.stringify(name)} is the name of another variant`)
     names.add(name)
-    for (const fixed of ['version', 'variants']) if (fixed in variant) return fail([...at, fixed], 'cannot be varied')
+    for (const fixed of ['version', 'variants']) if (fixed in variant) return yaml.fail([...at, fixed], 'cannot be varied')
     const { value, originOf } = mergeVariant(base, variant as Record<string, unknown>, at)
     return check(value, name, originOf)
   })
   return { ...common, variants: merged }
 }
-
-function valueAt(source: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, part) => (value === null || value === undefined ? undefined : (value as Record<PropertyKey, unknown>)[part]),
-    source,
-  )
-}
-
-const sentence = (text: string): string => text.split('\n')[0]!.replace(/\.$/, '')

@@ -26,6 +26,14 @@ export function parseBytes(text: string | number): number {
   return match === null ? quantity(() => parseSize('it', text)) : Number(match[1]) * 1024 ** 4
 }
 
+/** Bytes a second, more than none, of `100MB/s`. @throws QuantityError */
+export function parseBandwidth(text: string | number): number {
+  const match = /^\s*(.+?)\s*\/\s*s\s*$/.exec(String(text))
+  const bytes = match === null ? 0 : parseBytes(match[1]!)
+  if (bytes <= 0) throw new QuantityError(`is ${JSON.stringify(text)}; write a bandwidth such as 100MB/s`)
+  return bytes
+}
+
 /** A number; YAML has `5e6` as a text. @throws QuantityError */
 export function parseNumber(text: string | number): number {
   const value = typeof text === 'number' ? text : /^\s*\d+(\.\d+)?(e\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN

@@ -18,24 +18,34 @@ export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
 
 type Rule = (scenario: ScenarioSource) => Generator<BrokenRule, void>
 
-const rules: readonly Rule[] = [collectionsAreKnown, keysFitTheirCollection, shardsAreKnown, timesAreWithin, faultsAreUnderstood]
+const rules: readonly Rule[] = [collectionsAreKnown, sizesGoTogether, keysFitTheirCollection, shardsAreKnown, timesAreWithin, faultsAreUnderstood]
 
 function* collectionsAreKnown({ collections, data, workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const known = new Set<string>()
-  for (const [i, { ns, mode }] of collections.entries()) {
+  for (const [i, { ns }] of collections.entries()) {
     if (known.has(ns)) yield { path: ['collections', i, 'ns'], message: `${ns} is there twice` }
     known.add(ns)
-    if (mode === 'metadata')
-      yield {
-        path: ['collections', i, 'mode'],
-        message: 'metadata is not built yet: use documents, with sizes and rates a thousand times smaller',
-      }
   }
   const lists = { data, workload, timeline: timeline as readonly { readonly ns?: string }[] }
   for (const [name, list] of Object.entries(lists))
     for (const [i, { ns }] of list.entries())
       if (ns !== undefined && !known.has(ns))
         yield { path: [name, i, 'ns'], message: `${ns} is not among the collections, ${[...known].join(', ')}` }
+}
+
+/** What mode `metadata` can tell the sizes of. */
+function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, { key, mode, sharded, numInitialChunks, splitAt }] of collections.entries()) {
+    if (mode !== collections[0]!.mode)
+      yield { path: ['collections', i, 'mode'], message: 'all collections of a scenario have one mode: documents or metadata' }
+    if (numInitialChunks !== undefined && !Object.values(key).includes('hashed'))
+      yield { path: ['collections', i, 'numInitialChunks'], message: 'goes only with a hashed key: use splitAt' }
+    if (mode !== 'metadata') continue
+    if (!sharded) yield { path: ['collections', i, 'sharded'], message: 'in mode metadata collections are sharded' }
+    if (Object.keys(key).length > 2) yield { path: ['collections', i, 'key'], message: 'has at most two fields in mode metadata' }
+    for (const [k, value] of splitAt.entries())
+      if (typeof value !== 'number') yield { path: ['collections', i, 'splitAt', k], message: 'is a number in mode metadata' }
+  }
 }
 
 function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource): Generator<BrokenRule, void> {

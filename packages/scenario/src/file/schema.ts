@@ -1,7 +1,7 @@
 /** What a scenario file may say: the shape of each part. Rules between parts: `rules.ts`. */
 import { emulatedVersions, faultForms } from '@shardlab/cluster'
 import { z } from 'zod'
-import { parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
+import { parseBandwidth, parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
 
 function quantityOf(read: (value: string | number) => number) {
   return z.union([z.number(), z.string()], 'is a number or a text').transform((value, context) => {
@@ -18,6 +18,7 @@ function quantityOf(read: (value: string | number) => number) {
 const time = quantityOf(parseTime)
 const bytes = quantityOf(parseBytes)
 const rate = quantityOf(parseRate)
+const bandwidth = quantityOf(parseBandwidth)
 const number = quantityOf(parseNumber)
 const whole = (from: number, to: number) =>
   number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `is a whole number from ${from} to ${to}`)
@@ -106,8 +107,14 @@ const action = z.discriminatedUnion(
     /** Another rate for the loads of a collection, all of them or the one with this name. */
     z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
     z.strictObject({ at: time, do: z.literal('heal') }),
-    /** Any command, sent to a mongos. */
-    z.strictObject({ at: time, do: z.literal('command'), db: z.string().default('admin'), command: document }),
+    /** Any command, sent to a mongos; `fails`: it has to, with this code. */
+    z.strictObject({
+      at: time,
+      do: z.literal('command'),
+      db: z.string().default('admin'),
+      command: document,
+      fails: whole(1, 2 ** 31 - 1).optional(),
+    }),
   ],
   `is a fault or one of ${timelineActions.join(', ')}`,
 )
@@ -136,8 +143,12 @@ const collection = z.strictObject({
   /** The primary shard of its database. Default: shard01. */
   primary: z.string().optional(),
   unique: z.boolean().default(false),
+  /** False: it stays on the primary shard of its database; the key only says which fields documents have. */
+  sharded: z.boolean().default(true),
   /** Values of the key's first field at which it is split before anything is in it; the chunks go round the shards. */
   splitAt: z.array(z.union([z.number(), z.string()])).default([]),
+  /** How many chunks a hashed collection has at the beginning; default: the version's own. */
+  numInitialChunks: whole(1, 10_000_000).optional(),
   /** Chunk size of this collection (`configureCollectionBalancing`). */
   chunkSize: bytes.optional(),
 })
@@ -158,6 +169,8 @@ const workload = z.strictObject({
   documentSize: bytes.default(1024),
   /** How many values of the key's first field a `findRange` spans. */
   rangeKeys: number.default(100),
+  /** Reads take what they can get while shards are down. */
+  allowPartialResults: z.boolean().default(false),
 })
 export type WorkloadSource = z.infer<typeof workload>
 
@@ -176,6 +189,8 @@ export const scenarioSchema = z.strictObject({
       chunkSize: bytes.optional(),
       zones: z.record(z.string(), z.array(z.string())).default({}),
       orphanCleanupDelay: time.optional(),
+      /** How fast a shard gets the data of a migration in mode `metadata`, bytes a second. */
+      migrationBandwidth: bandwidth.default(100 * 1024 ** 2),
     })
     .prefault({}),
   collections: z.array(collection).min(1, 'has at least one collection'),
@@ -186,5 +201,7 @@ export const scenarioSchema = z.strictObject({
   /** How often is measured. Default: a 200th of the duration. */
   tick: time.refine((ms) => ms >= 100, 'is at least 100ms').optional(),
   expect: z.array(z.string()).default([]),
+  /** A module whose default export decides what moves, in place of the server's policy; its path, as seen from the scenario file. */
+  policy: z.string().min(1).optional(),
 })
 export type ScenarioSource = z.infer<typeof scenarioSchema>

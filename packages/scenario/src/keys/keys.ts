@@ -26,7 +26,7 @@ export interface Keys {
 }
 
 /** `latest` ranks so many of the newest documents. */
-const latestRanked = 100_000
+export const latestRanked = 100_000
 
 /** @throws OptionError when a file of values cannot be read or is empty */
 export function keysOf(source: KeysSource): Keys {
@@ -62,7 +62,7 @@ export function keysOf(source: KeysSource): Keys {
       return same(of, cardinality)
     }
     case 'file': {
-      const values = valuesOf(source.path)
+      const values = fileValues(source.path)
       return same((u) => values[Math.floor(u * values.length)]!, 0)
     }
   }
@@ -77,7 +77,8 @@ function monotonic(drawn: (u: number, nextKey: number) => number): Keys {
   return { ofDocument: (_u, { nextKey }) => nextKey, drawn: (u, { nextKey }) => drawn(u, nextKey), below: 0, isMonotonic: true }
 }
 
-function valuesOf(path: string): KeyValue[] {
+/** @throws OptionError when it cannot be read or is empty */
+export function fileValues(path: string): KeyValue[] {
   let text: string
   try {
     text = readFileSync(path, 'utf8')

@@ -36,7 +36,8 @@ export const resultRows: readonly ResultRow[] = [
   ],
   [
     '  time p50 / p99 / max',
-    ({ operations: { latencyMs } }) => [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
+    ({ operations: { latencyMs } }) =>
+      latencyMs === null ? '–' : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
   ],
   ['hottest shard', ({ hottest }) => (hottest === null ? '–' : `${hottest.shard}, ${percent(hottest.share)}`)],
   ['trace', ({ traceHash }) => traceHash],

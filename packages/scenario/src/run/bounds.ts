@@ -2,5 +2,6 @@
 import { EJSON, type Document } from '@shardlab/bson'
 
 export function boundOf(document: Readonly<Record<string, unknown>>): Document {
-  return EJSON.deserialize(document) as Document
+  // Not relaxed, or { $numberLong: "1" } would become an int.
+  return EJSON.deserialize(document, { relaxed: false }) as Document
 }

@@ -1,6 +1,7 @@
 /** What moved, was split and merged, and why. */
 import type { BalancerRoundEvent, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
 import type { Decision, VariantResult } from '../types.js'
+import { rounded } from './imbalance.js'
 
 type Reason = keyof VariantResult['migrations']['byReason']
 
@@ -13,6 +14,10 @@ export class Movements {
   readonly #places = new Map<string, string[]>()
   /** Bytes that more left a shard than came, by collection and shard. */
   readonly #net = new Map<string, number>()
+  /** Migrations in their critical section, by id: since when. */
+  readonly #entered = new Map<string, number>()
+  /** How long those were that are over. */
+  readonly #criticalSections: number[] = []
   #total = 0
   #aborted = 0
   #repeated = 0
@@ -83,7 +88,18 @@ export class Movements {
     return this.#lastMoveMs
   }
 
-  #migrated({ stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
+  get criticalSections(): VariantResult['criticalSections'] {
+    const lengths = this.#criticalSections
+    return { longestMs: rounded(Math.max(0, ...lengths)), totalMs: rounded(lengths.reduce((sum, length) => sum + length, 0)) }
+  }
+
+  #migrated({ id, stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
+    if (stage === 'critical-section') this.#entered.set(id, atMs)
+    const entered = this.#entered.get(id)
+    if (entered !== undefined && stage !== 'critical-section') {
+      this.#entered.delete(id)
+      this.#criticalSections.push(atMs - entered)
+    }
     if (stage === 'aborted') this.#aborted++
     if (stage !== 'committed') return
     this.#total++

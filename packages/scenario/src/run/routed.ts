@@ -11,10 +11,20 @@ export class Routed {
     this.#namespaces = new Set(namespaces)
   }
 
+  /** So many were sent in this way. */
+  count(kind: keyof Routed['kinds'], operations: number): void {
+    this.total += operations
+    this.kinds[kind] += operations
+  }
+
+  /** So many asked a shard. */
+  ask(shard: string, operations: number): void {
+    this.perShard.set(shard, (this.perShard.get(shard) ?? 0) + operations)
+  }
+
   readonly hear = (event: ClusterEvent): void => {
     if (event.type !== 'routed' || !this.#namespaces.has(event.ns)) return
-    this.total++
-    this.kinds[event.kind]++
-    for (const shard of event.shards) this.perShard.set(shard, (this.perShard.get(shard) ?? 0) + 1)
+    this.count(event.kind, 1)
+    for (const shard of event.shards) this.ask(shard, 1)
   }
 }

@@ -3,13 +3,16 @@ import type { ClusterEvent } from '@shardlab/cluster'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantResult, VariantRun } from '../types.js'
+import { MeasuredWorkload } from '../measured/measured-workload.js'
+import { OwnPolicy } from '../policy/own-policy.js'
 import { imbalanceOver, operationImbalance, rounded } from './imbalance.js'
 import { Movements } from './movements.js'
 import { Routed } from './routed.js'
 import { Sampler } from './sampler.js'
 import { Timeline } from './timeline.js'
+import type { Load } from './load.js'
 import { Workload } from './workload.js'
-import { ScenarioWorld } from './world.js'
+import { isMeasured, ScenarioWorld } from './world.js'
 
 /** How many samples there are unless the scenario says otherwise. */
 const samplesByDefault = 200
@@ -30,12 +33,15 @@ const watched: readonly ClusterEvent['type'][] = [
 
 /**
  * Plays a scenario to its end.
- * @throws ScenarioError when its cluster cannot be set up as it says
+ * @throws OptionError when its policy, or a file of key values, cannot be read
+ * @throws ScenarioError when its cluster cannot be set up as it says, or its policy answers what cannot be done
  * @throws SimulationFailedError with the seed, when a member of the cluster is broken
  */
 export async function runVariant(scenario: Scenario, onProgress: (share: number) => void = () => {}): Promise<VariantRun> {
   const realMs = performance.now()
-  const world = await ScenarioWorld.create(scenario, (share) => onProgress(share * loadingShare))
+  // Before the simulation, which a wait for a disk would make depend on it.
+  const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy)
+  const world = await ScenarioWorld.create(scenario, (share) => onProgress(share * loadingShare), policy?.decide)
   const { cluster } = world
   const namespaces = scenario.collections.map(({ ns }) => ns)
   const beginMs = cluster.now()
@@ -43,7 +49,7 @@ export async function runVariant(scenario: Scenario, onProgress: (share: number)
   cluster.watch(watched)
   cluster.onEvent(routed.hear)
   cluster.onEvent(movements.hear)
-  const workload = new Workload(world, scenario)
+  const workload: Load = isMeasured(scenario) ? new MeasuredWorkload(world, scenario, routed) : new Workload(world, scenario)
   const timeline = new Timeline(world, workload)
   const sampler = new Sampler(world, routed, workload)
   try {
@@ -59,6 +65,7 @@ export async function runVariant(scenario: Scenario, onProgress: (share: number)
       await sampler.sample()
       workload.check()
       timeline.check()
+      policy?.check()
       onProgress(loadingShare + (1 - loadingShare) * (at / duration))
     }
     workload.end()
@@ -76,7 +83,7 @@ interface Findings {
   readonly scenario: Scenario
   readonly movements: Movements
   readonly routed: Routed
-  readonly workload: Workload
+  readonly workload: Load
   readonly timeline: Timeline
   readonly samples: readonly Sample[]
   readonly traceHash: string
@@ -88,7 +95,7 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
   const withoutExpectations = {
     name: scenario.name,
     emulate: scenario.emulate,
-    mode: 'documents' as const,
+    mode: isMeasured(scenario) ? ('metadata' as const) : ('documents' as const),
     durationMs: scenario.duration,
     imbalance: {
       first: bytes.first.maxToMean,
@@ -105,6 +112,8 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
     bytesMovedLeast: movements.bytesMovedLeast,
     convergedAtMs: movements.convergedAtMs,
     jumboChunks: last.jumboChunks,
+    orphans: { worst: Math.max(...samples.map(orphansIn)), last: orphansIn(last) },
+    criticalSections: movements.criticalSections,
     operations: {
       total: workload.total,
       failed: workload.failed,
@@ -118,12 +127,14 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
     },
     hottest: hottestOf(routed),
     shards: Object.fromEntries(
-      Object.entries(last.shards).map(([id, shard]): [string, ShardSample] => [id, { ...shard, operations: routed.perShard.get(id) ?? 0 }]),
+      Object.entries(last.shards).map(([id, shard]): [string, ShardSample] => [id, { ...shard, operations: Math.round(routed.perShard.get(id) ?? 0) }]),
     ),
     failedSteps: timeline.failedSteps,
   }
   return { ...withoutExpectations, failedExpectations: failedExpectations(withoutExpectations, scenario.expect), traceHash }
 }
+
+const orphansIn = ({ shards }: Sample): number => Object.values(shards).reduce((sum, { orphans }) => sum + orphans, 0)
 
 function hottestOf({ perShard }: Routed): VariantResult['hottest'] {
   const all = [...perShard.values()].reduce((sum, count) => sum + count, 0)

@@ -4,16 +4,17 @@ import { findField, toExtendedJson } from '@shardlab/bson'
 import { ChunkMap } from '@shardlab/balancer'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'
 import type { Routed } from './routed.js'
-import type { Workload } from './workload.js'
+import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
 
 export class Sampler {
   readonly #world: ScenarioWorld
   readonly #routed: Routed
-  readonly #workload: Workload
+  readonly #workload: Load
   readonly #beginMs: number
   readonly samples: Sample[] = []
   readonly #bytes = new Map<string, number>()
+  readonly #orphans = new Map<string, number>()
   readonly #operations = new Map<string, number>()
   #shards: readonly { readonly id: string; readonly draining: boolean }[] = []
   #chunks: Readonly<Record<string, readonly ChunkSample[]>> = {}
@@ -21,7 +22,7 @@ export class Sampler {
   #succeeded = 0
   #failed = 0
 
-  constructor(world: ScenarioWorld, routed: Routed, workload: Workload) {
+  constructor(world: ScenarioWorld, routed: Routed, workload: Load) {
     this.#world = world
     this.#routed = routed
     this.#workload = workload
@@ -33,9 +34,10 @@ export class Sampler {
     await this.#readShards()
     const shards: Record<string, ShardSample> = {}
     for (const { id, draining } of this.#shards) {
-      const all = this.#routed.perShard.get(id) ?? 0
+      const all = Math.round(this.#routed.perShard.get(id) ?? 0)
       const chunks = Object.values(this.#chunks).reduce((sum, list) => sum + list.filter(({ shard }) => shard === id).length, 0)
-      shards[id] = { bytes: this.#bytes.get(id) ?? 0, chunks, operations: all - (this.#operations.get(id) ?? 0), draining }
+      const orphans = this.#orphans.get(id) ?? 0
+      shards[id] = { bytes: this.#bytes.get(id) ?? 0, orphans, chunks, operations: all - (this.#operations.get(id) ?? 0), draining }
       this.#operations.set(id, all)
     }
     const sample: Sample = {
@@ -80,6 +82,11 @@ export class Sampler {
       this.#bytes.set(
         id,
         sizes.reduce((sum, size) => sum + size, 0),
+      )
+      const { collections } = await cluster.peek(id, 'shard.collection-counts', { namespaces })
+      this.#orphans.set(
+        id,
+        collections.reduce((sum, [, , orphans]) => sum + orphans, 0),
       )
     }
   }

@@ -7,7 +7,7 @@ import type { TimelineEntry } from '../file/schema.js'
 import type { Decision, FailedStep } from '../types.js'
 import { boundOf } from './bounds.js'
 import { asError, ScenarioError } from './failure.js'
-import type { Workload } from './workload.js'
+import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
 
 /** How often an administrator looks whether a shard is empty. */
@@ -15,7 +15,7 @@ const drainingLookMs = 10_000
 
 export class Timeline {
   readonly #world: ScenarioWorld
-  readonly #workload: Workload
+  readonly #workload: Load
   readonly #beginMs: number
   readonly failedSteps: FailedStep[] = []
   readonly decisions: Decision[] = []
@@ -23,7 +23,7 @@ export class Timeline {
   #failure: Error | null = null
   #ended = false
 
-  constructor(world: ScenarioWorld, workload: Workload) {
+  constructor(world: ScenarioWorld, workload: Load) {
     this.#world = world
     this.#workload = workload
     this.#beginMs = world.cluster.now()
@@ -100,7 +100,9 @@ export class Timeline {
         await cluster.faults.healInBackground()
         return
       case 'command':
-        return this.#admin(boundOf(entry.command), entry.db)
+        return entry.fails === undefined
+          ? this.#admin(boundOf(entry.command), entry.db)
+          : this.#mustFail(boundOf(entry.command), entry.db, entry.fails)
     }
   }
 
@@ -128,12 +130,29 @@ export class Timeline {
     await this.#tell(command, db)
   }
 
+  async #mustFail(command: Document, db: string, code: number): Promise<void> {
+    const error = errorOf(await this.#answer(command, db))
+    if (error === undefined) throw new ScenarioError(`it was to fail with code ${code}, and has not failed`)
+    if (error['code'] !== code)
+      throw new ScenarioError(`it was to fail with code ${code}, not ${String(error['code'])}: ${String(error['errmsg'])}`)
+    this.#note(`refused as expected: ${String(error['errmsg'])} (code ${code})`)
+  }
+
   async #tell(command: Document, db = 'admin'): Promise<Document> {
-    const reply = decode(await this.#world.cluster.commandInBackground(encode({ ...command, $db: db })))
-    const error = (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
+    const reply = await this.#answer(command, db)
+    const error = errorOf(reply)
     if (error !== undefined) throw new ScenarioError(`${String(error['errmsg'])} (code ${String(error['code'])})`)
     return reply
   }
+
+  async #answer(command: Document, db: string): Promise<Document> {
+    return decode(await this.#world.cluster.commandInBackground(encode({ ...command, $db: db })))
+  }
+}
+
+/** Of the command, or of the first write that failed in it. */
+function errorOf(reply: Document): Document | undefined {
+  return (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
 }
 
 /** `addShard`, `removeShard shard04`, `crash shard02 for 10m`. */

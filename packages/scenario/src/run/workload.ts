@@ -6,7 +6,8 @@ import type { Scenario } from '../file/parse.js'
 import { operationNames, type OperationName, type WorkloadSource } from '../file/schema.js'
 import { otherField, otherValues, type DocumentMaker } from '../keys/document-maker.js'
 import { keysOf, type Keys } from '../keys/keys.js'
-import { ScenarioClient, type Outcome } from './client.js'
+import { createClient, errorsOf, type Client, type Outcome } from '../client/index.js'
+import { rateAt, type Load } from './load.js'
 import { splitNamespace, type ScenarioWorld } from './world.js'
 
 /** While nothing is to be sent it is looked again after that time. */
@@ -28,9 +29,10 @@ interface Stream {
   rate: WorkloadSource['rate']
 }
 
-export class Workload {
+export class Workload implements Load {
   readonly #world: ScenarioWorld
-  readonly #client: ScenarioClient
+  /** Stands for many: it has as many connections as it has operations. */
+  readonly #client: Client
   readonly #streams: readonly Stream[]
   readonly #beginMs: number
   readonly #latencies: number[] = []
@@ -45,7 +47,7 @@ export class Workload {
 
   constructor(world: ScenarioWorld, scenario: Scenario) {
     this.#world = world
-    this.#client = new ScenarioClient(world.cluster, world.random.fork('client'))
+    this.#client = createClient(world.cluster, { maxPoolSize: Infinity })
     this.#beginMs = world.cluster.now()
     this.#streams = scenario.workload.map((source, i) => {
       const { key } = scenario.collections.find(({ ns }) => ns === source.ns)!
@@ -112,19 +114,19 @@ export class Workload {
   async #send(stream: Stream): Promise<void> {
     const beganMs = this.#world.cluster.now()
     this.total++
-    let outcome: Outcome
-    if (this.#inFlight >= inFlightMax) outcome = { ok: false, code: notSentCode, message: 'too many operations are in flight' }
-    else {
+    let failure: Failure | null = { code: notSentCode, message: 'too many operations are in flight' }
+    if (this.#inFlight < inFlightMax) {
       this.#inFlight++
-      outcome = await this.#operation(stream)
+      failure = failureOf(await this.#operation(stream))
       this.#inFlight--
     }
     if (this.#ended) return
-    if (outcome.ok) this.succeeded++
+    if (failure === null) this.succeeded++
     else {
+      const { code, message } = failure
       this.failed++
-      this.errors[outcome.code] = (this.errors[outcome.code] ?? 0) + 1
-      if (!this.messages.has(outcome.code)) this.messages.set(outcome.code, outcome.message)
+      this.errors[code] = (this.errors[code] ?? 0) + 1
+      if (!this.messages.has(code)) this.messages.set(code, message)
     }
     this.#latencies.push(this.#world.cluster.now() - beganMs)
   }
@@ -132,12 +134,13 @@ export class Workload {
   #operation(stream: Stream): Promise<Outcome> {
     const { source, keys, maker, random, firstField, isCompound } = stream
     const [db, name] = splitNamespace(source.ns)
+    const partial = source.allowPartialResults ? { allowPartialResults: true } : {}
     const find = (filter: Document, limit: number): Promise<Outcome> =>
-      this.#client.read({ find: name, filter, limit, batchSize: limit, singleBatch: true, $db: db })
+      this.#client.run({ find: name, filter, limit, batchSize: limit, singleBatch: true, ...partial, $db: db })
     const key = () => keys.drawn(random.fraction(), maker.progress)
     switch (this.#choose(stream)) {
       case 'insert':
-        return this.#client.write({ insert: name, $db: db }, 'documents', [maker.make(keys, source.documentSize)])
+        return this.#client.run({ insert: name, $db: db }, { sequences: [['documents', [maker.make(keys, source.documentSize)]]] })
       case 'findByKey':
         return find({ [firstField]: key() }, 1)
       case 'findRange': {
@@ -149,7 +152,7 @@ export class Workload {
         return find({ [otherField]: random.below(otherValues) }, 20)
       case 'updateByKey': {
         const update = encode({ q: { [firstField]: key() }, u: { $inc: { updates: 1 } }, multi: isCompound })
-        return this.#client.write({ update: name, $db: db }, 'updates', [update], !isCompound)
+        return this.#client.run({ update: name, $db: db }, { sequences: [['updates', [update]]] })
       }
     }
   }
@@ -164,9 +167,16 @@ export class Workload {
   }
 }
 
-/** Operations a second at that time; a rate that swings is lowest at the beginning of each period. */
-export function rateAt(rate: WorkloadSource['rate'], atMs: number): number {
-  if (typeof rate === 'number') return rate
-  const { low, high, period } = rate
-  return low + ((high - low) * (1 - Math.cos((2 * Math.PI * atMs) / period))) / 2
+interface Failure {
+  readonly code: number
+  readonly message: string
+}
+
+/** An error code of our own: the router itself could not be reached, or went away. */
+const noAnswerCode = 0
+
+function failureOf(outcome: Outcome): Failure | null {
+  if (!outcome.ok) return { code: outcome.code ?? noAnswerCode, message: outcome.message }
+  const error = errorsOf(outcome.reply)[0]
+  return error === undefined ? null : { code: error['code'] as number, message: String(error['errmsg']) }
 }

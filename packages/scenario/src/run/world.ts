@@ -1,10 +1,12 @@
 /** The cluster of a scenario in mode `documents`: built, filled, ready to begin. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { Scenario } from '../file/parse.js'
 import type { CollectionSource, DataSource } from '../file/schema.js'
+import { loadMeasured } from '../measured/measured-load.js'
+import { MeasuredCollection } from '../measured/measured-collection.js'
 import { DocumentMaker, otherField } from '../keys/document-maker.js'
 import { keysOf } from '../keys/keys.js'
 import { boundOf } from './bounds.js'
@@ -19,6 +21,8 @@ export class ScenarioWorld {
   readonly cluster: SimulatedCluster
   readonly random: Random
   readonly makers: ReadonlyMap<string, DocumentMaker>
+  /** Those without documents: all of a scenario, or none. */
+  readonly measured: ReadonlyMap<string, MeasuredCollection>
 
   private constructor(scenario: Scenario, cluster: SimulatedCluster) {
     this.scenario = scenario
@@ -30,17 +34,27 @@ export class ScenarioWorld {
         new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`)),
       ]),
     )
+    const measured = scenario.collections.filter(({ mode }) => mode === 'metadata')
+    this.measured = new Map(
+      measured.map((source) => [source.ns, new MeasuredCollection(cluster, source, this.random.fork(`sizes of ${source.ns}`))]),
+    )
   }
 
   /** With all data, on the shards where the empty collections had their chunks; the balancer has not moved anything yet. */
-  static async create(scenario: Scenario, onLoaded: (share: number) => void = () => {}): Promise<ScenarioWorld> {
+  static async create(
+    scenario: Scenario,
+    onLoaded: (share: number) => void = () => {},
+    policy: SimulatedClusterOptions['policy'] = undefined,
+  ): Promise<ScenarioWorld> {
     const {
       emulate,
       seed,
       cluster: { shards, mongos, chunkSize },
     } = scenario
     const size = chunkSize === undefined ? {} : { chunkSize }
-    const cluster = await createSimulatedCluster({ emulate: emulate as EmulatedVersion, seed, shards, mongos, ...size })
+    const own = policy === undefined ? {} : { policy }
+    const sizes = isMeasured(scenario) ? measuredOptions(scenario) : {}
+    const cluster = await createSimulatedCluster({ emulate: emulate as EmulatedVersion, seed, shards, mongos, ...size, ...sizes, ...own })
     const world = new ScenarioWorld(scenario, cluster)
     // Chunks that grow are split already, where the version does that; nothing moves.
     await world.#balancer({ mode: 'autoSplitOnly' })
@@ -48,7 +62,11 @@ export class ScenarioWorld {
     for (const collection of scenario.collections) await world.#shard(collection)
     const total = scenario.data.reduce((sum, each) => sum + each.size, 0)
     let loaded = 0
-    for (const data of scenario.data) await world.#load(data, (bytes) => onLoaded((loaded += bytes) / total))
+    for (const data of scenario.data) {
+      const measured = world.measured.get(data.ns)
+      const onPart = (bytes: number): void => onLoaded((loaded += bytes) / total)
+      await (measured === undefined ? world.#load(data, onPart) : loadMeasured(measured, data, onPart))
+    }
     await world.#toRoundTime()
     return world
   }
@@ -76,13 +94,13 @@ export class ScenarioWorld {
     }
   }
 
-  async #shard({ ns, key, primary, unique, splitAt, chunkSize }: CollectionSource): Promise<void> {
+  async #shard({ ns, key, primary, unique, sharded, numInitialChunks, splitAt, chunkSize }: CollectionSource): Promise<void> {
     const [db, name] = splitNamespace(ns)
     const { shards } = this.cluster
     const enabled = await this.tell({ enableSharding: db, primaryShard: primary ?? shards[0]! })
     // Another collection of the same database may have come first.
     if (enabled['ok'] !== 1 && primary !== undefined) throw new ScenarioError(`enableSharding failed: ${String(enabled['errmsg'])}.`)
-    await this.admin({ shardCollection: ns, key, unique })
+    if (sharded) await this.admin({ shardCollection: ns, key, unique, ...(numInitialChunks === undefined ? {} : { numInitialChunks }) })
     await this.admin({ createIndexes: name, indexes: [{ key: { [otherField]: 1 }, name: `${otherField}_1` }] }, db)
     const [first, ...others] = Object.keys(key)
     const rest = Object.fromEntries(others.map((field) => [field, { $minKey: 1 }]))
@@ -122,6 +140,16 @@ export class ScenarioWorld {
     await this.cluster.advance(Math.ceil(now / unit) * unit - now)
     await this.#balancer({ mode: 'full' })
   }
+}
+
+/** Has the scenario sizes instead of documents? */
+export function isMeasured({ collections }: Scenario): boolean {
+  return collections.some(({ mode }) => mode === 'metadata')
+}
+
+function measuredOptions({ collections, cluster }: Scenario): Pick<SimulatedClusterOptions, 'measured' | 'sharesPlacements'> {
+  const namespaces = collections.map(({ ns }) => ns)
+  return { sharesPlacements: true, measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth } }
 }
 
 export function splitNamespace(ns: string): readonly [db: string, name: string] {

@@ -14,9 +14,9 @@ export interface AutoSplitRequest {
 }
 
 /** A last chunk that is this full is left as it is. */
-const fullEnough = 0.8
+export const fullEnough = 0.8
 /** So many points before the end are moved when the last chunk would be smaller. */
-const repositionedMax = 3
+export const repositionedMax = 3
 /** All points together are no larger than a document, each with what an array adds to it at most. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 7

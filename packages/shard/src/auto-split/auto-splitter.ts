@@ -5,9 +5,10 @@
 import { balancerAddress, configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
-import { parseChunk, type CollectionPlacement } from '@shardlab/sharding'
+import { parseChunk, type ChunkEntry, type CollectionPlacement, type ExtractedKey } from '@shardlab/sharding'
 import type { LogEntry } from '@shardlab/storage'
 import { chunkHandlers } from '../chunks/split-chunk.js'
+import { rangesOf } from '../measured/ranges-of.js'
 import type { KeyRange } from '../migration/key-range.js'
 import type { ShardParts } from '../shard-parts.js'
 import { splitPoints } from './split-points.js'
@@ -18,10 +19,21 @@ const configTimeoutMs = 10_000
 /** More points than this are not used at a time. */
 const splitPointsMax = 8192
 
+interface WrittenToCollection {
+  readonly uuid: string
+  readonly bytes: WrittenBytes
+}
+
+/** What counts towards the next splits. */
+export interface WrittenSoFar {
+  readonly written: ReadonlyMap<string, WrittenToCollection>
+  readonly maxChunkSizeBytes: number | null
+}
+
 export class AutoSplitter {
   readonly #parts: () => ShardParts
   readonly #looks: ChunkTally[] = []
-  readonly #written = new Map<string, { readonly uuid: string; readonly bytes: WrittenBytes }>()
+  readonly #written = new Map<string, WrittenToCollection>()
   /** As the config server said last; null: it has not been asked. */
   #maxChunkSizeBytes: number | null = null
   #asking = false
@@ -38,6 +50,17 @@ export class AutoSplitter {
   start(): void {
     const { node } = this.#parts()
     if (node.behaviours.autoSplit) node.observe((entry) => this.#noteWrite(entry))
+  }
+
+  /** What has been written so far. No chunk may be looked at. */
+  export(): WrittenSoFar {
+    return { written: copyOf(this.#written), maxChunkSizeBytes: this.#maxChunkSizeBytes }
+  }
+
+  /** Before {@link start}. */
+  import({ written, maxChunkSizeBytes }: WrittenSoFar): void {
+    for (const [ns, each] of copyOf(written)) this.#written.set(ns, each)
+    this.#maxChunkSizeBytes = maxChunkSizeBytes
   }
 
   /** Resolves when no chunk is looked at or moves any more. @returns false: there was none */
@@ -61,8 +84,18 @@ export class AutoSplitter {
     const chunk = placement.table.chunkAt(key.keyString)
     // What a migration brings is none of this shard's chunks yet.
     if (chunk.shard !== node.context.address) return
+    this.#note(placement, chunk, key, object.length)
+  }
+
+  /** So much has been written to a chunk of this shard, of a collection whose documents are not there. `key`: of one of them. */
+  noteGrowth(placement: CollectionPlacement, chunk: ChunkEntry, key: ExtractedKey, bytes: number): void {
+    if (this.#parts().node.behaviours.autoSplit) this.#note(placement, chunk, key, bytes)
+  }
+
+  #note(placement: CollectionPlacement, chunk: ChunkEntry, key: ExtractedKey, bytes: number): void {
+    const { ns } = placement
     const written = this.#writtenTo(ns, placement)
-    const tally = written.add(placement, chunk, key, object.length)
+    const tally = written.add(placement, chunk, key, bytes)
     if (this.#maxChunkSizeBytes === null) this.#askForSize(ns)
     else this.#takeUp(written, tally, this.#maxChunkSizeBytes)
   }
@@ -157,11 +190,12 @@ export class AutoSplitter {
     const { shardKey } = placement
     const range = await this.#rangeOf(tally)
     if (range === null) return null
-    const found = splitPoints(behaviours, collection, ns, { shardKey, range, maxChunkSizeBytes: this.#maxChunkSizeBytes!, pointsMax: null })
+    const ranges = rangesOf(node, collection)
+    const found = splitPoints(behaviours, ranges, ns, { shardKey, range, maxChunkSizeBytes: this.#maxChunkSizeBytes!, pointsMax: null })
     // A chunk that would only be cut in two may still grow, where parts are half as large as a chunk may be.
     if (found.length <= (behaviours.splitsLeaveFullChunks ? 0 : 1)) return null
     const points = found.slice(0, splitPointsMax)
-    const top = cutForTopChunk(collection, shardKey, range, points)
+    const top = cutForTopChunk(ranges, shardKey, range, points)
     const [epoch, seconds, increment] = placement.table.version
     const { min, max } = range
     const request = { ns, generation: [epoch, seconds, increment] as const, min, max, splitPoints: top?.points ?? points }
@@ -200,6 +234,10 @@ export class AutoSplitter {
       context.log('info', 'the chunk at the end of the key space was not moved', { ns, reason: error.message })
     }
   }
+}
+
+function copyOf(written: WrittenSoFar['written']): Map<string, WrittenToCollection> {
+  return new Map([...written].map(([ns, { uuid, bytes }]) => [ns, { uuid, bytes: bytes.clone() }]))
 }
 
 function isFailure(error: unknown): error is Error {

@@ -4,6 +4,7 @@
  */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import type { CollectionRanges } from '../measured/collection-ranges.js'
 import { indexedShardKey, RangeCursor, rangeIndex, type KeyRange } from '../migration/key-range.js'
 
 export interface TopChunk {
@@ -15,7 +16,7 @@ export interface TopChunk {
 
 /** @returns null for a chunk that is not at an end, and for keys that are hashed */
 export function cutForTopChunk(
-  collection: Collection,
+  ranges: CollectionRanges,
   shardKey: ShardKeyPattern,
   chunk: KeyRange,
   points: readonly Uint8Array[],
@@ -24,13 +25,13 @@ export function cutForTopChunk(
   const isFirst = shardKey.keyStringOfBound(chunk.min) === shardKey.globalMinKeyString
   const isLast = shardKey.keyStringOfBound(chunk.max) === shardKey.globalMaxKeyString
   if (!isFirst && !isLast) return null
-  const key = extremeKey(collection, shardKey, isFirst)
+  const key = ranges.extremeKey(shardKey, isFirst)
   if (key === null) return null
   return isFirst ? { points: [key, ...points.slice(1)], min: chunk.min } : { points: [...points.slice(0, -1), key], min: key }
 }
 
 /** The second lowest key of all documents of the shard, or the highest one; null when there is none. */
-function extremeKey(collection: Collection, shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
+export function extremeKey(collection: Collection, shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
   const index = rangeIndex(collection, shardKey)
   if (index === undefined) return null
   const cursor = new RangeCursor(index, { min: shardKey.globalMin, max: shardKey.globalMax }, !lowest)

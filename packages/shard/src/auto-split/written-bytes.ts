@@ -36,6 +36,12 @@ export class WrittenBytes {
     return tally
   }
 
+  clone(): WrittenBytes {
+    const copy = new WrittenBytes(this.#looksEarlierAtTheEnds)
+    for (const [min, tally] of this.#byChunk) copy.#byChunk.set(min, { ...tally })
+    return copy
+  }
+
   all(): IterableIterator<ChunkTally> {
     return this.#byChunk.values()
   }

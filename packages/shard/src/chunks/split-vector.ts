@@ -48,11 +48,17 @@ export function splitVector(collection: Collection | undefined, request: SplitVe
   if (dataSizeBytes < maxChunkSizeBytes || count === 0) return []
   if (keys.next() === undefined)
     throw new CommandError('OperationFailed', "can't open a cursor to scan the range (desired range is possibly empty)")
-  const keysPerPart = force ? Math.floor(keys.countFromStart() / 2) : partSize(maxChunkSizeBytes, dataSizeBytes, count, request)
-  return pick(keys, keysPerPart, maxSplitPoints ?? 0)
+  const part = force ? Math.floor(keys.countFromStart() / 2) : keysPerPart(maxChunkSizeBytes, dataSizeBytes, count, request)
+  return pick(keys, part, maxSplitPoints ?? 0)
 }
 
-function partSize(maxChunkSizeBytes: number, dataSizeBytes: number, count: number, { maxChunkObjects }: SplitVectorRequest): number {
+/** How many keys a part gets that is half as large as a chunk may be. */
+export function keysPerPart(
+  maxChunkSizeBytes: number,
+  dataSizeBytes: number,
+  count: number,
+  { maxChunkObjects }: SplitVectorRequest,
+): number {
   const averageBytes = Math.floor(dataSizeBytes / count)
   const keys = Math.floor(maxChunkSizeBytes / (2 * averageBytes))
   const most = maxChunkObjects ?? maxObjectsPerChunk

@@ -2,6 +2,7 @@ import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
 import { namespaceArgument, type NodeInvocation } from '@shardlab/node'
 import { splitVector } from '../chunks/split-vector.js'
+import { rangesOf } from '../measured/ranges-of.js'
 
 const megabyte = 1024 * 1024
 
@@ -27,16 +28,10 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
     if (maxChunkObjects !== null && maxChunkObjects <= 0) throw new CommandError('InvalidOptions', 'maxChunkObjects must be greater than 0')
     const maxChunkSizeBytes = chunkSizeBytes(args, host.behaviours.splitVectorLimitsChunkSize)
     await host.role.enter(ns, invocation)
-    const points = splitVector(host.collection(ns), {
-      keyPattern,
-      min,
-      max,
-      force,
-      maxSplitPoints,
-      maxChunkObjects,
-      maxChunkSizeBytes,
-      refuseEmpty: host.behaviours.splitVectorRefusesEmptyCollections,
-    })
+    const refuseEmpty = host.behaviours.splitVectorRefusesEmptyCollections
+    const wanted = { keyPattern, min, max, force, maxSplitPoints, maxChunkObjects, maxChunkSizeBytes, refuseEmpty }
+    const collection = host.collection(ns)
+    const points = collection === undefined ? splitVector(undefined, wanted) : rangesOf(host, collection).splitVector(wanted)
     const writer = new DocumentWriter(256).startArray('splitKeys')
     points.forEach((point, i) => writer.document(arrayIndexName(i), point))
     return writer.end()

@@ -51,6 +51,7 @@ export class DdlRecords {
 
   /** Resolves when the record is on the disk. */
   async begin(record: DdlRecord): Promise<void> {
+    this.#node.requireRoom()
     this.#store.put(writeRecord(record))
     await this.#node.flush()
   }

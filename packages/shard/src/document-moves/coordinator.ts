@@ -15,7 +15,8 @@ const rememberedMs = 60_000
 /** Longest wait for a recipient that has been told the decision. */
 const decisionTimeoutMs = 15_000
 
-interface Decision {
+/** A move that has been decided. */
+export interface Decision {
   readonly attemptId: string
   readonly requestId: string
   readonly recipient: string
@@ -47,6 +48,20 @@ export class MoveCoordinator {
       const recipient = findField(document, 'recipient')!.asString()
       this.#decisions.set(attemptId, { attemptId, requestId, recipient, finishedAtMs: null })
     }
+  }
+
+  /** Is a move being made, or one that is decided not finished? */
+  get isBusy(): boolean {
+    return this.#pending.size > 0 || [...this.#decisions.values()].some(({ finishedAtMs }) => finishedAtMs === null)
+  }
+
+  export(): readonly Decision[] {
+    return [...this.#decisions.values()].map((decision) => ({ ...decision }))
+  }
+
+  /** Instead of {@link recover}. */
+  import(decisions: readonly Decision[]): void {
+    for (const decision of decisions) this.#decisions.set(decision.attemptId, { ...decision })
   }
 
   /** Nothing is decided or remembered. */

@@ -2,7 +2,7 @@
 import { RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import { MoveCoordinator } from './coordinator.js'
+import { MoveCoordinator, type Decision } from './coordinator.js'
 import { PreparedInserts } from './prepared-inserts.js'
 
 export const documentMovesTimer = 'document-moves'
@@ -15,6 +15,12 @@ const outcomeTimeoutMs = 15_000
 /** How long writers wait for a coordinator that is away, and the pause between two questions. */
 const writersWaitMs = 15_000
 const askAgainMs = 50
+
+/** Moves of which routers may still ask. */
+export interface RememberedMoves {
+  readonly decisions: readonly Decision[]
+  readonly dueMs: number
+}
 
 export class DocumentMoves {
   readonly leaving: MoveCoordinator
@@ -39,6 +45,22 @@ export class DocumentMoves {
     this.leaving.recover()
     this.coming.recover()
     if (!this.leaving.isEmpty || this.coming.all().length > 0) this.arm(0)
+  }
+
+  /** Does any document move? */
+  get isBusy(): boolean {
+    return this.leaving.isBusy || !this.coming.isEmpty
+  }
+
+  /** What is remembered. No document may be moving. */
+  export(): RememberedMoves {
+    return { decisions: this.leaving.export(), dueMs: this.#dueMs }
+  }
+
+  /** Instead of {@link start}. */
+  import({ decisions, dueMs }: RememberedMoves): void {
+    this.leaving.import(decisions)
+    this.#dueMs = dueMs
   }
 
   /** Looks after what is open when so much time has passed. */

@@ -1,5 +1,5 @@
 import { createDeferred, type Deferred } from '@shardlab/actor'
-import type { NodeInvocation } from '@shardlab/node'
+import type { Entrant } from '@shardlab/node'
 import { isRead } from './is-read.js'
 
 interface Section {
@@ -24,7 +24,7 @@ export class CriticalSections {
   readonly #sections = new Map<string, Section>()
 
   /** What to wait for before the namespace may be touched; undefined when it is free. `command`: what asks; default: something that writes. */
-  blocking(ns: string, command?: NodeInvocation): Promise<void> | undefined {
+  blocking(ns: string, command?: Entrant): Promise<void> | undefined {
     if (this.#sections.size === 0) return undefined
     const dot = ns.indexOf('.')
     for (const name of dot < 0 ? [ns] : [ns, ns.slice(0, dot)]) {

@@ -3,7 +3,7 @@
  */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { databaseNameOf, type NodeInvocation } from '@shardlab/node'
+import { databaseNameOf, type Entrant } from '@shardlab/node'
 
 /** Commands that change collections or what is in them. */
 const changingCommands: ReadonlySet<string> = new Set([
@@ -42,11 +42,11 @@ export class DatabaseMoves {
    * What a command has to wait for before it enters a collection; undefined: nothing.
    * @throws CommandError 319 MovePrimaryInProgress
    */
-  blocking(ns: string, { args, routed }: Pick<NodeInvocation, 'args' | 'routed'>): Promise<void> | undefined {
+  blocking(ns: string, { operation, routed }: Pick<Entrant, 'operation' | 'routed'>): Promise<void> | undefined {
     if (this.#copying.size === 0) return undefined
     const copying = this.#copying.get(databaseNameOf(ns))
     const isSharded = routed !== null && routed.shardVersion !== null && routed.shardVersion !== 'UNSHARDED'
-    if (copying === undefined || isSharded || !changingCommands.has(args.command)) return undefined
+    if (copying === undefined || isSharded || !changingCommands.has(operation.command)) return undefined
     if (this.#refuses) throw new CommandError('MovePrimaryInProgress', `movePrimary is in progress for namespace ${ns}`)
     return copying.promise
   }

@@ -1,5 +1,5 @@
 /** Where commands of routers wait before they touch a collection. */
-import type { Access, NodeInvocation } from '@shardlab/node'
+import type { Access, Entrant } from '@shardlab/node'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
 import type { DatabaseMoves } from './database-moves.js'
 import { isRead } from './is-read.js'
@@ -18,25 +18,25 @@ export interface EntranceParts {
  * seen, and the versions that it carries fit. Whoever is let in goes on within the same turn.
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress, 250 StaleChunkHistory for a read of the past
  */
-export function enterCollection(parts: EntranceParts, ns: string, invocation: NodeInvocation): Promise<Access> | Access {
-  const access = enterPresent(parts, ns, invocation)
-  return invocation.routed === null || invocation.concerns.read.atClusterTime === null ? access : enterPast(parts, ns, invocation, access)
+export function enterCollection(parts: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
+  const access = enterPresent(parts, ns, entrant)
+  return entrant.routed === null || entrant.concerns.read.atClusterTime === null ? access : enterPast(parts, ns, entrant, access)
 }
 
-function enterPresent(parts: EntranceParts, ns: string, invocation: NodeInvocation): Promise<Access> | Access {
+function enterPresent(parts: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
   const { databaseMoves, documentMoves } = parts
-  const moving = () => (invocation.routed === null ? undefined : documentMoves.seen(ns, () => isRead(invocation)))
-  const waiting = databaseMoves.blocking(ns, invocation) ?? moving()
-  if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(parts, ns, invocation))
-  const access = checkVersions(parts, ns, invocation)
-  return access instanceof Promise ? enterAfterWaiting(parts, ns, invocation, access) : access
+  const moving = () => (entrant.routed === null ? undefined : documentMoves.seen(ns, () => isRead(entrant)))
+  const waiting = databaseMoves.blocking(ns, entrant) ?? moving()
+  if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(parts, ns, entrant))
+  const access = checkVersions(parts, ns, entrant)
+  return access instanceof Promise ? enterAfterWaiting(parts, ns, entrant, access) : access
 }
 
 /** A read of the past sees what this shard owned then. @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig */
 async function enterPast(
   { state, versions }: EntranceParts,
   ns: string,
-  { concerns }: NodeInvocation,
+  { concerns }: Entrant,
   entering: Promise<Access> | Access,
 ): Promise<Access> {
   const access = await entering
@@ -48,16 +48,16 @@ async function enterPast(
 }
 
 /** What was waited for may have let somebody begin to make a copy. */
-async function enterAfterWaiting(parts: EntranceParts, ns: string, invocation: NodeInvocation, begun?: Promise<Access>): Promise<Access> {
+async function enterAfterWaiting(parts: EntranceParts, ns: string, entrant: Entrant, begun?: Promise<Access>): Promise<Access> {
   const { databaseMoves } = parts
   for (let checking = begun; ; checking = undefined) {
-    const access = await (checking ?? checkVersions(parts, ns, invocation))
-    const blocking = databaseMoves.blocking(ns, invocation)
+    const access = await (checking ?? checkVersions(parts, ns, entrant))
+    const blocking = databaseMoves.blocking(ns, entrant)
     if (blocking === undefined) return access
     await blocking
   }
 }
 
-function checkVersions({ versions }: EntranceParts, ns: string, invocation: NodeInvocation): Promise<Access> | Access {
-  return versions.enter(ns, invocation.routed, invocation)
+function checkVersions({ versions }: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
+  return versions.enter(ns, entrant.routed, entrant)
 }

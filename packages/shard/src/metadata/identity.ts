@@ -4,8 +4,9 @@ import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardla
 import { createCollection, type StorageNode } from '@shardlab/node'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 
-export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.data-size'> = {
+export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocate' | 'shard.data-size'> = {
   'shard.initialise': initialise,
+  'shard.relocate': relocate,
   'shard.data-size': dataSize,
 }
 
@@ -32,16 +33,32 @@ async function initialise(
 ): Promise<ReplyOf<'shard.initialise'>> {
   const ns = identityNs
   const collection = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
-  const identity = new DocumentWriter()
-    .string('_id', 'shardIdentity')
-    .string('shardName', node.context.address)
-    .objectId('clusterId', clusterId)
-    .string('configsvrConnectionString', configHost)
-    .finish()
+  const identity = identityDocument(node.context.address, clusterId, configHost)
   const id = findField(identity, '_id')!
   if (collection.findById(id) === undefined) node.apply({ op: 'i', ns, uuid: collection.uuid, object: identity, id, session: null })
   await node.flush()
   return {}
+}
+
+/** The config server of a copied cluster listens elsewhere. */
+async function relocate({ node }: ShardParts, { configHost }: RequestOf<'shard.relocate'>): Promise<ReplyOf<'shard.relocate'>> {
+  const id = findField(identityFilter, '_id')!
+  const collection = node.collection(identityNs)
+  const known = collection?.findById(id)?.document
+  if (collection === undefined || known === undefined) return {}
+  const identity = identityDocument(node.context.address, findField(known, 'clusterId')!.slice(), configHost)
+  node.apply({ op: 'u', ns: identityNs, uuid: collection.uuid, object: identity, id, session: null })
+  await node.flush()
+  return {}
+}
+
+function identityDocument(shard: string, clusterId: Uint8Array, configHost: string): Uint8Array {
+  return new DocumentWriter()
+    .string('_id', 'shardIdentity')
+    .string('shardName', shard)
+    .objectId('clusterId', clusterId)
+    .string('configsvrConnectionString', configHost)
+    .finish()
 }
 
 function dataSize({ node }: ShardParts): ReplyOf<'shard.data-size'> {

@@ -3,6 +3,7 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf, setFeatureCompatibilityVersionOf, type StorageNode } from '@shardlab/node'
 import { movePrimary } from '../coordinators/move-primary.js'
 import { receiveDocuments } from '../coordinators/copy-collection.js'
+import { rangesOf } from '../measured/ranges-of.js'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 import { orphanCountOf } from '../statistics/orphans.js'
 
@@ -46,7 +47,7 @@ async function setFeatureCompatibilityVersion(
 /** Orphans count with the average size of a document. Server: shardsvr_get_stats_for_balancing_command.cpp. */
 function ownedBytes(node: StorageNode, ns: string): number {
   const collection = node.collection(ns)
-  if (collection === undefined || collection.count === 0) return 0
-  const averageBytes = Math.trunc(collection.dataSizeBytes / collection.count)
-  return Math.max(0, collection.dataSizeBytes - orphanCountOf(node, collection) * averageBytes)
+  if (collection === undefined) return 0
+  const { documents, bytes } = rangesOf(node, collection).totals
+  return documents === 0 ? 0 : Math.max(0, bytes - orphanCountOf(node, collection) * Math.trunc(bytes / documents))
 }

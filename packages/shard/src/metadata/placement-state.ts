@@ -5,11 +5,17 @@
  */
 import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
-import { applyPlacementAnswer, knownVersion, PlacementHistories, type CollectionPlacement } from '@shardlab/sharding'
+import { knownVersion, PlacementHistories, SharedPlacements, type CollectionPlacement } from '@shardlab/sharding'
 
 export interface DatabasePlacement {
   readonly primary: string
   readonly version: DatabaseVersionTuple
+}
+
+/** All that a shard knows of placements. Changed by nobody. */
+export interface KnownPlacements {
+  readonly collections: ReadonlyMap<string, CollectionPlacement | null>
+  readonly databases: ReadonlyMap<string, DatabasePlacement | null>
 }
 
 /** Longest wait for the config server before a refresh fails. */
@@ -22,11 +28,13 @@ export class PlacementState {
   readonly #databases = new Map<string, DatabasePlacement | null>()
   readonly #refreshes = new Map<string, Promise<unknown>>()
   readonly #histories = new PlacementHistories()
+  readonly #shared: SharedPlacements
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
 
   /** @param learned called with each placement that comes from the config server */
   constructor(context: ActorContext, learned: (ns: string, placement: CollectionPlacement) => void = () => {}) {
     this.#context = context
+    this.#shared = new SharedPlacements(context)
     this.#learned = learned
   }
 
@@ -54,14 +62,23 @@ export class PlacementState {
     for (const ns of [...this.#collections.keys()]) if (ns.startsWith(`${db}.`)) this.#collections.delete(ns)
   }
 
+  export(): KnownPlacements {
+    return { collections: new Map(this.#collections), databases: new Map(this.#databases) }
+  }
+
+  import({ collections, databases }: KnownPlacements): void {
+    for (const [ns, placement] of collections) this.#collections.set(ns, placement)
+    for (const [db, placement] of databases) this.#databases.set(db, placement)
+  }
+
   /** Asks the config server for what changed. Concurrent calls share one request. */
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
     return this.#once(`c ${ns}`, async () => {
-      const known = this.#collections.get(ns) ?? null
+      const known = this.#shared.before(ns, this.#collections.get(ns) ?? null)
       const answer = await this.#ask(() =>
         this.#context.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, { timeoutMs: refreshTimeoutMs }),
       )
-      const placement = applyPlacementAnswer(ns, known, answer)
+      const placement = this.#shared.after(ns, known, answer)
       this.#collections.set(ns, placement)
       if (placement !== null) this.#learned(ns, placement)
       return placement

@@ -2,9 +2,9 @@
  * Compares the versions that a router sent with what this shard knows; decides which documents the command may see.
  * Server: shardingState checks in service_entry_point, collection_sharding_runtime.cpp.
  */
-import type { DatabaseVersionTuple, NodeCommand, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
+import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { databaseNameOf, type Access, type NodeInvocation } from '@shardlab/node'
+import { databaseNameOf, type Access, type Entrant, type RoutedBy } from '@shardlab/node'
 import {
   isOlderGeneration,
   isWriteCompatible,
@@ -22,13 +22,19 @@ import type { DatabasePlacement, PlacementState } from './placement-state.js'
 const everything: Access = { ownership: null }
 
 /** What somebody who wants to touch a collection was routed by. */
-type RoutedBy = Pick<NodeCommand, 'shardVersion' | 'databaseVersion'>
+
+/** Defects built in on purpose: see `mutationNames`. */
+export interface VersionCheckMutations {
+  readonly ownershipFilterOff: boolean
+  readonly versionCheckOff: boolean
+}
 
 export class VersionCheck {
   readonly #shard: string
   readonly #state: PlacementState
   readonly #critical: CriticalSections
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
+  readonly #mutations: VersionCheckMutations
   /** One filter per placement: built once, shared by all commands under it. */
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
@@ -38,11 +44,13 @@ export class VersionCheck {
     state: PlacementState,
     critical: CriticalSections,
     hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
+    mutations: VersionCheckMutations = { ownershipFilterOff: false, versionCheckOff: false },
   ) {
     this.#shard = shard
     this.#state = state
     this.#critical = critical
     this.#hiddenIn = hiddenIn
+    this.#mutations = mutations
   }
 
   /**
@@ -50,7 +58,7 @@ export class VersionCheck {
    * @param command what wants to enter: if it only reads, it does not wait where only writes do; default: something that waits
    * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion
    */
-  enter(ns: string, routed: RoutedBy | null, command?: NodeInvocation): Promise<Access> | Access {
+  enter(ns: string, routed: RoutedBy | null, command?: Entrant): Promise<Access> | Access {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything
@@ -76,11 +84,13 @@ export class VersionCheck {
     if (received === 'IGNORED') return placement === null ? everything : this.#filter(placement)
     if (received === 'UNSHARDED') return placement === null ? everything : undefined
     if (placement === null) return undefined
-    return isWriteCompatible(received, placement.table.versionOn(this.#shard)) ? this.#filter(placement) : undefined
+    const fits = this.#mutations.versionCheckOff || isWriteCompatible(received, placement.table.versionOn(this.#shard))
+    return fits ? this.#filter(placement) : undefined
   }
 
   #filter(placement: CollectionPlacement): Access {
     const hidden = this.#hiddenIn(placement.uuid)
+    if (this.#mutations.ownershipFilterOff) return everything
     if (hidden !== undefined) return { ownership: new HidingFilter(placement, this.#shard, hidden) }
     if (placement.isUnsplittable && placement.table.lowestShard() === this.#shard) return everything
     let access = this.#filters.get(placement)
@@ -95,7 +105,7 @@ export class VersionCheck {
     ns: string,
     shardVersion: ShardVersionField,
     databaseVersion: DatabaseVersionTuple | null,
-    command: NodeInvocation | undefined,
+    command: Entrant | undefined,
   ): Promise<Access> {
     const blocking = () => this.#critical.blocking(ns, command)
     let refreshed = false

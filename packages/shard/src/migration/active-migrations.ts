@@ -34,6 +34,13 @@ export class ActiveMigrations {
     return this.#donation?.request.ns ?? null
   }
 
+  /** What is given away and received, as parts of a sentence about this shard. */
+  names(): string[] {
+    const donation = this.#donation === null ? [] : [`moves a range of ${this.#donation.request.ns} to ${this.#donation.request.to}`]
+    const receipt = this.#receipt === null ? [] : [`receives a range of ${this.#receipt.ns} from ${this.#receipt.from}`]
+    return [...donation, ...receipt]
+  }
+
   /**
    * Runs a donation when no split or merge of the collection is running here, or joins the equal one that is running.
    * @throws CommandError 117 ConflictingOperationInProgress, and whatever the work throws

@@ -10,6 +10,8 @@ import type { Collection } from '@shardlab/storage'
 import { DocumentFeed, type CloneBatch, type ModsBatch } from '../cloning/document-feed.js'
 import { watchCollection } from '../cloning/watch-collection.js'
 import { keyOf as preparedKeyOf } from '../document-moves/prepared-inserts.js'
+import type { RangeSource } from '../measured/collection-ranges.js'
+import type { Size } from '../measured/sized-range.js'
 import { countRange, membershipOf, RangeCursor, rangeIndex, type KeyRange } from './key-range.js'
 
 /** Beyond this many times the documents of a full chunk a range is too big. */
@@ -26,7 +28,7 @@ export interface ClonedRange {
   readonly hidden: () => ReadonlySet<string> | undefined
 }
 
-export class ClonerSource {
+export class ClonerSource implements RangeSource {
   readonly #snapshot: Collection
   readonly #feed: DocumentFeed
   readonly #stopObserving: () => void
@@ -49,7 +51,10 @@ export class ClonerSource {
         `can't find index with prefix ${formatDocument(shardKey.document)} in storeCurrentRecordId for ${ns}`,
       )
     }
-    if (maxChunkSizeBytes !== null) checkSize(snapshot, countRange(index, range), cloned, maxChunkSizeBytes)
+    if (maxChunkSizeBytes !== null) {
+      const totals = { documents: snapshot.count, bytes: snapshot.dataSizeBytes }
+      checkSize(ns, totals, countRange(index, range), cloned, maxChunkSizeBytes)
+    }
     const cursor = new RangeCursor(index, range)
     const isHidden = (document: Uint8Array) => hidden()?.has(preparedKeyOf(findField(document, '_id')!)) === true
     this.#snapshot = snapshot
@@ -105,9 +110,19 @@ export class ClonerSource {
   }
 }
 
-/** @throws CommandError 153 ChunkTooBig */
-function checkSize({ count, dataSizeBytes, ns }: Collection, documents: number, { range }: ClonedRange, maxChunkSizeBytes: number): void {
-  const averageBytes = count === 0 ? 0 : Math.floor(dataSizeBytes / count)
+/**
+ * @param totals of the whole collection
+ * @param documents in the range
+ * @throws CommandError 153 ChunkTooBig
+ */
+export function checkSize(
+  ns: string,
+  { documents: count, bytes }: Size,
+  documents: number,
+  { range }: Pick<ClonedRange, 'range'>,
+  maxChunkSizeBytes: number,
+): void {
+  const averageBytes = count === 0 ? 0 : Math.floor(bytes / count)
   const most = count === 0 ? documentsPerChunkMax + 1 : chunkSlack * Math.max(1, Math.floor(maxChunkSizeBytes / averageBytes))
   if (documents <= most) return
   throw new CommandError(

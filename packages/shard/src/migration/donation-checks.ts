@@ -1,10 +1,12 @@
 /** What a donor makes sure of before it begins. Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp. */
 import type { RequestOf } from '@shardlab/actor'
 import { CommandError, keyStringOfDocument, sameBytes, toExtendedJson } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
 import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { rangesOf } from '../measured/ranges-of.js'
 import type { ShardParts } from '../shard-parts.js'
 import { isBoundOf, type KeyRange } from './key-range.js'
-import { otherBound } from './range-choice.js'
 
 type MoveRequest = RequestOf<'shard.move-range'>
 
@@ -14,16 +16,22 @@ export async function donatedPlacement(
   { ns, chunkVersion }: MoveRequest,
 ): Promise<CollectionPlacement> {
   const placement = await state.refreshCollection(ns)
-  const collection = node.collection(ns)
   if (placement === null) throw versions.stale(ns, `Collection ${ns} is not sharded`)
-  if (collection === undefined || !sameBytes(collection.uuid, placement.uuid))
-    throw new CommandError('NamespaceNotFound', 'The collection was not found locally even though it is marked as sharded.')
+  donatedCollection(node, ns, placement.uuid)
   if (!sameGeneration(placement.table.version, chunkVersion)) {
     const [sent, current] = [chunkVersion[0], placement.table.version[0]]
     throw versions.stale(ns, `Collection ${ns} has changed since operation was sent (sent epoch: ${sent}, current epoch: ${current})`)
   }
   if (placement.table.chunksOn(node.context.address) === 0) throw versions.stale(ns, 'Shard does not contain any chunks for collection.')
   return placement
+}
+
+/** @throws CommandError 26 NamespaceNotFound */
+export function donatedCollection(node: StorageNode, ns: string, uuid: Uint8Array): Collection {
+  const collection = node.collection(ns)
+  if (collection === undefined || !sameBytes(collection.uuid, uuid))
+    throw new CommandError('NamespaceNotFound', 'The collection was not found locally even though it is marked as sharded.')
+  return collection
 }
 
 /** @throws CommandError 13388 StaleConfig for bounds that are none of this shard key */
@@ -39,7 +47,7 @@ export function donatedRange(
       `The range ${formatRange(given.min, given.max)} is not valid for collection ${ns} with key pattern ${toExtendedJson(shardKey.document)}`,
     )
   }
-  const other = (reverse: boolean) => otherBound(node.collection(ns)!, shardKey, given, maxChunkSizeBytes, reverse)
+  const other = (reverse: boolean) => rangesOf(node, node.collection(ns)!).otherBound({ shardKey, chunk: given, maxChunkSizeBytes, reverse })
   if (min === null) return { min: other(true), max: given.max }
   return max === null ? { min, max: other(false) } : given
 }

@@ -19,10 +19,12 @@ import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
 import { askAgain } from '../cloning/requests.js'
 import { writersOut } from '../cloning/writers-out.js'
 import type { CriticalSection } from '../metadata/critical-sections.js'
+import type { RangeSource } from '../measured/collection-ranges.js'
+import { rangesOf } from '../measured/ranges-of.js'
+import { noSize } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
-import { ClonerSource } from './cloner-source.js'
 import type { MigrationRecord } from './coordinator-records.js'
-import { donatedPlacement, donatedRange, versionOfChunk } from './donation-checks.js'
+import { donatedCollection, donatedPlacement, donatedRange, versionOfChunk } from './donation-checks.js'
 import type { KeyRange } from './key-range.js'
 import { moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
 
@@ -43,7 +45,7 @@ export class Donation {
   readonly #timing: MoveTiming
   readonly #startedAtMs: number
   readonly id: Uint8Array
-  source: ClonerSource | null = null
+  source: RangeSource | null = null
   #range: KeyRange | null = null
   #counts: RecipientCounts = [0, 0, 0, 0]
 
@@ -95,11 +97,11 @@ export class Donation {
       this.#timing.done()
       await this.#catchUp()
       this.#timing.done()
-      section = await this.#parts.critical.enter(ns, 'writes')
+      if (!context.mutated('criticalSectionOff')) section = await this.#parts.critical.enter(ns, 'writes')
       this.#tell('critical-section')
       await this.#commitOnRecipient(placement)
       this.#timing.done()
-      section.blockReads()
+      section?.blockReads()
       await this.#commitOnConfig(range, chunkVersion)
       await this.#settle(begun, 'committed', section)
     } catch (error) {
@@ -115,13 +117,14 @@ export class Donation {
     await noteChange(context, 'moveChunk.commit', ns, details.finish())
   }
 
-  /** From here on there is something to finish. @throws CommandError those of {@link ClonerSource} */
+  /** From here on there is something to finish. @throws CommandError those of {@link CollectionRanges.source} */
   async #begin(placement: CollectionPlacement, range: KeyRange, chunkVersion: PlacementVersion): Promise<MigrationRecord> {
     const { node, migrations } = this.#parts
     const { ns, to, forceJumbo, maxChunkSizeBytes } = this.#request
     const { uuid, shardKey } = placement
     const hidden = () => this.#parts.documentMoves.coming.hiddenIn(uuid)
-    this.source = new ClonerSource(node, { ns, uuid, shardKey, range, hidden }, forceJumbo ? null : maxChunkSizeBytes)
+    const ranges = rangesOf(node, donatedCollection(node, ns, uuid))
+    this.source = ranges.source({ ns, uuid, shardKey, range, hidden }, forceJumbo ? null : maxChunkSizeBytes)
     const donor = node.context.address
     const record: MigrationRecord = {
       id: this.id,
@@ -206,8 +209,9 @@ export class Donation {
   #isNearlyCaughtUp(): boolean {
     const { node } = this.#parts
     const { ns, maxChunkSizeBytes } = this.#request
-    const { count, dataSizeBytes } = node.collection(ns) ?? { count: 0, dataSizeBytes: 0 }
-    const waitingBytes = this.source!.waitingChanges * (dataSizeBytes / Math.max(1, count))
+    const collection = node.collection(ns)
+    const { documents, bytes } = collection === undefined ? noSize : rangesOf(node, collection).totals
+    const waitingBytes = this.source!.waitingChanges * (bytes / Math.max(1, documents))
     const percentage = Math.trunc((Math.min(maxChunkSizeBytes, waitingBytes) * 100) / maxChunkSizeBytes)
     return percentage < node.parameters.number('maxCatchUpPercentageBeforeBlockingWrites')
   }
@@ -271,6 +275,7 @@ export class Donation {
     const { context } = this.#parts.node
     const [documents, bytes] = this.#counts
     this.#parts.migrations.statistics.noteDonation(stage, [documents, bytes], context.now() - this.#startedAtMs)
+    if (!context.wants('migration')) return
     context.emit({
       type: 'migration',
       atMs: context.now(),

@@ -27,10 +27,15 @@ export const migrationHandlers: ShardHandlers<
     return { counts: await migrations.receipt(migrationId).commit(), error: null }
   },
   'shard.migrate-clone': ({ migrations }, { migrationId, batch, documentsMax }) => ({
+    sizes: null,
     ...migrations.donation(migrationId).clone(batch, documentsMax),
     error: null,
   }),
-  'shard.transfer-mods': ({ migrations }, { migrationId, batch }) => ({ ...migrations.donation(migrationId).mods(batch), error: null }),
+  'shard.transfer-mods': ({ migrations }, { migrationId, batch }) => ({
+    sizes: null,
+    ...migrations.donation(migrationId).mods(batch),
+    error: null,
+  }),
   async 'shard.settle-migration'({ migrations }, { migrationId, decision }) {
     await migrations.heed(migrationId, decision)
     return { error: null }

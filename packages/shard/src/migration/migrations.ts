@@ -55,6 +55,12 @@ export class Migrations {
     }
   }
 
+  /** Migrations that run or are not settled, as parts of a sentence about this shard. */
+  names(): string[] {
+    const running = this.#active.names()
+    return running.length > 0 ? running : this.records.all().map(({ ns, recipient }) => `settles a migration of ${ns} to ${recipient}`)
+  }
+
   /** @throws CommandError why the range was not moved */
   async moveRange(request: RequestOf<'shard.move-range'>): Promise<void> {
     const parts = this.#parts()

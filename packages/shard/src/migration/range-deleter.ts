@@ -2,13 +2,15 @@
  * Deletes the documents of ranges that this shard does not own: after a while, so that whoever still reads there may finish.
  * Server: range_deleter_service.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
-import { createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField, hexOf, sameBytes } from '@shardlab/bson'
+import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
+import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import type { DeletedSome } from '../measured/collection-ranges.js'
+import { rangesOf } from '../measured/ranges-of.js'
 import type { MigrationStatistics } from '../statistics/migration-statistics.js'
-import { overlaps, RangeCursor, rangeIndex, type KeyRange } from './key-range.js'
+import { overlaps, type KeyRange } from './key-range.js'
 import { RangeDeletionTasks, type RangeDeletionTask } from './range-deletion-tasks.js'
 
 /** Name of the timer. */
@@ -18,7 +20,8 @@ const documentsPerTurnMax = 1000
 /** Pause after a deletion that could not be done. */
 const retryAfterMs = 10_000
 
-interface Scheduled {
+/** A range that will be deleted. */
+export interface Scheduled {
   readonly id: Uint8Array
   dueAtMs: number
 }
@@ -41,6 +44,21 @@ export class RangeDeleter {
   /** Takes up what an earlier life of the member left. */
   start(): void {
     for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task)
+  }
+
+  /** When each range is due. */
+  export(): readonly Scheduled[] {
+    return [...this.#scheduled.values()].map((scheduled) => ({ ...scheduled }))
+  }
+
+  /** Instead of {@link start}. */
+  import(scheduled: readonly Scheduled[]): void {
+    for (const each of scheduled) this.#scheduled.set(hexOf(each.id), { ...each })
+  }
+
+  /** Namespaces of the ranges whose documents are being deleted. */
+  atWork(): string[] {
+    return this.#working ? this.tasks.all().flatMap(({ processing, ns }) => (processing ? [ns] : [])) : []
   }
 
   /** A new task; one that is not pending is due after its delay. {@link StorageNode.flush} follows. */
@@ -165,7 +183,7 @@ export class RangeDeleter {
       if (known === undefined) break
       this.tasks.put({ ...known, numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
       await node.flush()
-      await context.sleep(parameters.number('rangeDeleterBatchDelayMS'), node.stopping.signal)
+      await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
     }
     await context.reach('shard.range-deleter.emptied', { ns: task.ns })
     this.tasks.remove(task.id)
@@ -189,26 +207,10 @@ export class RangeDeleter {
     return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
   }
 
-  #deleteSome({ range, keyPattern }: RangeDeletionTask, collection: Collection): { documents: number; bytes: number } | null {
-    const index = rangeIndex(collection, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }))
-    if (index === undefined) return null
+  #deleteSome({ range, keyPattern }: RangeDeletionTask, collection: Collection): DeletedSome | null {
     const batch = this.#node.parameters.number('rangeDeleterBatchSize')
     const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
-    const cursor = new RangeCursor(index, range)
-    const recordIds: number[] = []
-    for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
-      recordIds.push(recordId)
-      if (recordIds.length >= most) break
-    }
-    let bytes = 0
-    for (const recordId of recordIds) {
-      const { document } = collection.get(recordId)!
-      const id = findField(document, '_id')!
-      bytes += document.length
-      const object = new DocumentWriter(64).value('_id', id).finish()
-      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id, session: null })
-    }
-    return { documents: recordIds.length, bytes }
+    return rangesOf(this.#node, collection).deleteSome(range, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }), most)
   }
 
   #progressed(): void {
@@ -218,10 +220,10 @@ export class RangeDeleter {
   }
 
   async #nextProgress(timeoutMs: number): Promise<void> {
-    const waiting = new AbortController()
+    const waiting = new Cancellation()
     void this.#progress.promise.then(() => waiting.abort())
     try {
-      await this.#node.context.sleep(timeoutMs, waiting.signal)
+      await this.#node.context.sleep(timeoutMs, waiting)
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
     }

@@ -27,6 +27,8 @@ export interface RangeDeletionTask {
 export class RangeDeletionTasks {
   readonly #node: StorageNode
   readonly #store: RecordStore
+  /** By the document, which is never written again. */
+  readonly #parsed = new WeakMap<Uint8Array, readonly RangeDeletionTask[]>()
 
   constructor(node: StorageNode) {
     this.#node = node
@@ -35,12 +37,12 @@ export class RangeDeletionTasks {
 
   /** Those that can be read: clients may write here. */
   all(): RangeDeletionTask[] {
-    return this.#store.all().flatMap(parseTask)
+    return this.#store.all().flatMap((document) => this.#parse(document))
   }
 
   get(id: Uint8Array): RangeDeletionTask | undefined {
     const document = this.#store.get(uuidValue(id))
-    return document === undefined ? undefined : parseTask(document)[0]
+    return document === undefined ? undefined : this.#parse(document)[0]
   }
 
   overlapping(collectionUuid: Uint8Array, range: KeyRange): RangeDeletionTask[] {
@@ -66,6 +68,14 @@ export class RangeDeletionTasks {
   /** {@link StorageNode.flush} follows. */
   remove(id: Uint8Array): void {
     this.#store.remove(uuidValue(id))
+  }
+
+  #parse(document: Uint8Array): readonly RangeDeletionTask[] {
+    const known = this.#parsed.get(document)
+    if (known !== undefined) return known
+    const parsed = parseTask(document)
+    this.#parsed.set(document, parsed)
+    return parsed
   }
 }
 

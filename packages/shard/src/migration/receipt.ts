@@ -17,6 +17,7 @@ import { raiseError } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { askAgain, reasonOf } from '../cloning/requests.js'
 import type { CriticalSection } from '../metadata/critical-sections.js'
+import { sizeOfPacked, type Size } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
 import { membershipOf, type KeyRange } from './key-range.js'
 import { MoveTiming } from './migration-log.js'
@@ -157,7 +158,7 @@ export class Receipt {
     this.#timing.done()
     await context.reach('shard.migration.recipient-prepared', { ns })
     const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
-    const changes = new ReceivedChanges(node, ns, uuid, membershipOf(this.range, shardKey))
+    const changes = new ReceivedChanges(this.#parts, ns, uuid, membershipOf(this.range, shardKey))
     this.#enter('clone')
     await this.#clone(changes)
     this.#timing.done()
@@ -222,13 +223,12 @@ export class Receipt {
     const { migrationId } = this.request
     for (let batch = 0; ; batch++) {
       const documentsMax = node.parameters.number('migrateCloneInsertionBatchSize')
-      const { documents, last } = await this.#ask('shard.migrate-clone', { migrationId, batch, documentsMax })
-      changes.store(documents)
-      this.#cloned += documents.length
-      const bytes = documents.reduce((sum, document) => sum + document.length, 0)
-      this.#clonedBytes += bytes
-      migrations.statistics.noteCloned(documents.length, bytes)
-      migrations.deleter.countOrphans(migrationId, documents.length)
+      const { documents, sizes, last } = await this.#ask('shard.migrate-clone', { migrationId, batch, documentsMax })
+      const received = sizes === null ? changes.store(documents) : await this.#receiveSizes(changes, sizes)
+      this.#cloned += received.documents
+      this.#clonedBytes += received.bytes
+      migrations.statistics.noteCloned(received)
+      migrations.deleter.countOrphans(migrationId, received.documents)
       await node.flush()
       this.#check()
       await node.context.reach('shard.migration.recipient-batch-stored', { batch })
@@ -237,20 +237,30 @@ export class Receipt {
     }
   }
 
+  /** What would have been sent takes its time. */
+  async #receiveSizes(changes: ReceivedChanges, sizes: Uint8Array): Promise<Size> {
+    const { node, measured } = this.#parts
+    const { bytes } = sizeOfPacked(sizes)
+    await node.context.sleep(measured.cloneMs(bytes), this.#stopping.signal)
+    this.#check()
+    return changes.grow(sizes)
+  }
+
   /** Pulls until nothing has changed; how many documents had. */
   async #drain(changes: ReceivedChanges): Promise<number> {
     const { node, migrations } = this.#parts
     const { migrationId } = this.request
+    if (node.context.mutated('catchUpOff')) return 0
     let count = 0
     for (;;) {
       const mods = await this.#ask('shard.transfer-mods', { migrationId, batch: this.#modsBatch })
       this.#modsBatch++
-      const { deleted, reloaded, sessions } = mods
+      const { deleted, reloaded, sessions, sizes } = mods
       changes.remove(deleted)
-      changes.store(reloaded)
-      migrations.statistics.noteCaughtUp(reloaded)
-      if (sessions !== null) changes.remember(sessions)
-      const changed = deleted.length + reloaded.length
+      const received = sizes === null ? changes.store(reloaded) : changes.grow(sizes)
+      migrations.statistics.noteCaughtUp(received)
+      if (sessions !== null && !node.context.mutated('sessionMigrationOff')) changes.remember(sessions)
+      const changed = deleted.length + received.documents
       if (changed === 0 && sessions === null) return count
       count += changed
       await node.flush()

@@ -1,19 +1,21 @@
 /** Puts into a recipient's collection what comes from the donor. Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp. */
+import { unpackRanges } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { rememberSessions } from '../cloning/remember-sessions.js'
+import { noSize, sizeOfPacked, type Size } from '../measured/sized-range.js'
+import type { ShardParts } from '../shard-parts.js'
 
 export class ReceivedChanges {
-  readonly #node: StorageNode
+  readonly #parts: Pick<ShardParts, 'node' | 'measured'>
   readonly #ns: string
   readonly #uuid: Uint8Array
   readonly #contains: (document: Uint8Array) => boolean
 
   /** @param contains is a document in the range that is received? */
-  constructor(node: StorageNode, ns: string, uuid: Uint8Array, contains: (document: Uint8Array) => boolean) {
-    this.#node = node
+  constructor(parts: Pick<ShardParts, 'node' | 'measured'>, ns: string, uuid: Uint8Array, contains: (document: Uint8Array) => boolean) {
+    this.#parts = parts
     this.#ns = ns
     this.#uuid = uuid
     this.#contains = contains
@@ -21,10 +23,13 @@ export class ReceivedChanges {
 
   /**
    * Inserts documents, or puts them in the place of their earlier forms. {@link StorageNode.flush} follows.
+   * @returns their size
    * @throws CommandError 16976 when a document outside of the range has the `_id`; 11000 DuplicateKey; 26 NamespaceNotFound
    */
-  store(documents: readonly Uint8Array[]): void {
+  store(documents: readonly Uint8Array[]): Size {
     const collection = this.#collection()
+    this.#parts.node.requireRoom(documents.reduce((sum, { length }) => sum + length, 0))
+    let bytes = 0
     for (const document of documents) {
       const id = findField(document, '_id')!
       const local = collection.findById(id)?.document
@@ -35,8 +40,10 @@ export class ReceivedChanges {
         )
       }
       const op = local === undefined ? 'i' : 'u'
-      this.#node.apply({ op, ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+      this.#parts.node.apply({ op, ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+      bytes += document.length
     }
+    return { documents: documents.length, bytes }
   }
 
   /** Removes those of the documents `{ _id }` that are in the range. {@link StorageNode.flush} follows. */
@@ -47,17 +54,26 @@ export class ReceivedChanges {
       const local = collection.findById(id)?.document
       if (local === undefined || !this.#contains(local)) continue
       const object = new DocumentWriter(64).value('_id', id).finish()
-      this.#node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null })
+      this.#parts.node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null })
     }
+  }
+
+  /** Adds sizes of ranges instead of documents. @returns their sum */
+  grow(sizes: Uint8Array): Size {
+    const measured = this.#parts.measured.of(this.#collection())
+    if (sizes.length === 0) return noSize
+    if (measured === undefined) throw new Error(`${this.#ns} is measured on the donor and not here`)
+    for (const range of unpackRanges(sizes)) measured.grow(range)
+    return sizeOfPacked(sizes)
   }
 
   /** Takes over which statements of retryable writes the donor has executed. {@link StorageNode.flush} follows. */
   remember(sessions: Uint8Array): void {
-    rememberSessions(this.#node, sessions)
+    rememberSessions(this.#parts.node, sessions)
   }
 
   #collection(): Collection {
-    const collection = this.#node.collection(this.#ns)
+    const collection = this.#parts.node.collection(this.#ns)
     if (collection === undefined || !sameBytes(collection.uuid, this.#uuid))
       throw new CommandError('NamespaceNotFound', `Collection ${this.#ns} was dropped in the middle of the migration`)
     return collection

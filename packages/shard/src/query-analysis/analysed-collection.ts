@@ -1,7 +1,7 @@
 /** The collection that an analysis is about. Server: validateCollectionOptions of analyze_shard_key_util.cpp. */
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { noConcerns, viewOf, type Access, type NodeInvocation, type StorageNode } from '@shardlab/node'
+import { noConcerns, viewOf, type Access, type StorageNode } from '@shardlab/node'
 import { ShardKeyPattern, type OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 
@@ -23,9 +23,9 @@ export interface AnalysedKey {
 
 /** @throws CommandError 13388, 249 for stale routers, 166, 26, and 2 for what is no shard key */
 export async function enterAnalysis(node: StorageNode, { ns, key, shardVersion, databaseVersion }: KeyAnalysis): Promise<AnalysedKey> {
-  // The role looks at nothing else.
-  const invocation = { routed: { shardVersion, databaseVersion }, concerns: noConcerns } as unknown as NodeInvocation
-  const entered = node.role.enter(ns, invocation)
+  // What the server runs on the shards is an aggregation.
+  const operation = { command: 'aggregate' }
+  const entered = node.role.enter(ns, { host: node, routed: { shardVersion, databaseVersion }, concerns: noConcerns, operation })
   const { ownership }: Access = entered instanceof Promise ? await entered : entered
   return { collection: analysedCollection(node, ns), ownership, shardKey: ShardKeyPattern.parse(key, { compoundHashed: true }) }
 }

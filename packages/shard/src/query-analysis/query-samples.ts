@@ -46,6 +46,12 @@ interface SampledStatement {
   readonly invocation: NodeInvocation
 }
 
+export interface UnwrittenSamples {
+  readonly queries: readonly Uint8Array[]
+  readonly diffs: readonly Uint8Array[]
+  readonly bufferedBytes: number
+}
+
 export class QuerySamples implements SampledWrites {
   readonly #node: StorageNode
   readonly #tracker = new SampleTracker('mongod')
@@ -70,6 +76,18 @@ export class QuerySamples implements SampledWrites {
   start(): void {
     const { context, parameters } = this.#node
     context.setTimer(refreshTimer, parameters.number('queryAnalysisSamplerConfigurationRefreshSecs') * 1000)
+  }
+
+  /** What is not written yet. */
+  export(): UnwrittenSamples {
+    return { queries: [...this.#queries], diffs: [...this.#diffs], bufferedBytes: this.#bufferedBytes }
+  }
+
+  /** Instead of {@link start}. What is sampled the config server tells next time. */
+  import({ queries, diffs, bufferedBytes }: UnwrittenSamples): void {
+    this.#queries = [...queries]
+    this.#diffs = [...diffs]
+    this.#bufferedBytes = bufferedBytes
   }
 
   /** Serves the timers of the samples. */

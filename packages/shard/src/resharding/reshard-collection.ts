@@ -22,6 +22,7 @@ export async function reshardCollection(
 ): Promise<ReplyOf<'shard.reshard-collection'>> {
   const { node, state, definitionLocks } = parts
   await raiseStaleDatabase(state, node.context.address, ns, databaseVersion)
+  parts.measured.checkCopied(ns)
   const running = definitionLocks.holder(ns)
   if (running !== null) {
     if (compareDocuments(running.request, request) !== 0)
@@ -68,8 +69,9 @@ export function recoverReshardCommands(parts: ShardParts): void {
         }
       }
     }
-    const coordinate = () => databaseMoves.coordinate(databaseNameOf(record.ns), work)
-    void definitionLocks.hold(record.ns, record.request, coordinate).catch((error: unknown) => {
+    // At once in this order, as for a client: who joins it counts as at work in the database, and a move of that waits for who does.
+    const hold = () => definitionLocks.hold(record.ns, record.request, work)
+    void databaseMoves.coordinate(databaseNameOf(record.ns), hold).catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
       // Who has asked for it may be here again, and hears it, too.

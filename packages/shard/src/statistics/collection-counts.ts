@@ -1,4 +1,5 @@
 import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
+import { rangesOf } from '../measured/ranges-of.js'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 import { orphanCountOf } from './orphans.js'
 
@@ -8,8 +9,8 @@ function collectionCounts({ node }: ShardParts, { namespaces }: RequestOf<'shard
   const collections = namespaces.flatMap((ns): CollectionCountsTuple[] => {
     const collection = node.collection(ns)
     if (collection === undefined) return []
-    const { count, dataSizeBytes } = collection
-    return [[ns, count, orphanCountOf(node, collection), count === 0 ? null : Math.floor(dataSizeBytes / count)]]
+    const { documents, bytes } = rangesOf(node, collection).totals
+    return [[ns, documents, orphanCountOf(node, collection), documents === 0 ? null : Math.floor(bytes / documents)]]
   })
   return { collections }
 }

@@ -2,18 +2,27 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { rangesOf } from '../measured/ranges-of.js'
 import { RangeCursor, rangeIndex } from '../migration/key-range.js'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 
 export const rangeSizeHandlers: ShardHandlers<'shard.measure-range'> = { 'shard.measure-range': measureRange }
 
+export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>
+export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
+
 /** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
-function measureRange(
-  { node }: ShardParts,
-  { ns, keyPattern, min, max, estimate, sizeMaxBytes }: RequestOf<'shard.measure-range'>,
-): ReplyOf<'shard.measure-range'> {
-  const collection = node.collection(ns)
-  if (collection === undefined || collection.count === 0) return { sizeBytes: 0, isLarger: false, error: null }
+function measureRange({ node }: ShardParts, request: RequestOf<'shard.measure-range'>): ReplyOf<'shard.measure-range'> {
+  const collection = node.collection(request.ns)
+  if (collection === undefined) return { sizeBytes: 0, isLarger: false, error: null }
+  return { ...rangesOf(node, collection).sizeOf(request), error: null }
+}
+
+/** @throws CommandError as {@link measureRange} */
+export function rangeSizeOf(collection: Collection, request: RangeSizeRequest): RangeSizeAnswer {
+  const { keyPattern, min, max, estimate, sizeMaxBytes } = request
+  if (collection.count === 0) return { sizeBytes: 0, isLarger: false }
   const index = rangeIndex(collection, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }))
   if (index === undefined) throw new CommandError('OperationFailed', "Couldn't find valid index containing key pattern")
   const averageBytes = Math.floor(collection.dataSizeBytes / collection.count)
@@ -21,7 +30,7 @@ function measureRange(
   let sizeBytes = 0
   for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
     sizeBytes += estimate ? averageBytes : collection.get(recordId)!.document.length
-    if (sizeMaxBytes !== null && sizeBytes > sizeMaxBytes) return { sizeBytes, isLarger: true, error: null }
+    if (sizeMaxBytes !== null && sizeBytes > sizeMaxBytes) return { sizeBytes, isLarger: true }
   }
-  return { sizeBytes, isLarger: false, error: null }
+  return { sizeBytes, isLarger: false }
 }

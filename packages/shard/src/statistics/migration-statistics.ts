@@ -2,6 +2,7 @@
 import type { MigrationStage } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import type { Size } from '../measured/sized-range.js'
 
 export class MigrationStatistics {
   readonly #donated = { started: 0, committed: 0, aborted: 0, documents: 0, bytes: 0, totalMs: 0, cloneMs: 0, criticalMs: 0 }
@@ -30,15 +31,15 @@ export class MigrationStatistics {
     this.#received.started++
   }
 
-  noteCloned(documents: number, bytes: number): void {
+  noteCloned({ documents, bytes }: Size): void {
     this.#received.documents += documents
     this.#received.bytes += bytes
   }
 
   /** Documents that were written while the range was cloned. */
-  noteCaughtUp(documents: readonly Uint8Array[]): void {
-    this.#received.changedDocuments += documents.length
-    for (const document of documents) this.#received.changedBytes += document.length
+  noteCaughtUp({ documents, bytes }: Size): void {
+    this.#received.changedDocuments += documents
+    this.#received.changedBytes += bytes
   }
 
   noteDeleted(documents: number, bytes: number): void {

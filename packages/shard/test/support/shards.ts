@@ -20,9 +20,10 @@ export class Shards {
     shards = ['shard01', 'shard02', 'shard03'],
     version = '7.0' as EmulatedVersion,
     strangers = false,
-  }: { shards?: string[]; version?: EmulatedVersion; /** Nobody has told them that they are shards. */ strangers?: boolean } = {}) {
+    measured = null as ShardOptions['measured'] | null,
+  }: { shards?: string[]; version?: EmulatedVersion; measured?: ShardOptions['measured'] | null; /** Nobody has told them that they are shards. */ strangers?: boolean } = {}) {
     this.config = new ScriptedConfig(shards)
-    this.#options = { emulate: version, maxWireVersion: 21 }
+    this.#options = { emulate: version, maxWireVersion: 21, measured: measured ?? null }
     for (const shard of shards) {
       const context = new FakeContext(shard, {
         peers: (to, kind, request) => {

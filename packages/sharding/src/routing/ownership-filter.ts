@@ -1,3 +1,4 @@
+import type { RawValue } from '@shardlab/bson'
 import type { CollectionPlacement } from './placement.js'
 
 /**
@@ -17,5 +18,11 @@ export class OwnershipFilter {
   owns(document: Uint8Array): boolean {
     const key = this.placement.shardKey.extract(document)
     return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
+  }
+
+  /** The same of a document with these values on the paths of the shard key. */
+  ownsValues(byPath: ReadonlyMap<string, RawValue>): boolean {
+    const key = this.placement.shardKey.keyFromValues(byPath)
+    return key !== undefined && this.placement.table.shardOf(key.keyString) === this.shard
   }
 }

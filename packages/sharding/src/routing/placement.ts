@@ -1,7 +1,7 @@
 /**
  * A collection's placement as routers and shards hold it in memory, built from the catalog's documents.
  */
-import { CommandError, decode, findField, type Document } from '@shardlab/bson'
+import { BsonType, CommandError, findField, hexOf, readUint32, type RawValue } from '@shardlab/bson'
 import { parseChunk } from '../model/chunk.js'
 import { sameGeneration, type PlacementVersion } from '../model/placement-version.js'
 import { ShardKeyPattern } from '../model/shard-key-pattern.js'
@@ -32,9 +32,7 @@ export interface PlacementAnswer {
  */
 export function applyPlacementAnswer(ns: string, known: CollectionPlacement | null, answer: PlacementAnswer): CollectionPlacement | null {
   if (answer.collection === null) return null
-  const entry = decode(answer.collection)
-  const generation = generationOf(entry)
-  const key = findField(answer.collection, 'key')!.slice()
+  const generation = generationOf(answer.collection)
   if (!answer.full) {
     if (known === null || !sameGeneration(known.table.version, [...generation, 0, 0]))
       throw new Error(`the changes of ${ns} build on a placement that is not known`)
@@ -45,7 +43,7 @@ export function applyPlacementAnswer(ns: string, known: CollectionPlacement | nu
     }))
   }
   const { collection } = answer
-  return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generation, key))
+  return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generation))
 }
 
 /** Clients can write to the catalog, and what they leave there need not be a placement. Server: chunk_manager.cpp, validateChunk. */
@@ -64,18 +62,18 @@ function wholePlacement(
   ns: string,
   answer: PlacementAnswer & { readonly collection: Uint8Array },
   generation: ReturnType<typeof generationOf>,
-  key: Uint8Array,
 ): CollectionPlacement {
-  const entry = decode(answer.collection)
-  const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
-  const collation = findField(answer.collection, 'defaultCollation')
+  const field = (name: string) => findField(answer.collection, name)
+  // Kept for long: what is left of the answer need not be.
+  const shardKey = ShardKeyPattern.parse(new Uint8Array(field('key')!.slice()), { compoundHashed: true })
+  const collation = field('defaultCollation')
   return {
     ns,
-    uuid: (entry['uuid'] as { buffer: Uint8Array }).buffer,
+    uuid: new Uint8Array(field('uuid')!.asBinary()),
     shardKey,
-    unique: entry['unique'] === true,
-    isUnsplittable: entry['unsplittable'] === true,
-    defaultCollation: collation === undefined ? null : collation.slice(),
+    unique: isTrue(field('unique')),
+    isUnsplittable: isTrue(field('unsplittable')),
+    defaultCollation: collation === undefined ? null : new Uint8Array(collation.slice()),
     table: RoutingTable.build(
       generation,
       { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString },
@@ -90,9 +88,15 @@ export function knownVersion(placement: CollectionPlacement | null): PlacementVe
 }
 
 /** `[epoch, timestamp]` of a config.collections document; without a timestamp (before 5.0) it counts as 0. */
-export function generationOf(collection: Document): [epoch: string, seconds: number, increment: number] {
-  const timestamp = collection['timestamp'] as { t: number; i: number } | undefined
-  return [(collection['lastmodEpoch'] as { toHexString(): string }).toHexString(), timestamp?.t ?? 0, timestamp?.i ?? 0]
+export function generationOf(collection: Uint8Array): [epoch: string, seconds: number, increment: number] {
+  const epoch = hexOf(findField(collection, 'lastmodEpoch')!.slice())
+  const timestamp = findField(collection, 'timestamp')
+  if (timestamp?.type !== BsonType.timestamp) return [epoch, 0, 0]
+  return [epoch, readUint32(timestamp.bytes, timestamp.start + 4), readUint32(timestamp.bytes, timestamp.start)]
+}
+
+function isTrue(value: RawValue | undefined): boolean {
+  return value?.type === BsonType.bool && value.isTruthy()
 }
 
 function chunkEntry(shardKey: ShardKeyPattern, document: Uint8Array): ChunkEntry {

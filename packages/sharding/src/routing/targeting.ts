@@ -5,6 +5,7 @@
  */
 import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComparator } from '@shardlab/bson'
 import { boundsFor, equalityValues, isEverything, isPoint, isTriviallyFalse, type Filter, type KeyBounds } from '@shardlab/query'
+import type { ExtractedKey } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
 /** Where an operation goes and why. */
@@ -39,8 +40,7 @@ export function targetFilter(placement: CollectionPlacement, filter: Filter, opt
   if (isTriviallyFalse(filter.root, filter.context)) return broadcast(placement)
   const exact = exactKey(placement, filter, options.strings !== undefined)
   if (exact !== undefined) {
-    const bound = shardKey.boundDocument(exact.values)
-    return { shards: [table.shardOf(exact.keyString)], kind: 'targeted', chunks: 1, bounds: [[bound, bound]], exactKey: exact.keyString }
+    return new ExactTargeting(placement, exact)
   }
   const undefinedMatchesNull = filter.context.undefinedMatchesNull ?? false
   const keyBounds = boundsFor(filter.root, shardKey.keyPattern, { ...options, undefinedMatchesNull, expressions: filter.context })
@@ -56,6 +56,28 @@ export function targetFilter(placement: CollectionPlacement, filter: Filter, opt
   const { shards, chunks } = table.shardsInRanges(ranges.map((range) => [encodeKeyString(range.low), encodeKeyString(range.high)]))
   const bounds = ranges.map((range) => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
   return { shards, kind: shards.length === 1 ? 'targeted' : 'multi', chunks, bounds, exactKey: null }
+}
+
+/** One key: what most operations are about, and seldom anybody asks for the bounds of. */
+class ExactTargeting implements Targeting {
+  readonly shards: readonly string[]
+  readonly kind = 'targeted'
+  readonly chunks = 1
+  readonly exactKey: string
+  readonly #shardKey: CollectionPlacement['shardKey']
+  readonly #values: readonly RawValue[]
+
+  constructor({ shardKey, table }: CollectionPlacement, { keyString, values }: ExtractedKey) {
+    this.shards = [table.shardOf(keyString)]
+    this.exactKey = keyString
+    this.#shardKey = shardKey
+    this.#values = values
+  }
+
+  get bounds(): Targeting['bounds'] {
+    const bound = this.#shardKey.boundDocument(this.#values)
+    return [[bound, bound]]
+  }
 }
 
 function broadcast({ shardKey, table }: CollectionPlacement): Targeting {

@@ -25,9 +25,10 @@ export function addFaultCommand(program: Command, run: (fault: string | undefine
       `
 Members: crash, destroy, restart, stop, pause, resume or step down shard02; slow shard02 by 10x;
   slow disk of shard02 by 20ms; fill disk of shard02; skew clock of shard02 by 2h;
-  freeze routes of mongos01; stall range deleter of shard02; config unavailable
+  jump clock of shard02 by -2h; freeze routes of mongos01; stall range deleter of shard02; config unavailable
 Links: partition shard01 from shard02 [one way]; delay between mongos01 and shard02 by 20ms..40ms;
-  drop 5% between mongos01 and shard02; refuse connections to shard02 [from mongos01];
+  limit between mongos01 and shard02 to 10MB/s; drop 5% between mongos01 and shard02;
+  duplicate 5% between shard01 and shard02; refuse connections to shard02 [from mongos01];
   cut replies of mongos01 [to clients]
 Steps: hold, fail or crash at shard.migration.committing [on shard01]
 Behind them: for 5s, after 2h, first 10, with probability 5%, seed 7, only client.command

@@ -7,6 +7,8 @@ export interface SimulateOptions {
   readonly json?: string | true
   readonly explain?: true
   readonly report?: string
+  /** A directory. */
+  readonly csv?: string
   readonly seed?: number
   readonly variant?: string[]
 }
@@ -22,6 +24,7 @@ export function addSimulateCommand(program: Command, run: (scenario: string | un
     .option('--seed <n>', 'instead of the seed in the file', wholeNumber)
     .option('--explain', 'print each decision with its reason')
     .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
+    .option('--csv <directory>', 'write samples.csv, decisions.csv and results.csv into a directory, which is made if need be')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
     .allowExcessArguments(false)
     .addHelpText(

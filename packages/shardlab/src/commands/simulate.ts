@@ -1,7 +1,9 @@
 /** `shardlab simulate`: scenarios in virtual time. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
 import {
+  csvFiles,
   decisionsText,
   findScenario,
   htmlReport,
@@ -55,9 +57,13 @@ function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): Scenari
   return seed === undefined ? { ...file, variants } : { ...file, seed, variants: variants.map((each) => ({ ...each, seed })) }
 }
 
-function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report }: SimulateOptions): void {
+function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report, csv }: SimulateOptions): void {
   const text = `${JSON.stringify(reportOf(file, runs))}\n`
   if (report !== undefined) save(report, htmlReport(file, runs))
+  if (csv !== undefined) {
+    makeDirectory(csv)
+    for (const [name, table] of csvFiles(runs)) save(join(csv, name), table)
+  }
   if (typeof json === 'string') save(json, text)
   if (json === true) process.stdout.write(text)
   else process.stdout.write(`${textReport(file, runs)}${explain === true ? decisionsText(runs) : ''}`)
@@ -66,6 +72,14 @@ function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain,
 function listText(scenarios: readonly { readonly name: string; readonly shows: string }[]): string {
   const width = Math.max(0, ...scenarios.map(({ name }) => name.length))
   return scenarios.map(({ name, shows }) => `${name.padEnd(width)}  ${shows}\n`).join('')
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (error) {
+    throw new OptionError(`${path} cannot be made: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`)
+  }
 }
 
 function save(path: string, text: string): void {

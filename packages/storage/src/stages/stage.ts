@@ -65,8 +65,9 @@ export abstract class Stage {
   }
 }
 
-/** The stage and all below it. */
-export function* allStages(stage: Stage): Generator<Stage, void, void> {
-  yield stage
-  for (const input of stage.inputs) yield* allStages(input)
+/** The stage and all below it, from the top. */
+export function allStages(stage: Stage, into: Stage[] = []): Stage[] {
+  into.push(stage)
+  for (const input of stage.inputs) allStages(input, into)
+  return into
 }

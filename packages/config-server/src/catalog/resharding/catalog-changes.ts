@@ -92,8 +92,8 @@ export function commitOperation(catalog: ShardingCatalog, operation: ReshardingO
   })
   // What it was before this time is not known under the new key.
   for (const chunk of chunksOf(catalog, id)) store.put('config.chunks', withoutPast(chunk, [t, i]))
-  for (const tag of store.find('config.tags', { ns })) store.remove('config.tags', tag)
-  for (const tag of store.find('config.tags', { ns: tempNs })) store.put('config.tags', encode({ ...decode(tag), ns }))
+  for (const tag of catalog.zonesOf(ns)) store.remove('config.tags', tag)
+  for (const tag of catalog.zonesOf(tempNs)) store.put('config.tags', encode({ ...decode(tag), ns }))
 }
 
 /** Nothing of the operation is left; after a commit nothing of what the collection was either. */
@@ -117,7 +117,7 @@ function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: Res
   const { store } = catalog
   const entry = store.get('config.collections', tempNs)
   if (entry !== null) store.remove('config.collections', entry)
-  for (const tag of store.find('config.tags', { ns: tempNs })) store.remove('config.tags', tag)
+  for (const tag of catalog.zonesOf(tempNs)) store.remove('config.tags', tag)
   removeChunks(catalog, id)
 }
 
@@ -126,7 +126,8 @@ function removeChunks(catalog: ShardingCatalog, uuid: Uint8Array): void {
 }
 
 function chunksOf({ store }: ShardingCatalog, uuid: Uint8Array): Uint8Array[] {
-  return store.findRaw('config.chunks', new DocumentWriter(32).uuid('uuid', uuid).finish())
+  const key = [uuidValue(uuid)]
+  return [...store.scanIndex('config.chunks', { fields: ['uuid', 'min'], from: key, to: key })]
 }
 
 /** A chunk that is where it is from this time on. */

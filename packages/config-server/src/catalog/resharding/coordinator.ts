@@ -2,7 +2,14 @@
  * One resharding from its beginning to its end. Until the commit an attempt that loses a participant begins anew; from the commit on everybody
  * is told until they have heard it. Server: resharding_coordinator_service.cpp, resharding_coordinator_commit_monitor.cpp.
  */
-import { createDeferred, RequestFailedError, StepFailedError, type ReshardingOutcome, type ReshardingRecipientState } from '@shardlab/actor'
+import {
+  createDeferred,
+  LinkedAbort,
+  RequestFailedError,
+  StepFailedError,
+  type ReshardingOutcome,
+  type ReshardingRecipientState,
+} from '@shardlab/actor'
 import { CommandError, errorDocument, findField } from '@shardlab/bson'
 import { raiseError, reachAnyway } from '@shardlab/node'
 import type { ShardingCatalog } from '../sharding-catalog.js'
@@ -23,7 +30,8 @@ export type Ending = CommandError | null
 export class ReshardingCoordinator {
   readonly #catalog: ShardingCatalog
   readonly #ended = createDeferred<Ending>()
-  readonly #abort = new AbortController()
+  /** When the member shuts down nothing is decided. */
+  readonly #abort: LinkedAbort
   readonly #participants: Participants
   #operation: ReshardingOperation
   #attempt = 0
@@ -35,6 +43,7 @@ export class ReshardingCoordinator {
   constructor(catalog: ShardingCatalog, operation: ReshardingOperation) {
     this.#catalog = catalog
     this.#operation = operation
+    this.#abort = new LinkedAbort(catalog.node.stopping.signal)
     this.#participants = new Participants(catalog.node, {
       signal: this.#abort.signal,
       check: () => this.#check(),
@@ -71,9 +80,6 @@ export class ReshardingCoordinator {
   /** Does everything; never throws but for a broken invariant. */
   async run(): Promise<void> {
     const { signal } = this.#catalog.node.stopping
-    // The member shuts down: nothing is decided then.
-    const stop = () => this.#abort.abort()
-    signal.addEventListener('abort', stop)
     try {
       let failure: CommandError | null = null
       try {
@@ -90,7 +96,7 @@ export class ReshardingCoordinator {
     } catch (error) {
       if (!signal.aborted) throw error
     } finally {
-      signal.removeEventListener('abort', stop)
+      this.#abort.unlink()
     }
   }
 

@@ -31,7 +31,7 @@ export async function prepareOperation(
   const request = parseReshardingRequest(behaviours, operation.request, false)
   const source = catalog.chunks(entry).map(parseChunk)
   const donors = [...new Set(source.map(({ shard }) => shard))].sort()
-  const shards = store.find('config.shards', {}, { _id: 1 })
+  const shards = store.all('config.shards')
   const zones = zonesOfKey(request.shardKey, operation.zones ?? [])
   const wanted = request.shardDistribution?.map(({ shard }) => shard)
   const plan: ChunkPlan = {

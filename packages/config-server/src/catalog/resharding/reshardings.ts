@@ -1,5 +1,5 @@
 /** The reshardings that the config server coordinates: one at a time. Server: resharding_coordinator_service.cpp, configsvr_*_reshard_collection_command.cpp. */
-import { RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { LinkedAbort, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, errorDocument, findField, hexOf, sameBytes } from '@shardlab/bson'
 import { databaseNameOf, uuidText } from '@shardlab/node'
 import type { ConfigHandlers, ShardingCatalog } from '../sharding-catalog.js'
@@ -60,12 +60,12 @@ export class ReshardingOperations {
     const entry = this.#catalog.collection(ns)
     if (entry === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
     if (sameBytes(uuidIn(entry), reshardingId)) return reply('done')
-    const zones = store.find('config.tags', { ns }, { min: 1 })
+    const zones = this.#catalog.zonesOf(ns)
     const parsed = parseReshardingRequest(behaviours, request, zones.length > 0)
     const { shardKey, forceRedistribution, shardDistribution, provenance } = parsed
     if (shardDistribution !== null)
       checkShards(
-        store.find('config.shards', {}),
+        store.all('config.shards'),
         shardDistribution.map(({ shard }) => shard),
       )
     const running = this.#of(ns)
@@ -210,20 +210,18 @@ export class ReshardingOperations {
   async #endsWithin(coordinator: ReshardingCoordinator, ms: number): Promise<boolean> {
     const { context, stopping } = this.#catalog.node
     if (stopping.signal.aborted) await context.sleep(0, stopping.signal)
-    const waiting = new AbortController()
-    const stop = () => waiting.abort()
-    stopping.signal.addEventListener('abort', stop)
+    const waiting = new LinkedAbort(stopping.signal)
     let hasEnded = false
     void coordinator.ended.then(() => {
       hasEnded = true
-      stop()
+      waiting.abort()
     })
     try {
       await context.sleep(ms, waiting.signal)
     } catch (error) {
       if (!(error instanceof RequestFailedError) || !hasEnded) throw error
     } finally {
-      stopping.signal.removeEventListener('abort', stop)
+      waiting.unlink()
     }
     return hasEnded
   }

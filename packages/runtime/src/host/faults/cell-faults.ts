@@ -1,6 +1,5 @@
-import { DiskFullError, type Disk } from '@shardlab/actor'
 import type { Alarm, HostClock } from '../clock.js'
-import type { MemberFault } from './host-fault.js'
+import type { MemberEffect, MemberFault } from './host-fault.js'
 
 /** What is wrong with one incarnation of one member: its disk, its clock, or that it does nothing. */
 export class CellFaults {
@@ -18,28 +17,32 @@ export class CellFaults {
   }
 
   apply(fault: MemberFault): void {
-    this.#lastMs = Math.max(this.#lastMs, this.now())
+    this.now()
     this.#applied.set(fault.id, fault)
     this.active = true
   }
 
   heal(id: number): void {
     if (!this.#applied.has(id)) return
-    this.#lastMs = this.now()
+    this.now()
     this.#applied.delete(id)
     if (!this.#frozen) for (const act of this.#postponed.splice(0)) act()
   }
 
-  /** The member's own time: it never goes back, so a clock that is set back stands still for a while. */
+  /** The member's own time: it never goes back but by jumps, so a clock that is skewed back stands still for a while. */
   now(): number {
     let nowMs = this.#clock.now()
-    for (const { effect } of this.#applied.values()) if (effect.type === 'clock-skew') nowMs += effect.skewMs
+    let jumpedMs = 0
+    for (const { effect } of this.#applied.values()) {
+      if (effect.type === 'clock-skew') nowMs += effect.skewMs
+      else if (effect.type === 'clock-jump') jumpedMs += effect.jumpMs
+    }
     if (nowMs >= this.#lastMs) {
       // Nothing is wrong any more, its clock has caught up and its disk has nothing to do.
       if (this.#applied.size === 0 && this.#diskBusyUntilMs <= nowMs) this.active = false
       this.#lastMs = nowMs
     }
-    return this.#lastMs
+    return this.#lastMs + jumpedMs
   }
 
   /** An alarm of the member: a frozen one does not hear it before it is healed. */
@@ -59,11 +62,13 @@ export class CellFaults {
     }
   }
 
-  /** Writes to the disk as it is now. Rejects with DiskFullError. */
-  async write(disk: Disk, write: () => Promise<void>): Promise<void> {
-    for (const { effect } of this.#applied.values()) {
-      if (effect.type === 'full-disk') throw new DiskFullError(disk.usage().limitBytes)
-    }
+  /** Has the disk no room for anything that has not been accepted yet? */
+  get diskIsFull(): boolean {
+    return this.#has('full-disk')
+  }
+
+  /** Writes to the disk as slowly as it is now. */
+  async write(write: () => Promise<void>): Promise<void> {
     const delayMs = this.#writeDelayMs()
     if (delayMs > 0) await new Promise<void>((resolve) => this.#clock.alarm(delayMs, resolve))
     return write()
@@ -78,7 +83,11 @@ export class CellFaults {
   }
 
   get #frozen(): boolean {
-    for (const { effect } of this.#applied.values()) if (effect.type === 'freeze') return true
+    return this.#has('freeze')
+  }
+
+  #has(type: MemberEffect['type']): boolean {
+    for (const { effect } of this.#applied.values()) if (effect.type === type) return true
     return false
   }
 }

@@ -1,15 +1,11 @@
 import type { FaultControls } from '../../runtime.js'
 import type { FaultBroadcast, HostFault, NewHostFault } from './host-fault.js'
+import { createStrikeCount, strikesOf } from './strike-count.js'
 
-interface KnownFault {
-  readonly fault: HostFault
-  strikes: number
-}
-
-/** The supervisor's side of the faults of links and members: it numbers them, counts limited ones and hands them to new hosts. */
+/** The supervisor's side of the faults of links and members: it numbers them and hands them to new hosts. */
 export class FaultSwitchboard implements FaultControls {
   readonly #broadcast: FaultBroadcast
-  readonly #faults = new Map<number, KnownFault>()
+  readonly #faults = new Map<number, HostFault>()
   #lastId = 0
 
   constructor(broadcast: FaultBroadcast) {
@@ -17,10 +13,11 @@ export class FaultSwitchboard implements FaultControls {
   }
 
   async apply(fault: NewHostFault): Promise<number> {
-    const numbered: HostFault = { ...fault, id: ++this.#lastId }
-    this.#faults.set(numbered.id, { fault: numbered, strikes: 0 })
+    const id = ++this.#lastId
+    const numbered: HostFault = fault.scope === 'link' ? { ...fault, id, strikes: createStrikeCount() } : { ...fault, id }
+    this.#faults.set(id, numbered)
     await this.#broadcast.apply(numbered)
-    return numbered.id
+    return id
   }
 
   async heal(id: number): Promise<void> {
@@ -28,22 +25,12 @@ export class FaultSwitchboard implements FaultControls {
   }
 
   strikes(id: number): number {
-    return this.#faults.get(id)?.strikes ?? 0
-  }
-
-  /** A host reports that a limited fault has struck. */
-  report(id: number): void {
-    const known = this.#faults.get(id)
-    if (known === undefined) return
-    known.strikes++
-    const { times } = known.fault as { times?: number | null }
-    if (typeof times === 'number' && known.strikes >= times) void this.#broadcast.exhaust(id)
+    const fault = this.#faults.get(id)
+    return fault?.scope === 'link' ? strikesOf(fault.strikes) : 0
   }
 
   /** What a host that starts now has to apply. */
   applied(): HostFault[] {
-    return [...this.#faults.values()].map(({ fault, strikes }) =>
-      fault.scope === 'link' && fault.times !== null ? { ...fault, times: Math.max(0, fault.times - strikes) } : fault,
-    )
+    return [...this.#faults.values()]
   }
 }

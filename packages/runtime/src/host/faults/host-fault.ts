@@ -1,4 +1,5 @@
 import type { Address } from '@shardlab/actor'
+import type { StrikeCount } from './strike-count.js'
 
 /** Who is at the other end of a link when it is no member. */
 export const clientsAddress: Address = 'clients'
@@ -12,6 +13,8 @@ export type LinkEffect =
   | { readonly type: 'partition'; readonly silenceMs: number }
   /** Each message takes that much longer, drawn evenly; none overtakes another. */
   | { readonly type: 'delay'; readonly minMs: number; readonly maxMs: number }
+  /** So many bytes get through in a second, in each direction of each link; a message arrives with its last byte. */
+  | { readonly type: 'limit'; readonly bytesPerSecond: number }
   /** Messages are taken one after the other, and each costs that much. */
   | { readonly type: 'slow'; readonly perMessageMs: number }
   /** The connection breaks with the message: both ends know, and requests without an answer fail. */
@@ -20,6 +23,11 @@ export type LinkEffect =
   | { readonly type: 'refuse' }
   /** The other end gets half an answer, and then the connection breaks. Between members the same as `drop`, for answers alone. */
   | { readonly type: 'cut' }
+  /**
+   * A request of {@link repeatedKinds} is served twice at the same time, as when its sender has lost the connection and asked again; the first
+   * answer is lost.
+   */
+  | { readonly type: 'duplicate' }
 
 /** `everybody` are all members and clients. */
 export type LinkEnd = 'everybody' | 'members' | readonly Address[]
@@ -34,8 +42,10 @@ export interface LinkFault {
   readonly bothWays: boolean
   /** Only messages of these kinds; null: all. */
   readonly kinds: readonly string[] | null
-  /** How often it strikes; null: until healed. */
+  /** How often it strikes, on all links together; null: until healed. */
   readonly times: number | null
+  /** How often it has struck. */
+  readonly strikes: StrikeCount
   /** With which probability it strikes, above 0 and at most 1. */
   readonly probability: number
   /** Of the draws; null: each host draws with a generator of its own, from the seed of the world. */
@@ -48,10 +58,12 @@ export type MemberEffect =
   | { readonly type: 'freeze' }
   /** Each append takes that much, one after the other. */
   | { readonly type: 'slow-disk'; readonly perAppendMs: number }
-  /** Every append and checkpoint is refused. */
+  /** There is no room: nothing new is accepted, and checkpoints are refused; what has been accepted finds its place. */
   | { readonly type: 'full-disk' }
   /** Its clock differs by that much. Set back, it stands until the time has come again. */
   | { readonly type: 'clock-skew'; readonly skewMs: number }
+  /** Somebody sets its clock: the same, but set back it goes back. What waits for a time that has passed waits as long as before. */
+  | { readonly type: 'clock-jump'; readonly jumpMs: number }
 
 /** A fault of one member; plain data. */
 export interface MemberFault {
@@ -65,11 +77,11 @@ export interface MemberFault {
 export type HostFault = LinkFault | MemberFault
 
 /** A fault that has not been applied yet. */
-export type NewHostFault = Omit<LinkFault, 'id'> | Omit<MemberFault, 'id'>
+export type NewHostFault = NewLinkFault | Omit<MemberFault, 'id'>
+export type NewLinkFault = Omit<LinkFault, 'id' | 'strikes'>
 
 /** How faults reach the hosts of a world; each resolves once every host has acted. */
 export interface FaultBroadcast {
   apply(fault: HostFault): Promise<void>
-  exhaust(id: number): Promise<void>
   heal(id: number): Promise<void>
 }

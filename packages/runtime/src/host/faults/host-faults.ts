@@ -21,11 +21,6 @@ export class HostFaults {
     for (const { address, faults } of this.#cells()) if (address === fault.address) faults.apply(fault)
   }
 
-  /** It strikes no more, and what it keeps stays kept. */
-  exhaust(id: number): void {
-    this.links.exhaust(id)
-  }
-
   heal(id: number): void {
     this.links.heal(id)
     if (this.#ofMembers.delete(id)) for (const { faults } of this.#cells()) faults.heal(id)

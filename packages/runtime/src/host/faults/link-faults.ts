@@ -1,10 +1,14 @@
-import { createRandom, type Address, type Random } from '@shardlab/actor'
+import { createRandom, repeatedKinds, type Address, type Random } from '@shardlab/actor'
 import type { Alarm, HostClock } from '../clock.js'
-import { clientsAddress, type LinkEnd, type LinkFault } from './host-fault.js'
+import { clientsAddress, type LinkEffect, type LinkEnd, type LinkFault } from './host-fault.js'
+import { countStrike } from './strike-count.js'
 
 /** What is on its way, and has not arrived. */
 export interface Parcel {
+  readonly sizeBytes: number
   deliver(): void
+  /** The same arrives twice. */
+  deliverTwice(): void
   /** It will never arrive. */
   lose(why: string): void
   /** The connection on which it came is gone. */
@@ -19,18 +23,16 @@ export interface LinkFaultsOptions {
   readonly random: Random
   /** Both ends of these links have given up waiting for each other. */
   readonly onSilent: (connects: (one: Address, other: Address) => boolean, why: string) => void
-  readonly onStruck: (faultId: number) => void
 }
 
 interface Applied {
   readonly fault: LinkFault
   readonly random: Random
-  timesLeft: number
   /** A partition that has been noticed by everybody. */
   noticed: boolean
   notice: Alarm | null
-  /** `slow`: until when it works on what has come. */
-  busyUntilMs: number
+  /** `slow`: until when it works on what has come. `limit`: until when each direction of a link is busy with what was sent. */
+  readonly busyUntilMs: Map<string, number>
   /** Messages that it keeps without keeping those behind them, and when each of them is given up. */
   readonly kept: Map<Parcel, Alarm>
 }
@@ -39,6 +41,7 @@ interface Applied {
 interface Waiting {
   readonly parcel: Parcel
   readonly dueMs: number
+  readonly twice: boolean
   keeper: Applied | null
 }
 
@@ -70,10 +73,9 @@ export class LinkFaults {
     const applied: Applied = {
       fault,
       random: fault.seed === null ? random.fork(String(fault.id)) : createRandom(fault.seed),
-      timesLeft: fault.times ?? Infinity,
       noticed: false,
       notice: null,
-      busyUntilMs: 0,
+      busyUntilMs: new Map(),
       kept: new Map(),
     }
     this.#applied.set(fault.id, applied)
@@ -81,12 +83,6 @@ export class LinkFaults {
     if (fault.effect.type === 'partition' && isWhole(fault)) {
       applied.notice = clock.alarm(fault.effect.silenceMs, () => this.#notice(applied))
     }
-  }
-
-  /** It strikes no more; what it keeps stays kept. */
-  exhaust(id: number): void {
-    const applied = this.#applied.get(id)
-    if (applied !== undefined) applied.timesLeft = 0
   }
 
   heal(id: number): void {
@@ -116,12 +112,14 @@ export class LinkFaults {
   /** Something arrives: delivers it now, later, or never. `isAnswer`: to a request from `to`. */
   pass(from: Address, to: Address, kind: string, isAnswer: boolean, parcel: Parcel): void {
     const now = this.#options.clock.now()
+    const name = `${from}>${to}`
     let dueMs = now
     let keeper: Applied | null = null
+    let twice = false
     for (const applied of this.#applied.values()) {
       const { fault } = applied
       const { effect } = fault
-      if (effect.type === 'refuse' || (effect.type === 'cut' && !isAnswer) || !this.#strikes(applied, from, to, kind)) continue
+      if (!isMeant(effect, kind, isAnswer) || !this.#strikes(applied, from, to, kind)) continue
       switch (effect.type) {
         case 'drop':
         case 'cut':
@@ -135,18 +133,22 @@ export class LinkFaults {
           dueMs += effect.minMs + applied.random.fraction() * (effect.maxMs - effect.minMs)
           break
         case 'slow':
-          applied.busyUntilMs = Math.max(applied.busyUntilMs, now) + effect.perMessageMs
-          dueMs = Math.max(dueMs, applied.busyUntilMs)
+          dueMs = Math.max(dueMs, occupy(applied, '', now, effect.perMessageMs))
+          break
+        case 'limit':
+          dueMs += Math.ceil(occupy(applied, name, now, (parcel.sizeBytes * 1000) / effect.bytesPerSecond) - now)
+          break
+        case 'duplicate':
+          twice = true
       }
     }
-    const name = `${from}>${to}`
     let lane = this.#lanes.get(name)
     if (lane === undefined) {
-      if (keeper === null && dueMs <= now) return parcel.deliver()
+      if (keeper === null && dueMs <= now) return twice ? parcel.deliverTwice() : parcel.deliver()
       lane = { name, from, to, waiting: [], alarm: null }
       this.#lanes.set(name, lane)
     }
-    lane.waiting.push({ parcel, dueMs: Math.max(dueMs, lane.waiting.at(-1)?.dueMs ?? 0), keeper })
+    lane.waiting.push({ parcel, twice, dueMs: Math.max(dueMs, lane.waiting.at(-1)?.dueMs ?? 0), keeper })
     this.#move(lane)
   }
 
@@ -157,13 +159,9 @@ export class LinkFaults {
 
   #strikes(applied: Applied, from: Address, to: Address, kind: string): boolean {
     const { fault } = applied
-    if (applied.timesLeft === 0 || (fault.kinds !== null && !fault.kinds.includes(kind)) || !covers(fault, from, to)) return false
+    if ((fault.kinds !== null && !fault.kinds.includes(kind)) || !covers(fault, from, to)) return false
     if (fault.probability < 1 && applied.random.fraction() >= fault.probability) return false
-    if (fault.times !== null) {
-      applied.timesLeft--
-      this.#options.onStruck(fault.id)
-    }
-    return true
+    return countStrike(fault.strikes, fault.times)
   }
 
   #break(from: Address, to: Address, parcel: Parcel, half: boolean): void {
@@ -209,7 +207,8 @@ export class LinkFaults {
         return
       }
       lane.waiting.shift()
-      first.parcel.deliver()
+      if (first.twice) first.parcel.deliverTwice()
+      else first.parcel.deliver()
     }
     this.#close(lane)
   }
@@ -227,6 +226,22 @@ export class LinkFaults {
 }
 
 const silent = 'has not been heard of for too long'
+
+const isRepeated: ReadonlySet<string> = new Set(repeatedKinds)
+
+/** Is it a message of the sort that the effect is about? */
+function isMeant({ type }: LinkEffect, kind: string, isAnswer: boolean): boolean {
+  if (type === 'refuse') return false
+  if (type === 'cut') return isAnswer
+  return type !== 'duplicate' || (!isAnswer && isRepeated.has(kind))
+}
+
+/** Takes time behind whatever takes it already. @returns until when */
+function occupy({ busyUntilMs }: Applied, what: string, now: number, costMs: number): number {
+  const untilMs = Math.max(busyUntilMs.get(what) ?? 0, now) + costMs
+  busyUntilMs.set(what, untilMs)
+  return untilMs
+}
 
 /** Does nothing at all get through? */
 function isWhole({ kinds, times, probability }: LinkFault): boolean {

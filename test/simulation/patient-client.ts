@@ -1,6 +1,7 @@
 /** A client of a simulated cluster: its connection, its session, and what drivers do when an answer does not come. */
 import type { Document } from '@shardlab/bson'
-import { errorsOf, SimulatedConnection, type Reply } from './simulated-connection.js'
+import { errorsOf } from '@shardlab/scenario'
+import { StoryConnection, type Reply } from './story-connection.js'
 
 /** Codes with which a member says that another one does not answer. */
 const unavailable: ReadonlySet<number> = new Set([6, 133])
@@ -18,10 +19,10 @@ export interface WriteResult {
   readonly n: number
 }
 
-export class SimulatedClient extends SimulatedConnection {
+export class PatientClient extends StoryConnection {
   /** Sends a command to any mongos, once. */
   once(command: Document, documents: readonly Document[] = [], field = 'documents'): Promise<Reply> {
-    return this.send(command, this.anyRouter(), documents, field)
+    return this.send(command, null, documents, field)
   }
 
   /** Repeats a command that may be repeated until nothing is in its way. `settled` are further codes that end it well. */

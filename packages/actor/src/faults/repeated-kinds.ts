@@ -1,0 +1,47 @@
+import type { MessageKind } from '../catalogue/index.js'
+
+/**
+ * What its sender asks again when it does not know whether the first request has arrived: whoever serves it has to bear that it comes twice,
+ * also at the same time. No connection delivers anything twice by itself; commands of clients are repeated by drivers, under their transaction
+ * numbers, and are not among these.
+ */
+export const repeatedKinds = [
+  'config.commit-drop-collection',
+  'config.commit-drop-collections',
+  'config.commit-drop-database',
+  'config.commit-move-primary',
+  'config.commit-rename-collection',
+  'config.ensure-chunk-version-is-greater-than',
+  'config.find-chunk',
+  'config.get-balancer-settings',
+  'config.get-collection',
+  'config.get-collections',
+  'config.get-database',
+  'config.get-setting',
+  'config.get-shards',
+  'config.get-split-settings',
+  'config.get-zones',
+  'config.mongos-ping',
+  'config.resharding-outcome',
+  'shard.block-for-resharding',
+  'shard.collection-counts',
+  'shard.collection-sizes',
+  'shard.data-size',
+  'shard.decide-insert',
+  'shard.document-move-outcome',
+  'shard.donate-collection',
+  'shard.drop-local-collection',
+  'shard.drop-local-database',
+  'shard.finish-resharding',
+  'shard.introduce',
+  'shard.migrate-clone',
+  'shard.receive-collection',
+  'shard.receive-status',
+  'shard.rename-local-collection',
+  'shard.resharding-clone',
+  'shard.resharding-mods',
+  'shard.resharding-status',
+  'shard.settle-migration',
+  'shard.settle-resharding',
+  'shard.transfer-mods',
+] as const satisfies readonly MessageKind[]

@@ -1,0 +1,32 @@
+/** Numbers in KeyStrings, as far as a double can tell them: for those who measure distances between keys. */
+import { keyStringFieldEnd } from './key-string-fields.js'
+
+const numberRank = 0x28
+/** What stands behind the floor of a number whose floor is not exact. */
+const withSteps = 1
+
+const view = new DataView(new ArrayBuffer(8))
+
+/**
+ * The field that starts at `start` as a number: exact up to 53 bits, beyond them the nearest double at or below it. Values that sort before all
+ * numbers, NaN and a field that is not there are minus infinity; those that sort behind are infinity.
+ * @param key an ascending KeyString
+ */
+export function keyStringNumber(key: string, start: number): number {
+  if (start >= key.length) return Number.NEGATIVE_INFINITY
+  const rank = key.charCodeAt(start)
+  if (rank !== numberRank) return rank < numberRank ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  const isPositive = key.charCodeAt(start + 1) >= 0x80
+  for (let i = 0; i < 8; i++) view.setUint8(i, isPositive ? key.charCodeAt(start + 1 + i) : ~key.charCodeAt(start + 1 + i))
+  if (isPositive) view.setUint8(0, key.charCodeAt(start + 1) ^ 0x80)
+  const floor = view.getFloat64(0)
+  // NaN is all zeros.
+  if (Number.isNaN(floor)) return Number.NEGATIVE_INFINITY
+  if (key.charCodeAt(start + 9) !== withSteps) return floor
+  return floor + key.charCodeAt(start + 10) * 256 + key.charCodeAt(start + 11)
+}
+
+/** The first two fields of a KeyString as {@link keyStringNumber} has them. */
+export function keyStringNumbers(key: string): readonly [first: number, second: number] {
+  return [keyStringNumber(key, 0), keyStringNumber(key, key.length === 0 ? 0 : keyStringFieldEnd(key, 0))]
+}

@@ -1,0 +1,66 @@
+/** Look-ups of the catalog's own collections straight in one of their indexes: nobody has to plan which one serves. */
+import { encodeKeyString, findField, keyStringUpperBound, type RawValue } from '@shardlab/bson'
+import type { Collection, Index } from '@shardlab/storage'
+
+/** What to look at: keys of these fields, ascending each. */
+export interface IndexRange {
+  readonly fields: readonly string[]
+  /** From keys that begin with these values on … */
+  readonly from: readonly RawValue[]
+  /** … which themselves count unless this is false … */
+  readonly fromIncluded?: boolean
+  /** … to those that begin with these … */
+  readonly to: readonly RawValue[]
+  /** … which themselves count unless this is false. */
+  readonly toIncluded?: boolean
+  readonly reverse?: boolean
+}
+
+/**
+ * Documents in the order of the index. Nothing may be written before the end. Clients may have dropped the index: then everything is looked at.
+ * @returns the next one with each call, null behind the last one
+ */
+export function documentsIn(collection: Collection, range: IndexRange): () => Uint8Array | null {
+  const { fields, fromIncluded, toIncluded, reverse = false } = range
+  const low = encodeKeyString(range.from)
+  const high = encodeKeyString(range.to)
+  const from = fromIncluded === false ? keyStringUpperBound(low) : low
+  const to = toIncluded === false ? high : keyStringUpperBound(high)
+  const index = indexOf(collection, fields)
+  if (index === undefined) {
+    const all = sorted(collection, fields, { from, to, reverse })[Symbol.iterator]()
+    return () => all.next().value ?? null
+  }
+  const cursor = index.scanKeys(from, to, reverse)
+  return () => {
+    const recordId = cursor.next()
+    return recordId < 0 ? null : collection.get(recordId)!.document
+  }
+}
+
+function indexOf(collection: Collection, fields: readonly string[]): Index | undefined {
+  return collection
+    .indexes()
+    .find(
+      ({ pattern, partialFilter, sparse, labels }) =>
+        partialFilter === null &&
+        !sparse &&
+        labels === null &&
+        pattern.length === fields.length &&
+        pattern.every(({ path, direction }, i) => direction === 1 && path === fields[i]),
+    )
+}
+
+function sorted(
+  collection: Collection,
+  fields: readonly string[],
+  { from, to, reverse }: { readonly from: string; readonly to: string; readonly reverse: boolean },
+): Uint8Array[] {
+  const found: [key: string, document: Uint8Array][] = []
+  for (const { document } of collection.scan()) {
+    const key = encodeKeyString(fields.map((field) => findField(document, field)))
+    if (key >= from && key < to) found.push([key, document])
+  }
+  const sign = reverse ? -1 : 1
+  return found.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, document]) => document)
+}

@@ -1,0 +1,38 @@
+/** A copied cluster listens elsewhere: the catalog says where. */
+import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import type { ConfigHandlers } from './sharding-catalog.js'
+
+export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
+  async 'config.relocate'({ node, store }, { moved }) {
+    const places = new Map(moved)
+    const relocated = (['config.shards', 'config.mongos'] as const).flatMap((ns) => {
+      const field = ns === 'config.shards' ? 'host' : '_id'
+      return store.all(ns).flatMap((document) => {
+        const [set, host] = splitHost(findField(document, field)!.asString())
+        const to = places.get(host)
+        return to === undefined ? [] : [{ ns, before: document, after: withText(document, field, `${set}${to}`) }]
+      })
+    })
+    // Hosts are unique: the new one of a member may be the old one of another.
+    for (const { ns, before } of relocated) store.remove(ns, before)
+    for (const { ns, after } of relocated) store.put(ns, after)
+    await node.flush()
+    return {}
+  },
+}
+
+/** `set/` or nothing, and `host:port`. */
+function splitHost(host: string): [set: string, host: string] {
+  const at = host.lastIndexOf('/') + 1
+  return [host.slice(0, at), host.slice(at)]
+}
+
+/** The document with another text in this field. */
+function withText(document: Uint8Array, field: string, text: string): Uint8Array {
+  const writer = new DocumentWriter(document.length + 32)
+  for (const it = new FieldIterator(document); it.next();) {
+    if (it.name() === field) writer.string(field, text)
+    else writer.value(it.name(), it.value())
+  }
+  return writer.finish()
+}

@@ -1,0 +1,53 @@
+/** What a copy of a router begins with. */
+import type { Address, Random, TimestampPair } from '@shardlab/actor'
+import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/node'
+import type { KnownRoutes } from './catalog/catalog-cache.js'
+import type { Mongos } from './mongos.js'
+
+/** What setDefaultRWConcern has set, as a router knows it. */
+export interface ConcernDefaults {
+  /** Of config.settings; null: nothing was set. */
+  readonly document: Uint8Array | null
+  readonly updatedAtMs: number
+}
+
+/** Shared by any number of copies, changed by none of them. */
+export interface MongosState {
+  readonly time: TimestampPair
+  readonly clusterId: Uint8Array | null
+  readonly concernDefaults: ConcernDefaults
+  readonly routes: KnownRoutes
+  /** `set/host:port` by shard. */
+  readonly shards: readonly (readonly [Address, string])[]
+  readonly sessions: SessionCatalog
+  readonly parameters: ReturnType<ParameterSet['export']>
+}
+
+/** What a router hands to the one that replaces it under the same connections. */
+export interface MongosClients {
+  readonly connections: ConnectionTable
+  readonly cursorIds: Random
+}
+
+export function exportMongosState(host: Mongos): MongosState {
+  const sessions = new SessionCatalog()
+  sessions.adopt(host.sessions)
+  return {
+    time: host.clock.time,
+    clusterId: host.clusterId,
+    concernDefaults: host.concernDefaults,
+    routes: host.catalog.export(),
+    shards: [...host.shards.entries()],
+    sessions,
+    parameters: host.parameters.export(),
+  }
+}
+
+/** The router has just been made. */
+export function resumeMongos(host: Mongos, state: MongosState): void {
+  host.clock.advance(state.time)
+  host.catalog.import(state.routes)
+  host.shards.import(state.shards)
+  host.sessions.adopt(state.sessions)
+  host.parameters.import(state.parameters)
+}

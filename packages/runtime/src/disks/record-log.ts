@@ -1,0 +1,47 @@
+/** Records one after the other in a few pieces of memory: a buffer for each would take more than what most of them hold. */
+const firstSlabBytes = 1024
+const slabBytesMax = 64 * 1024
+
+interface Slab {
+  readonly bytes: Uint8Array
+  /** Where each record ends; the first one begins at 0. */
+  readonly ends: number[]
+}
+
+export class RecordLog {
+  readonly #slabs: Slab[]
+  /** What is written next goes into the last slab as long as it has room; another log may share those before it. */
+  #isOpen = false
+
+  constructor(slabs: readonly Slab[] = []) {
+    this.#slabs = [...slabs]
+  }
+
+  append(record: Uint8Array): void {
+    const slab = this.#slabWithRoom(record.length)
+    const start = slab.ends.at(-1) ?? 0
+    slab.bytes.set(record, start)
+    slab.ends.push(start + record.length)
+  }
+
+  /** A log of its own with the same records, which both share. */
+  clone(): RecordLog {
+    this.#isOpen = false
+    return new RecordLog(this.#slabs)
+  }
+
+  /** Views: nobody writes to them. */
+  records(): Uint8Array[] {
+    return this.#slabs.flatMap(({ bytes, ends }) => ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1]!, end)))
+  }
+
+  #slabWithRoom(length: number): Slab {
+    const last = this.#slabs.at(-1)
+    if (this.#isOpen && last !== undefined && (last.ends.at(-1) ?? 0) + length <= last.bytes.length) return last
+    const grown = last === undefined ? firstSlabBytes : Math.min(slabBytesMax, last.bytes.length * 2)
+    const slab: Slab = { bytes: new Uint8Array(Math.max(grown, length)), ends: [] }
+    this.#slabs.push(slab)
+    this.#isOpen = true
+    return slab
+  }
+}

@@ -1,0 +1,11 @@
+/** What a message takes on its way, in bytes: close enough for a limit of bytes in a second. */
+export function sizeOfMessage(value: unknown): number {
+  if (value instanceof Uint8Array) return value.length
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return scalarBytes
+  let sizeBytes = 0
+  for (const each of Object.values(value)) sizeBytes += sizeOfMessage(each)
+  return sizeBytes
+}
+
+const scalarBytes = 8

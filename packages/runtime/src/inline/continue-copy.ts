@@ -1,0 +1,99 @@
+import type { Actor, ActorFactory, Address, AddressDirectory } from '@shardlab/actor'
+import type { MemoryDisk } from '../disks/memory-disk.js'
+import type { ActorCell } from '../host/actor-cell.js'
+import type { ActorHost } from '../host/actor-host.js'
+import { gatewayTarget } from '../host/gateway-calls.js'
+import { settleAll } from '../host/keep-alive.js'
+import { isUp, memberBoot, memberInfo, type Member, type MemberTable } from '../host/member-table.js'
+import type { Peer } from '../host/peer.js'
+import type { VirtualClock } from '../host/virtual-clock.js'
+import type { MemberInfo, MemberSpec } from '../runtime.js'
+import type { ClientDoors } from './client-doors.js'
+import { timersInOrder, type MemberCopy, type WorldCopy } from './world-copy.js'
+
+interface Place {
+  disk: MemoryDisk
+}
+
+/** The world that goes on from a copy. */
+export interface ContinuedWorld {
+  readonly host: ActorHost
+  readonly doors: ClientDoors
+  readonly members: MemberTable<Place>
+  readonly clock: VirtualClock | null
+  readonly directory: AddressDirectory
+  readonly self: Peer
+  readonly role: (name: string) => ActorFactory<never>
+  readonly listen?: (spec: MemberSpec) => MemberSpec['listen']
+}
+
+/** A member that is about to run again. */
+interface Successor {
+  readonly member: Member<Place>
+  readonly copy: MemberCopy
+  readonly cell: ActorCell
+  /** What its predecessor's clients need; null: it had none. */
+  readonly clients: unknown
+}
+
+/** Puts the members of a copy into the place of those that are there. Nobody may be working on anything. */
+export async function continueCopy(copy: WorldCopy, world: ContinuedWorld): Promise<MemberInfo[]> {
+  const { host, members, clock } = world
+  const addresses = new Set(copy.members.map(({ spec }) => spec.address))
+  for (const member of members.all()) if (!addresses.has(member.spec.address)) remove(member, world)
+  if (clock !== null && copy.nowMicros !== null) clock.reset(copy.nowMicros)
+  const successors = copy.members.flatMap((each) => replace(each, world) ?? [])
+  await settleAll(
+    successors.map(async ({ member, copy: { spec, actor }, cell, clients }) => {
+      const start = (made: Actor) => (made.resume === undefined ? made.start?.() : made.resume(actor!.state, clients))
+      await host.begin(cell, () => world.role(spec.role), start)
+      members.started(member, cell.endpoint, 0)
+    }),
+  )
+  armTimers(copy, new Map(successors.map(({ member, cell }) => [member.spec.address, cell])), host)
+  return members.all().map(memberInfo)
+}
+
+function remove({ spec, index }: Member<Place>, { host, doors, members }: ContinuedWorld): void {
+  const cell = host.cell(index)
+  if (cell !== undefined && !cell.gone) host.drop(cell, new Error(`${spec.address} is no longer there`))
+  doors.forget(spec.address)
+  members.remove(spec.address)
+}
+
+/** Null: the member is down in the copy. */
+function replace(copy: MemberCopy, { host, doors, members, directory, self, listen }: ContinuedWorld): Successor | null {
+  const { spec, incarnation, actor } = copy
+  const known = members.find(spec.address)
+  const member = known ?? members.add(spec, directory.add(spec.address), { disk: copy.disk })
+  member.place.disk = copy.disk.clone()
+  // Its generator must not repeat what is in the copy already.
+  member.incarnation = incarnation + 1
+  const predecessor = known !== undefined && isUp(known) ? host.cell(known.index) : undefined
+  const clients = (actor === null ? null : predecessor?.actor?.exportClients?.()) ?? null
+  const gateway = actor === null ? null : (predecessor?.gateway ?? null)
+  if (predecessor !== undefined) {
+    if (gateway !== null) predecessor.gateway = null
+    host.drop(predecessor, new Error(`${spec.address} was replaced`))
+  }
+  if (known === undefined && listen !== undefined) member.listen = listen(spec)
+  if (actor === null) {
+    member.state = copy.state
+    member.endpoint = copy.endpoint
+    return null
+  }
+  member.state = 'starting'
+  host.post.route(member.index, self)
+  const cell = host.adopt(memberBoot(member), member.place.disk)
+  cell.gateway = gateway
+  if (gateway !== null) doors.lead(spec.address, gatewayTarget(host, cell))
+  return { member, copy, cell, clients }
+}
+
+/** As they were, whatever the members have armed themselves. */
+function armTimers(copy: WorldCopy, cells: ReadonlyMap<Address, ActorCell>, host: ActorHost): void {
+  for (const { address, timer } of timersInOrder(copy)) {
+    const cell = cells.get(address)
+    if (cell !== undefined && !cell.gone) host.setTimer(cell, timer.name, timer.dueInMs)
+  }
+}

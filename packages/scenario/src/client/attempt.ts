@@ -1,0 +1,107 @@
+/** One attempt to have a command answered by one mongos: what is put into the command, and what is learned from how it ends. */
+import type { Document, Long, Timestamp } from '@shardlab/bson'
+import type { ClusterTimes } from './cluster-times.js'
+import type { Connection } from './connection-pool.js'
+import { CommandFailure, NetworkFailure } from './failures.js'
+import { codeOf, labelsOf } from './reply.js'
+import { isShuttingDown, isStateChange, retryableWriteError, waitsForSession, type CommandKind, type Sequences } from './retry-rules.js'
+import type { Router } from './router.js'
+import type { Session } from './sessions.js'
+
+export interface Sending {
+  readonly command: Document
+  readonly sequences: Sequences
+  readonly kind: CommandKind
+  /** Null: without a session. */
+  readonly session: Session | null
+  /** Of a retryable write: the same in each attempt. */
+  readonly txnNumber: Long | null
+}
+
+export interface AttemptParts {
+  readonly times: ClusterTimes
+  readonly onSend: (body: Document) => void
+  /** The client retries writes, and says of each lost command that it may be repeated as a write may. */
+  readonly retryWrites: boolean
+}
+
+/** A reply with `ok: 1`, and the write concern error in it, or what went wrong. */
+export type Attempt = { readonly reply: Document; readonly error: CommandFailure | null } | CommandFailure | NetworkFailure
+
+export async function sendOnce(sending: Sending, router: Router, parts: AttemptParts): Promise<Attempt> {
+  const { pool } = router
+  let connection: Connection | null = null
+  try {
+    connection = await pool.checkOut()
+    const body = bodyOf(sending, router, parts.times)
+    parts.onSend(body)
+    if (sending.kind.unacknowledged) {
+      pool.commandUnanswered(connection, body, sending.sequences)
+      pool.checkIn(connection, false)
+      return { reply: { ok: 1 }, error: null }
+    }
+    const reply = await pool.command(connection, body, sending.sequences)
+    // Before the connection goes back: whoever gets it next must not be told what is old already.
+    const attempt = understood(reply, sending, parts.times)
+    pool.checkIn(connection, false)
+    if (attempt instanceof CommandFailure) notice(attempt, router, connection)
+    else if (attempt.error !== null) notice(attempt.error, router, connection)
+    return attempt
+  } catch (error) {
+    if (!(error instanceof NetworkFailure || error instanceof CommandFailure)) throw error
+    if (connection === null) {
+      notice(error, router, null)
+      return error
+    }
+    return broken(error, sending, router, connection, parts.retryWrites)
+  }
+}
+
+/** The command with what drivers add to it. */
+function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, times: ClusterTimes): Document {
+  const body = { ...command }
+  // Who brings a session of its own knows what is repeated.
+  if (session !== null && command['lsid'] === undefined && router.sessionTimeoutMs !== null && !kind.unacknowledged) {
+    session.server.lastUsedMs = Math.max(session.server.lastUsedMs, session.now())
+    body['lsid'] = session.lsid
+    if (txnNumber !== null) body['txnNumber'] = txnNumber
+    if (session.isCausal && session.operationTime !== null && waitsForSession(kind.name))
+      body['readConcern'] = { ...(body['readConcern'] as Document | undefined), afterClusterTime: session.operationTime satisfies Timestamp }
+  }
+  if (times.newest !== null) body['$clusterTime'] = times.newest
+  return body
+}
+
+function understood(reply: Document, { session }: Sending, times: ClusterTimes): Exclude<Attempt, NetworkFailure> {
+  times.learn(reply)
+  session?.learn(reply)
+  if (reply['ok'] !== 1) return new CommandFailure(codeOf(reply['code']), String(reply['errmsg']), labelsOf(reply), reply)
+  const concern = reply['writeConcernError'] as Document | undefined
+  if (concern === undefined) return { reply, error: null }
+  return { reply, error: new CommandFailure(codeOf(concern['code']), String(concern['errmsg']), labelsOf(reply), reply) }
+}
+
+/** The connection broke under the command. */
+function broken(
+  error: NetworkFailure | CommandFailure,
+  { session }: Sending,
+  router: Router,
+  connection: Connection,
+  retryWrites: boolean,
+): Attempt {
+  router.pool.checkIn(connection, true)
+  if (error instanceof CommandFailure) return error
+  if (session !== null) session.server.isDirty = true
+  notice(error, router, connection)
+  if (!retryWrites || router.sessionTimeoutMs === null) return error
+  const { message, isTimeout, isUndelivered, labels } = error
+  return new NetworkFailure(message, { isTimeout, isUndelivered }, [...labels, retryableWriteError])
+}
+
+/** What an error says about the mongos. Specification Server Discovery and Monitoring, "Error handling". */
+function notice(error: NetworkFailure | CommandFailure, router: Router, connection: Connection | null): void {
+  if (connection !== null && connection.generation < router.pool.generation) return
+  if (error instanceof CommandFailure) {
+    if (isStateChange(error.code)) router.markUnknown(isShuttingDown(error.code))
+  } else if (connection !== null && !error.isTimeout) router.lost()
+}

@@ -1,0 +1,279 @@
+/** The simulated client: commands as drivers send them, over simulated connections to several mongoses. */
+import type { Actor, ActorContext, Address } from '@shardlab/actor'
+import { decode, type Document } from '@shardlab/bson'
+import { ClusterTimes } from './cluster-times.js'
+import { Cursor } from './cursor.js'
+import { sendOnce, type Sending } from './attempt.js'
+import { ClientFailure, CommandFailure, NetworkFailure, SelectionFailure } from './failures.js'
+import { poolRequestedRetry } from './connection-pool.js'
+import {
+  backoffMs,
+  isPassing,
+  kindOf,
+  noWritesPerformed,
+  overloadLabels,
+  overloadRetriesMax,
+  retryableWriteError,
+  type CommandKind,
+} from './retry-rules.js'
+import { Router, type RouterParts } from './router.js'
+import { ServerSelection } from './server-selection.js'
+import { Session, SessionPool } from './sessions.js'
+import type {
+  Answered,
+  Client,
+  ClientCounts,
+  ClientCursor,
+  ClientOptions,
+  ClientSession,
+  CommandEvent,
+  Failed,
+  Outcome,
+  RunOptions,
+  SessionOptions,
+} from './types.js'
+
+/** What a client gets from the world that it is in. */
+export interface ClientWorld {
+  readonly context: ActorContext
+  readonly mongos: readonly Address[]
+  /** Numbers that no other client's connections have. */
+  readonly nextConnectionId: () => number
+}
+
+/** Of the server's sessions, before a mongos has said how long it keeps them. */
+const sessionTimeoutMs = 30 * 60_000
+/** Sessions of one `endSessions`. */
+const endedSessionsMax = 10_000
+
+export class SimulatedClient implements Client, Actor {
+  readonly address: Address
+  readonly #context: ActorContext
+  readonly #routers: readonly Router[]
+  /** Members that are no mongoses of the client, to which somebody has sent a command. */
+  readonly #others: Router[] = []
+  readonly #selection: ServerSelection
+  readonly #times = new ClusterTimes()
+  readonly #sessions: SessionPool
+  readonly #retryReads: boolean
+  readonly #retryWrites: boolean
+  readonly #onCommand: (event: CommandEvent) => void
+  readonly #counts = { sent: 0, retries: 0, poolsCleared: 0 }
+  #closed = false
+
+  constructor({ context, mongos, nextConnectionId }: ClientWorld, options: ClientOptions = {}) {
+    const { retryReads = true, retryWrites = true, appName = null, onCommand = () => {} } = options
+    this.address = context.address
+    this.#context = context
+    this.#retryReads = retryReads
+    this.#retryWrites = retryWrites
+    this.#onCommand = onCommand
+    this.#sessions = new SessionPool(context.random.fork('sessions'), () => context.now())
+    const parts: RouterParts = {
+      context,
+      nextConnectionId,
+      metadata: metadataOf(appName),
+      maxPoolSize: options.maxPoolSize ?? 100,
+      socketTimeoutMs: options.socketTimeoutMs ?? null,
+      heartbeatMs: options.heartbeatMs ?? 10_000,
+      onChange: () => this.#selection.changed(),
+      onHello: (hello: Document) => this.#times.learn(hello),
+      onCleared: () => this.#counts.poolsCleared++,
+    }
+    this.#routers = (options.seeds ?? mongos).map((address) => new Router(parts, address))
+    const direct = (address: Address): Router => this.#direct(parts, address)
+    this.#selection = new ServerSelection(context, this.#routers, direct, options.serverSelectionTimeoutMs ?? 30_000)
+    for (const router of this.#routers) router.watch()
+  }
+
+  get counts(): ClientCounts {
+    return { ...this.#counts, connectionsOpened: this.#routers.reduce((sum, { pool }) => sum + pool.opened, 0) }
+  }
+
+  receive(): never {
+    throw new Error(`${this.address} serves nobody`)
+  }
+
+  available(): readonly Address[] {
+    return this.#routers.filter(({ isKnown }) => isKnown).map(({ address }) => address)
+  }
+
+  startSession(options: SessionOptions = {}): Session {
+    return this.#session(true, options)
+  }
+
+  async run(command: Document | Uint8Array, options: RunOptions = {}): Promise<Outcome> {
+    const explicit = sessionOf(options.session)
+    const session = explicit ?? this.#session(false)
+    const outcome = await this.#run(command instanceof Uint8Array ? decode(command) : command, options, session)
+    if (explicit === null) session.end()
+    return outcome
+  }
+
+  async cursor(command: Document, options: RunOptions = {}): Promise<ClientCursor | Failed> {
+    const explicit = sessionOf(options.session)
+    const session = explicit ?? this.#session(false)
+    const outcome = await this.#run(command, options, session)
+    if (outcome.ok) {
+      const run = (next: Document, to: Address): Promise<Outcome> => this.#run(next, { to }, session)
+      return new Cursor(command, outcome, run, () => {
+        if (explicit === null) session.end()
+      })
+    }
+    if (explicit === null) session.end()
+    return outcome
+  }
+
+  async close(): Promise<void> {
+    const ended = this.#sessions.drain()
+    if (ended.length > 0 && this.available().length > 0)
+      for (let i = 0; i < ended.length; i += endedSessionsMax)
+        await this.#run({ endSessions: ended.slice(i, i + endedSessionsMax), $db: 'admin' }, { retryable: false }, null)
+    this.#closed = true
+    for (const router of [...this.#routers, ...this.#others]) router.close()
+  }
+
+  /** A member that is asked for by its name; one that is no mongos is watched from then on. */
+  #direct(parts: RouterParts, address: Address): Router {
+    const known = [...this.#routers, ...this.#others].find((router) => router.address === address)
+    if (known !== undefined) return known
+    const router = new Router(parts, address)
+    this.#others.push(router)
+    router.watch()
+    return router
+  }
+
+  #session(isExplicit: boolean, options: SessionOptions = {}): Session {
+    const timeouts = this.#routers.flatMap((router) => (router.sessionTimeoutMs === null ? [] : [router.sessionTimeoutMs]))
+    return new Session(this.#sessions, Math.min(sessionTimeoutMs, ...timeouts), isExplicit, options)
+  }
+
+  /** The attempts of one operation. Never rejects for what the cluster does. */
+  async #run(command: Document, options: RunOptions, session: Session | null): Promise<Outcome> {
+    const { sequences = [], to = null } = options
+    const kind = kindOf(command, sequences, options.retryable !== false)
+    const tally: Tally = { attempts: 0, mayHaveActed: false, from: null }
+    try {
+      if (this.#closed) throw new ClientFailure('the client is closed')
+      if (kind.unacknowledged && session?.isExplicit === true)
+        throw new ClientFailure('Cannot have explicit session with unacknowledged writes')
+      if (session?.ended === true) throw new ClientFailure('Use of expired sessions is not permitted')
+      return await this.#attempts({ command, sequences, kind, session, txnNumber: null }, to, tally)
+    } catch (error) {
+      return failed(error, tally)
+    }
+  }
+
+  async #attempts(sending: Sending, to: Address | null, tally: Tally): Promise<Outcome> {
+    const { kind } = sending
+    const avoided = new Set<Address>()
+    let mostAttempts = this.#mayRetry(kind) ? 2 : 1
+    let kept: Failing | null = null
+    let router = await this.#selection.select(to, avoided)
+    const isNumbered = kind.aspect === 'write' && this.#mayRetry(kind) && router.sessionTimeoutMs !== null
+    if (isNumbered && sending.session !== null) sending = { ...sending, txnNumber: sending.session.nextTxnNumber() }
+    for (;;) {
+      tally.attempts++
+      tally.from = router.address
+      if (tally.attempts > 1) this.#counts.retries++
+      const result = await this.#once(sending, router, tally)
+      if (!(result instanceof Error) && result.error === null) return this.#answered(result.reply, tally)
+      const failing: Failing = result instanceof Error ? { error: result, reply: null } : { error: result.error!, reply: result.reply }
+      if (kept === null || !failing.error.labels.includes(noWritesPerformed)) kept = failing
+      const isOverload = overloadLabels.every((label) => failing.error.labels.includes(label))
+      if (isOverload) mostAttempts = 1 + overloadRetriesMax
+      const again = isOverload ? this.#mayRetryOverload(kind) : this.#mayRetry(kind) && isWorthRetrying(kind, failing.error)
+      if (!again || tally.attempts >= mostAttempts) return this.#ended(kept, tally)
+      if (isOverload) await this.#context.sleep(this.#context.random.fraction() * backoffMs(tally.attempts))
+      avoided.add(router.address)
+      router = await this.#selection.select(to, avoided)
+    }
+  }
+
+  /** One attempt on one mongos, and what the client learns from it. */
+  async #once(sending: Sending, router: Router, tally: Tally): Promise<Attempted> {
+    router.operations++
+    try {
+      const parts = { times: this.#times, retryWrites: this.#retryWrites, onSend: (command: Document) => this.#sent(command, router.address, tally.attempts) }
+      const attempt = await sendOnce(sending, router, parts)
+      if (attempt instanceof Error ? isPerhapsDone(attempt, sending.kind) : true) tally.mayHaveActed ||= sending.kind.aspect !== 'read'
+      return attempt
+    } finally {
+      router.operations--
+    }
+  }
+
+  #sent(command: Document, to: Address, attempt: number): void {
+    this.#counts.sent++
+    this.#onCommand({ name: Object.keys(command)[0]!, command, to, attempt })
+  }
+
+  #mayRetry({ aspect, retryable }: CommandKind): boolean {
+    return retryable && (aspect === 'read' ? this.#retryReads : this.#retryWrites)
+  }
+
+  #mayRetryOverload({ aspect }: CommandKind): boolean {
+    if (aspect === 'other') return this.#retryReads && this.#retryWrites
+    return aspect === 'read' ? this.#retryReads : this.#retryWrites
+  }
+
+  #answered(reply: Document, { attempts, from }: Tally): Answered {
+    return { ok: true, reply, from: from!, attempts }
+  }
+
+  #ended({ error, reply }: Failing, tally: Tally): Outcome {
+    // The write was done; only its write concern was not.
+    return reply !== null && reply['ok'] === 1 ? this.#answered(reply, tally) : failed(error, tally)
+  }
+}
+
+type Attempted = Awaited<ReturnType<typeof sendOnce>>
+
+interface Failing {
+  readonly error: CommandFailure | NetworkFailure
+  /** With a write concern error. */
+  readonly reply: Document | null
+}
+
+/** What is known of an operation so far. */
+interface Tally {
+  attempts: number
+  mayHaveActed: boolean
+  from: Address | null
+}
+
+function isWorthRetrying({ aspect }: CommandKind, error: CommandFailure | NetworkFailure): boolean {
+  if (aspect === 'write') return error.labels.includes(retryableWriteError) || error.labels.includes(poolRequestedRetry)
+  return error instanceof NetworkFailure || isPassing(error.code)
+}
+
+function isPerhapsDone(error: CommandFailure | NetworkFailure, { aspect }: CommandKind): boolean {
+  if (aspect === 'read') return false
+  return error instanceof NetworkFailure ? !error.isUndelivered : !error.labels.includes(noWritesPerformed)
+}
+
+function failed(error: unknown, { attempts, mayHaveActed, from }: Tally): Failed {
+  const common = { ok: false, from, attempts, mayHaveActed, code: null, labels: [], reply: null } as const
+  if (error instanceof CommandFailure) {
+    const { code, message, labels, reply } = error
+    return { ...common, kind: 'command', code, message, labels, reply }
+  }
+  if (error instanceof NetworkFailure) return { ...common, kind: 'network', message: error.message, labels: error.labels }
+  if (error instanceof SelectionFailure) return { ...common, kind: 'selection', message: error.message }
+  if (error instanceof ClientFailure) return { ...common, kind: 'client', message: error.message }
+  throw error
+}
+
+function sessionOf(session: ClientSession | undefined): Session | null {
+  if (session === undefined || session instanceof Session) return session ?? null
+  throw new TypeError('the session comes from another kind of client')
+}
+
+/** What a driver tells of itself with each handshake. */
+function metadataOf(appName: string | null): Document {
+  return {
+    ...(appName === null ? {} : { application: { name: appName } }),
+    driver: { name: 'shardlab simulated client', version: '1' },
+    os: { type: 'simulated' },
+  }
+}

@@ -1,0 +1,14 @@
+/** The newest `$clusterTime` that anybody has told the client, which it tells everybody. Drivers' specification: Driver Sessions, "Gossiping". */
+import type { Document, Timestamp } from '@shardlab/bson'
+
+export class ClusterTimes {
+  /** As it came; null before the first one. */
+  newest: Document | null = null
+
+  learn(reply: Document): void {
+    const told = reply['$clusterTime'] as { readonly clusterTime: Timestamp } | undefined
+    if (told === undefined) return
+    const known = this.newest?.['clusterTime'] as Timestamp | undefined
+    if (known === undefined || told.clusterTime.greaterThan(known)) this.newest = told
+  }
+}

@@ -1,0 +1,71 @@
+/** Which mongos gets a command. Drivers' specification: Server Selection, for sharded clusters. */
+import { createDeferred, RequestFailedError, type ActorContext, type Address, type Deferred } from '@shardlab/actor'
+import { SelectionFailure } from './failures.js'
+import type { Router } from './router.js'
+
+/** Mongoses that answer that much later than the fastest one are not asked. */
+const localThresholdMs = 15
+
+export class ServerSelection {
+  readonly #context: ActorContext
+  readonly #routers: readonly Router[]
+  readonly #direct: (address: Address) => Router
+  readonly #timeoutMs: number
+  #changed: Deferred<void> = createDeferred()
+
+  /** @param direct the connections to a member that is asked for by its name; it need not be one of `routers` */
+  constructor(context: ActorContext, routers: readonly Router[], direct: (address: Address) => Router, timeoutMs: number) {
+    this.#context = context
+    this.#routers = routers
+    this.#direct = direct
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Something is known of a mongos that was not known before. */
+  changed(): void {
+    const { resolve } = this.#changed
+    this.#changed = createDeferred()
+    resolve()
+  }
+
+  /**
+   * Waits until a mongos can be asked.
+   * @param wanted null: any mongos
+   * @param avoided asked only when there is no other
+   * @throws SelectionFailure
+   */
+  async select(wanted: Address | null, avoided: ReadonlySet<Address>): Promise<Router> {
+    const deadlineMs = this.#context.now() + this.#timeoutMs
+    const all = wanted === null ? this.#routers : [this.#direct(wanted)]
+    for (;;) {
+      const router = this.#choose(all, avoided)
+      if (router !== null) return router
+      for (const each of all) if (!each.isKnown) each.requestCheck()
+      const leftMs = deadlineMs - this.#context.now()
+      if (leftMs <= 0) throw new SelectionFailure(this.#timeoutMs)
+      await this.#change(leftMs)
+    }
+  }
+
+  #choose(all: readonly Router[], avoided: ReadonlySet<Address>): Router | null {
+    const known = all.filter(({ isKnown }) => isKnown)
+    const preferred = avoided.size === 0 ? known : known.filter(({ address }) => !avoided.has(address))
+    const candidates = preferred.length > 0 ? preferred : known
+    if (candidates.length <= 1) return candidates[0] ?? null
+    const nearestMs = Math.min(...candidates.map(({ roundTripMs }) => roundTripMs))
+    const near = candidates.filter(({ roundTripMs }) => roundTripMs <= nearestMs + localThresholdMs)
+    if (near.length === 1) return near[0]!
+    const [one, other] = this.#context.random.shuffled(near)
+    return one!.operations < other!.operations ? one! : other!
+  }
+
+  async #change(timeoutMs: number): Promise<void> {
+    const waiting = new AbortController()
+    void this.#changed.promise.then(() => waiting.abort())
+    try {
+      await this.#context.sleep(timeoutMs, waiting.signal)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/** Sessions of a client, and the server's sessions that they borrow. Drivers' specification: Driver Sessions, Causal Consistency. */
+import type { Random } from '@shardlab/actor'
+import { Binary, Long, type Document, type Timestamp } from '@shardlab/bson'
+import type { ClientSession, SessionOptions } from './types.js'
+
+/** One session of the server, used by one session of the client at a time. */
+export interface ServerSession {
+  readonly lsid: Document
+  txnNumber: number
+  lastUsedMs: number
+  /** A command on it was lost: the server may still be at it, so it is not used again. */
+  isDirty: boolean
+}
+
+/** Sessions of the server are given up when they would time out within that time. */
+const marginMs = 60_000
+
+/** Server sessions that nobody uses: the one used last is taken first. */
+export class SessionPool {
+  readonly #random: Random
+  /** Milliseconds on the client's clock. */
+  readonly now: () => number
+  readonly #idle: ServerSession[] = []
+
+  constructor(random: Random, now: () => number) {
+    this.#random = random
+    this.now = now
+  }
+
+  acquire(timeoutMs: number): ServerSession {
+    for (let session = this.#idle.pop(); session !== undefined; session = this.#idle.pop())
+      if (!this.#isOld(session, timeoutMs)) return session
+    return { lsid: { id: new Binary(this.#random.bytes(16), 4) }, txnNumber: 0, lastUsedMs: this.now(), isDirty: false }
+  }
+
+  release(session: ServerSession): void {
+    if (!session.isDirty) this.#idle.push(session)
+  }
+
+  /** Empties the pool. */
+  drain(): Document[] {
+    return this.#idle.splice(0).map(({ lsid }) => lsid)
+  }
+
+  #isOld({ lastUsedMs }: ServerSession, timeoutMs: number): boolean {
+    return this.now() - lastUsedMs > timeoutMs - marginMs
+  }
+}
+
+/** A session of the client; {@link isExplicit}: its user made it. */
+export class Session implements ClientSession {
+  readonly isExplicit: boolean
+  readonly isCausal: boolean
+  readonly #pool: SessionPool
+  readonly server: ServerSession
+  operationTime: Timestamp | null = null
+  #ended = false
+
+  constructor(pool: SessionPool, timeoutMs: number, isExplicit: boolean, { causalConsistency = isExplicit }: SessionOptions = {}) {
+    this.#pool = pool
+    this.server = pool.acquire(timeoutMs)
+    this.isExplicit = isExplicit
+    this.isCausal = causalConsistency
+  }
+
+  get lsid(): Document {
+    return this.server.lsid
+  }
+
+  now(): number {
+    return this.#pool.now()
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** The number of the next retryable write. */
+  nextTxnNumber(): Long {
+    return Long.fromNumber(++this.server.txnNumber)
+  }
+
+  learn(reply: Document): void {
+    const time = reply['operationTime'] as Timestamp | undefined
+    if (time !== undefined && (this.operationTime === null || time.greaterThan(this.operationTime))) this.operationTime = time
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#pool.release(this.server)
+  }
+}

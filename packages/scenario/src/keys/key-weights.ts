@@ -1,0 +1,137 @@
+/** Which share of documents, or operations, has which values: the same distributions as in `keys.ts`, as weights instead of draws. */
+import { OptionError } from '@shardlab/cluster'
+import { zetaOf } from '@shardlab/load'
+import type { KeysSource } from '../file/schema.js'
+import { fileValues, latestRanked, type Progress } from './keys.js'
+import { scatterBelow } from './scatter.js'
+
+/** Whole numbers from `from` on and below `to`, all with the same share of the weight. */
+export interface KeyWeight {
+  readonly from: number
+  readonly to: number
+  /** All weights together are 1. */
+  readonly weight: number
+}
+
+export interface KeyWeights {
+  /** Of `count` new documents. */
+  ofDocuments(progress: Progress, count: number): readonly KeyWeight[]
+  ofOperations(progress: Progress): readonly KeyWeight[]
+  /** All keys but monotonic ones lie below. */
+  readonly below: number
+  readonly isMonotonic: boolean
+}
+
+/** So many of the most frequent values are told apart. */
+const frequentMax = 10_000
+
+/**
+ * @param tellsApart so many values are told apart, when there are no more
+ * @throws OptionError when a file of values cannot be read, is empty, or has values that are no whole numbers
+ */
+export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights {
+  const same = (from: number, to: number): KeyWeight[] => (to - from <= tellsApart ? singles(from, to) : [{ from, to, weight: 1 }])
+  switch (source.distribution) {
+    case 'monotonic':
+      return monotonic(({ nextKey }) => [{ from: 0, to: Math.max(1, nextKey), weight: 1 }])
+    case 'latest':
+      return monotonic(latestWeights(source.theta))
+    case 'uniform': {
+      const below = source.cardinality ?? 2 ** 32
+      return fixed(same(0, below), below)
+    }
+    case 'zipfian':
+      return fixed(zipfianWeights(source.cardinality, source.theta), source.cardinality)
+    case 'hotspot': {
+      const { cardinality, hotKeys, hotOperations } = source
+      const hot = Math.min(cardinality, Math.max(1, Math.round(cardinality * hotKeys)))
+      if (hot === cardinality) return fixed(same(0, cardinality), cardinality)
+      return fixed([...scaled(same(0, hot), hotOperations), ...scaled(same(hot, cardinality), 1 - hotOperations)], cardinality)
+    }
+    case 'file':
+      return fixed(fileWeights(source.path), 0)
+  }
+}
+
+function fixed(weights: readonly KeyWeight[], below: number): KeyWeights {
+  return { ofDocuments: () => weights, ofOperations: () => weights, below, isMonotonic: false }
+}
+
+function monotonic(ofOperations: KeyWeights['ofOperations']): KeyWeights {
+  return {
+    ofDocuments: ({ nextKey }, count) => [{ from: nextKey, to: nextKey + count, weight: 1 }],
+    ofOperations,
+    below: 0,
+    isMonotonic: true,
+  }
+}
+
+function singles(from: number, to: number): KeyWeight[] {
+  const weight = 1 / (to - from)
+  return Array.from({ length: to - from }, (_, i) => ({ from: from + i, to: from + i + 1, weight }))
+}
+
+function scaled(weights: readonly KeyWeight[], by: number): KeyWeight[] {
+  return weights.map((each) => ({ ...each, weight: each.weight * by }))
+}
+
+/** The share of draws with a rank below: what `zipfian` of the load generator draws. */
+function zipfianBelow(items: number, theta: number): (rank: number) => number {
+  const zeta = zetaOf(items, theta)
+  const second = 1 + 0.5 ** theta
+  const eta = (1 - (2 / items) ** (1 - theta)) / (1 - second / zeta)
+  return (rank) => {
+    if (rank >= items) return 1
+    if (rank <= 2) return [0, 1 / zeta, second / zeta][rank]!
+    return Math.max(second / zeta, ((rank / items) ** (1 - theta) - 1 + eta) / eta)
+  }
+}
+
+function zipfianWeights(items: number, theta: number): KeyWeight[] {
+  const below = zipfianBelow(items, theta)
+  const place = scatterBelow(items)
+  const frequent = Math.min(items, frequentMax)
+  const weights: KeyWeight[] = []
+  for (let rank = 0; rank < frequent; rank++) {
+    const from = place(rank)
+    weights.push({ from, to: from + 1, weight: below(rank + 1) - below(rank) })
+  }
+  weights.sort((a, b) => a.from - b.from)
+  if (frequent === items) return weights
+  // The others lie between them.
+  const each = (1 - below(frequent)) / (items - frequent)
+  const rest: KeyWeight[] = []
+  let from = 0
+  for (const to of [...weights.map((single) => single.from), items]) {
+    if (to > from) rest.push({ from, to, weight: (to - from) * each })
+    from = to + 1
+  }
+  return [...weights, ...rest].sort((a, b) => a.from - b.from)
+}
+
+/** Of the newest documents: ranks in steps that double. */
+function latestWeights(theta: number): KeyWeights['ofOperations'] {
+  const below = zipfianBelow(latestRanked, theta)
+  return ({ nextKey }) => {
+    const weights: KeyWeight[] = []
+    for (let low = 0; low < latestRanked; ) {
+      const high = Math.min(latestRanked, Math.max(low + 1, low * 2))
+      // Below the first key there is none: they all fall on it.
+      const [from, to] = [Math.max(0, nextKey - high), Math.max(1, nextKey - low)]
+      weights.push({ from, to: Math.max(from + 1, to), weight: below(high) - below(low) })
+      low = high
+    }
+    return weights.reverse()
+  }
+}
+
+function fileWeights(path: string): KeyWeight[] {
+  const values = fileValues(path)
+  const counts = new Map<number, number>()
+  for (const value of values) {
+    if (typeof value !== 'number' || !Number.isInteger(value))
+      throw new OptionError(`${path}, a file of key values, has ${JSON.stringify(value)}: in mode metadata values are whole numbers.`)
+    counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+  return [...counts].sort(([a], [b]) => a - b).map(([from, count]) => ({ from, to: from + 1, weight: count / values.length }))
+}

@@ -1,0 +1,111 @@
+/** A collection of a scenario in mode `metadata`: where its keys lie, who owns them, and how it grows. */
+import { configAddress, packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
+import { ChunkMap } from '@shardlab/balancer'
+import { decode } from '@shardlab/bson'
+import type { SimulatedCluster } from '@shardlab/cluster'
+import type { CollectionSource, KeysSource } from '../file/schema.js'
+import { DocumentMaker } from '../keys/document-maker.js'
+import { keysOf, type Progress } from '../keys/keys.js'
+import { keyWeightsOf, type KeyWeights } from '../keys/key-weights.js'
+import { ScenarioError } from '../run/failure.js'
+import { KeySpace, type Weighted } from './key-space.js'
+import { Owners } from './owners.js'
+
+/** A shard that has not taken documents by then has not taken them. */
+const growTimeoutMs = 60_000
+
+export class MeasuredCollection {
+  readonly ns: string
+  readonly space: KeySpace
+  readonly #cluster: SimulatedCluster
+  readonly #source: CollectionSource
+  readonly #random: Random
+  #map: ChunkMap | null = null
+  #owners = new Owners([])
+  #documents = 0
+  #nextKey = 0
+
+  constructor(cluster: SimulatedCluster, source: CollectionSource, random: Random) {
+    this.ns = source.ns
+    this.space = new KeySpace(source.key)
+    this.#cluster = cluster
+    this.#source = source
+    this.#random = random
+  }
+
+  get progress(): Progress {
+    return { documents: this.#documents, nextKey: this.#nextKey }
+  }
+
+  /** @throws OptionError as {@link keyWeightsOf} */
+  weights(keys: KeysSource): KeyWeights {
+    return keyWeightsOf(keys, this.space.isHashed || this.space.isCompound ? 10_000 : 1000)
+  }
+
+  /** What a document takes that is said to have that size. */
+  documentBytes(keys: KeysSource, bytes: number): number {
+    return new DocumentMaker(this.#source, this.#random.fork('a document')).make(keysOf(keys), bytes).length
+  }
+
+  /** As the catalog says now, or, while the config server is down, as it said last. */
+  async owners(): Promise<Owners> {
+    const config = this.#cluster.members().find(({ address }) => address === configAddress)
+    if (config?.state !== 'running') return this.#owners
+    const map = ChunkMap.after(
+      this.#map,
+      await this.#cluster.peek(configAddress, 'config.get-collection', { ns: this.ns, since: this.#map?.version ?? null }),
+    )
+    if (map !== this.#map) {
+      this.#map = map
+      this.#owners = new Owners(map?.chunks ?? [])
+    }
+    return this.#owners
+  }
+
+  /** Where so many new documents are to lie; the collection counts them from now on. */
+  place(weights: KeyWeights, count: number): Weighted[] {
+    const placed = this.space.ofDocuments(weights.ofDocuments(this.progress, count), this.progress, count)
+    this.#documents += count
+    this.#nextKey = Math.max(this.#nextKey + (weights.isMonotonic ? count : 0), weights.below)
+    return placed
+  }
+
+  /** What each shard is to take of new documents, whole ones: who gets those that a share makes no whole of is drawn. */
+  rangesOf(owners: Owners, placed: readonly Weighted[], count: number, documentBytes: number): Map<string, SizedRange[]> {
+    const ranges = new Map<string, SizedRange[]>()
+    const offset = this.#random.fraction()
+    let [share, given] = [0, 0]
+    const parts = placed.flatMap((part) => owners.split(part))
+    parts.forEach(({ weight, shard, ...range }, i) => {
+      share += weight
+      const documents = (i === parts.length - 1 ? count : Math.min(count, Math.floor(share * count + offset))) - given
+      if (documents <= 0) return
+      given += documents
+      if (range.x0 === range.x1) this.space.noteGrown(range.x0, range.y1)
+      const sized = { ...range, documents, bytes: documents * documentBytes }
+      const known = ranges.get(shard)
+      if (known === undefined) ranges.set(shard, [sized])
+      else known.push(sized)
+    })
+    return ranges
+  }
+
+  /**
+   * Tells a shard that it has more documents.
+   * @returns how many it has taken: what is no longer its own it does not
+   * @throws ScenarioError when it refuses them
+   */
+  async grow(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {
+    const request = { ns: this.ns, ranges: packRanges(ranges) }
+    try {
+      const { documents, error } = await (inBackground
+        ? this.#cluster.requestInBackground(shard, 'shard.measure', request, growTimeoutMs)
+        : this.#cluster.request(shard, 'shard.measure', request, growTimeoutMs))
+      if (error !== null) throw new ScenarioError(`${shard} does not take data of ${this.ns}: ${String(decode(error)['errmsg'])}.`)
+      return documents
+    } catch (error) {
+      if (error instanceof RequestFailedError) return 0
+      throw error
+    }
+  }
+}

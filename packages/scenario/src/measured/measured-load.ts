@@ -1,0 +1,25 @@
+/** What is there at the beginning. */
+import type { DataSource } from '../file/schema.js'
+import { ScenarioError } from '../run/failure.js'
+import type { MeasuredCollection } from './measured-collection.js'
+
+/** Documents come in portions, so that versions that split chunks as they grow see them grow: as a bulk insert does, or by that share. */
+const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.05 } as const
+
+export async function loadMeasured(collection: MeasuredCollection, data: DataSource, onPortion: (bytes: number) => void): Promise<void> {
+  const weights = collection.weights(data.keys)
+  const bytes = collection.documentBytes(data.keys, data.documentSize)
+  const all = Math.round(data.size / data.documentSize)
+  const least = Math.max(1, Math.min(portion.documents, Math.floor(portion.bytes / data.documentSize)))
+  let missed = 0
+  for (let loaded = 0; loaded < all;) {
+    const count = Math.min(all - loaded, Math.max(least, Math.round(loaded * portion.share)))
+    const owners = await collection.owners()
+    const ranges = collection.rangesOf(owners, collection.place(weights, count), count, bytes)
+    const taken = await Promise.all([...ranges].map(([shard, each]) => collection.grow(shard, each, false)))
+    missed += count - taken.reduce((sum, each) => sum + each, 0)
+    loaded += count
+    onPortion(count * data.documentSize)
+  }
+  if (missed > all * 0.01) throw new ScenarioError(`${missed} of ${all} documents of ${data.ns} have found no shard.`)
+}

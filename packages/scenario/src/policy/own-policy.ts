@@ -1,0 +1,114 @@
+/** Policies of a scenario's author: a module that is loaded before the simulation begins, and what it answers checked. */
+import { pathToFileURL } from 'node:url'
+import { OptionError } from '@shardlab/cluster'
+import type { BalancePolicy, PolicyMove, PolicySituation } from '@shardlab/balancer'
+import { ScenarioError } from '../run/failure.js'
+
+const reasons: readonly string[] = ['draining', 'zoneViolation', 'chunksImbalance'] satisfies readonly PolicyMove['reason'][]
+
+type UserPolicy = (situation: PolicySituation) => unknown
+
+/**
+ * A policy that can be given to a cluster. What is wrong with its answers does not leave it, as the balancer could do nothing about it: the
+ * scenario asks {@link OwnPolicy.check}.
+ */
+export class OwnPolicy {
+  readonly #file: string
+  readonly #decide: UserPolicy
+  #failure: string | null = null
+
+  constructor(file: string, decide: UserPolicy) {
+    this.#file = file
+    this.#decide = decide
+  }
+
+  /**
+   * Loads a module whose default export is the policy.
+   * @param file its path
+   * @throws OptionError with the file when it cannot be loaded, or exports no function
+   */
+  static async load(file: string): Promise<OwnPolicy> {
+    let module: { readonly default?: unknown }
+    try {
+      module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
+    } catch (error) {
+      throw new OptionError(`the policy ${file} cannot be loaded: ${sentence(error)}.`)
+    }
+    if (typeof module.default !== 'function')
+      throw new OptionError(`the policy ${file} exports no function: write export default function policy(situation) { … }.`)
+    return new OwnPolicy(file, module.default as UserPolicy)
+  }
+
+  readonly decide: BalancePolicy = (situation) => {
+    if (this.#failure !== null) return []
+    const moves = this.#moves(situation)
+    if (typeof moves !== 'string') return moves
+    this.#failure = `the policy ${this.#file}, asked about ${situation.ns}: ${moves}.`
+    return []
+  }
+
+  /** @throws ScenarioError for the first thing that was wrong */
+  check(): void {
+    if (this.#failure !== null) throw new ScenarioError(this.#failure)
+  }
+
+  /** @returns what is wrong, as a text */
+  #moves(situation: PolicySituation): readonly PolicyMove[] | string {
+    let moves: readonly PolicyMove[] | string
+    let again: readonly PolicyMove[] | string
+    try {
+      moves = checked(this.#decide(situation), situation)
+      again = checked(this.#decide(situation), situation)
+    } catch (error) {
+      return `it threw ${sentence(error)}`
+    }
+    if (typeof moves !== 'string' && JSON.stringify(moves) !== JSON.stringify(again))
+      return 'asked the same again it answers differently; a run can be repeated only when it keeps nothing, and uses neither clock nor chance'
+    return moves
+  }
+}
+
+function checked(answer: unknown, situation: PolicySituation): readonly PolicyMove[] | string {
+  if (!Array.isArray(answer)) return `it answers with ${kindOf(answer)}, not with a list of moves`
+  const taken = new Set<string>()
+  const moves: PolicyMove[] = []
+  for (const [i, each] of answer.entries()) {
+    const move = checkedMove(each, situation, taken)
+    if (typeof move === 'string') return `move ${i} ${move}`
+    moves.push(move)
+  }
+  return moves
+}
+
+function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken: Set<string>): PolicyMove | string {
+  if (typeof answer !== 'object' || answer === null) return `is ${kindOf(answer)}, not { chunk, to }`
+  const { chunk: index, to, reason = 'chunksImbalance', because = 'the policy says so', ...others } = answer as Record<string, unknown>
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) return `has ${unknown}, which means nothing; there are chunk, to, reason and because`
+  const chunk = typeof index === 'number' ? chunks[index] : undefined
+  if (chunk === undefined) return `names chunk ${JSON.stringify(index)}; chunk is an index from 0 to ${chunks.length - 1}`
+  const target = shards.find(({ id }) => id === to)
+  if (target === undefined) return `goes to ${JSON.stringify(to)}; to is one of ${shards.map(({ id }) => id).join(', ')}`
+  if (chunk.isJumbo) return `names chunk ${String(index)}, which is jumbo: it cannot move`
+  if (target.id === chunk.shard) return `goes to ${target.id}, where the chunk is already`
+  if (target.isDraining) return `goes to ${target.id}, which drains`
+  for (const id of [chunk.shard, target.id]) {
+    if (taken.has(id)) return `has ${id} take part a second time; a shard gives or takes one chunk a round`
+    if (!shards.some((shard) => shard.id === id && shard.isAvailable)) return `has ${id} take part, which is not available in this round`
+    taken.add(id)
+  }
+  if (typeof reason !== 'string' || !reasons.includes(reason)) return `has the reason ${JSON.stringify(reason)}; there are ${reasons.join(', ')}`
+  if (typeof because !== 'string') return `has a because that is ${kindOf(because)}, not a text`
+  return { chunk: index as number, to: target.id, reason: reason as PolicyMove['reason'], because }
+}
+
+function kindOf(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  if (value === null || value === undefined) return String(value)
+  return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
+}
+
+function sentence(thrown: unknown): string {
+  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)
+  return text.split('\n')[0]!.replace(/\.$/, '')
+}

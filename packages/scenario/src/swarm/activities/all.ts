@@ -1,0 +1,25 @@
+import type { ActivityName } from '../types.js'
+import type { SwarmWorld } from '../world.js'
+import type { Activity } from './activity.js'
+import { Membership } from './membership.js'
+import { Placement } from './placement.js'
+import { Resharding } from './resharding.js'
+import { ShortLived } from './short-lived.js'
+import { UniqueKeys } from './unique-keys.js'
+import { UniqueLibrary } from './unique-library.js'
+import { Upkeep } from './upkeep.js'
+
+const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = {
+  placement: (world) => new Placement(world),
+  'short-lived': (world) => new ShortLived(world),
+  'unique-keys': (world) => new UniqueKeys(world),
+  membership: (world) => new Membership(world),
+  resharding: (world) => new Resharding(world),
+  upkeep: (world) => new Upkeep(world),
+  'unique-library': (world) => new UniqueLibrary(world),
+}
+
+/** The activities of the plan. */
+export function activitiesOf(world: SwarmWorld): Activity[] {
+  return world.plan.activities.map((name) => makers[name](world))
+}

@@ -1,0 +1,95 @@
+/** A shard is drained by hand, taken out of the cluster and added again, while everything else goes on. */
+import type { Random } from '@shardlab/actor'
+import type { Document } from '@shardlab/bson'
+import { chunksOf } from '../catalog.js'
+import { errorsOf, WrongAnswerError } from '../client/errors.js'
+import type { StoryClient } from '../client/story-client.js'
+import type { SwarmWorld } from '../world.js'
+import { Tally, type Activity } from './activity.js'
+import { cannotMove, cannotMovePrimary, codes } from './codes.js'
+
+const roundsMax = 80
+const movesOfRound = 6
+/** Of all activities. */
+const databases = ['app', 'short', 'records'] as const
+const returnAttemptsMax = 1000
+/** It may not be drained now. */
+const notNow = [codes.illegalOperation, codes.conflictingOperation, codes.zoneStillInUse]
+
+export class Membership implements Activity {
+  readonly name = 'membership'
+  readonly #world: SwarmWorld
+  readonly #tally = new Tally()
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+  }
+
+  get done(): ReadonlyMap<string, number> {
+    return this.#tally.counts
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(): Promise<void> {
+    const random = this.#world.random.fork('membership')
+    const client = this.#world.client('membership')
+    await client.pause(200)
+    while (this.#world.pace.isAnybodyAtWork) {
+      await this.#step(client, random)
+      await client.wait(100)
+    }
+  }
+
+  async finish(): Promise<void> {}
+
+  /** One attempt; it may end with the shard still draining, for the next one to go on. */
+  async #step(client: StoryClient, random: Random): Promise<void> {
+    const shard = this.#world.cluster.shards.at(-1)!
+    const found = await client.documentsOf({ find: 'shards', filter: { _id: shard }, $db: 'config' })
+    const host = found?.[0]?.['host'] as string | undefined
+    if (host === undefined) return
+    for (let round = 0; round < roundsMax && this.#world.pace.isAnybodyAtWork; round++) {
+      const answer = await client.try({ removeShard: shard, $db: 'admin' }, [...notNow, codes.shardNotFound])
+      if (answer?.code === codes.shardNotFound || answer?.reply['state'] === 'completed') {
+        this.#tally.add('shard left')
+        return this.#comeBack(client, shard, host)
+      }
+      if (answer !== null && answer.code === null) await this.#empty(client, random, shard, answer.reply)
+      await client.pause(50)
+    }
+  }
+
+  async #empty(client: StoryClient, random: Random, shard: string, { dbsToMove = [] }: Document): Promise<void> {
+    const others = this.#world.cluster.shards.filter((each) => each !== shard)
+    const other = () => others[random.below(others.length)]!
+    const collections = await client.documentsOf({ find: 'collections', filter: {}, batchSize: 1000, $db: 'config' })
+    const chunks = await client.documentsOf({ find: 'chunks', filter: { shard }, batchSize: 1000, $db: 'config' })
+    for (const chunk of random.shuffled(chunks ?? []).slice(0, movesOfRound)) {
+      const ns = (collections ?? []).find((collection) => isOf(chunk, collection))?.['_id']
+      if (ns === undefined) continue
+      await client.try({ moveChunk: ns, bounds: [chunk['min'], chunk['max']], to: other(), $db: 'admin' }, cannotMove)
+    }
+    for (const db of dbsToMove as string[])
+      await client.try({ movePrimary: db, to: other(), $db: 'admin' }, cannotMovePrimary)
+  }
+
+  /** What it has of the cluster's databases is rest, and in the way of its return. */
+  async #comeBack(client: StoryClient, shard: string, host: string): Promise<void> {
+    await client.pause(300)
+    for (let attempt = 1; ; attempt++) {
+      if (attempt > returnAttemptsMax) throw new WrongAnswerError(`${shard} does not come back`)
+      const replies = await Promise.all(databases.map((db) => client.once({ dropDatabase: 1, $db: db }, shard)))
+      if (replies.every((reply) => reply !== null && errorsOf(reply).length === 0)) {
+        const { code } = await client.untilDone({ addShard: host, $db: 'admin' }, [codes.operationFailed])
+        if (code === null) break
+      }
+      await client.pause(50)
+    }
+    this.#tally.add('shard came back')
+  }
+}
+
+function isOf(chunk: Document, collection: Document): boolean {
+  return Object.entries(chunksOf(collection)).every(([field, value]) => JSON.stringify(chunk[field]) === JSON.stringify(value))
+}

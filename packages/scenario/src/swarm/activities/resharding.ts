@@ -1,0 +1,99 @@
+/** Collections get other shard keys and other places, now and then not in the end. */
+import type { Random } from '@shardlab/actor'
+import type { Document } from '@shardlab/bson'
+import { nameOf, type Code } from '../client/errors.js'
+import type { StoryClient } from '../client/story-client.js'
+import { pick } from '../draw.js'
+import type { SwarmWorld } from '../world.js'
+import { Tally, type Activity } from './activity.js'
+import { codes } from './codes.js'
+
+const roundsMax = 5
+const keys: readonly Document[] = [{ k: 1 }, { r: 1, k: 1 }, { k: 'hashed' }, { k: 1, r: 1 }]
+const refusals: readonly Code[] = [
+  codes.illegalOperation,
+  codes.namespaceNotFound,
+  codes.shardNotFound,
+  codes.invalidOptions,
+  codes.badValue,
+  codes.operationFailed,
+  codes.notSharded,
+  codes.staleEpoch,
+  codes.reshardCollectionAborted,
+  codes.alreadyInitialized,
+  codes.interrupted,
+]
+
+export class Resharding implements Activity {
+  readonly name = 'resharding'
+  readonly #world: SwarmWorld
+  readonly #tally = new Tally()
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+  }
+
+  get done(): ReadonlyMap<string, number> {
+    return this.#tally.counts
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(): Promise<void> {
+    const { random: root, pace, behaviours } = this.#world
+    if (!behaviours.reshardCollectionCommand) return
+    const random = root.fork('resharding')
+    const client = this.#world.client('resharding')
+    const other = this.#world.client('aborting')
+    for (let i = 0; i < roundsMax && pace.isAnybodyAtWork; i++) {
+      await client.pause(60)
+      await this.#round(client, other, random)
+    }
+  }
+
+  async finish(): Promise<void> {}
+
+  async #round(client: StoryClient, other: StoryClient, random: Random): Promise<void> {
+    const { behaviours, cluster } = this.#world
+    const choice = behaviours.moveCollectionCommand ? random.below(6) : 0
+    const to = pick(random, cluster.shards)
+    if (choice < 3) {
+      const command = { reshardCollection: 'app.reshaped', key: pick(random, keys), numInitialChunks: 1 + random.below(4), $db: 'admin' }
+      await this.#do(client, other, random, 'reshardCollection', 'abortReshardCollection', command)
+    } else if (choice === 3) {
+      await this.#do(client, other, random, 'unshardCollection', 'abortUnshardCollection', {
+        unshardCollection: 'app.reshaped',
+        toShard: to,
+        $db: 'admin',
+      })
+    } else if (choice === 4) {
+      const command = { shardCollection: 'app.reshaped', key: { k: 1 }, $db: 'admin' }
+      await this.#do(client, other, random, 'shardCollection', null, command)
+    } else {
+      const command = { moveCollection: 'app.plain', toShard: to, $db: 'admin' }
+      await this.#do(client, other, random, 'moveCollection', 'abortMoveCollection', command)
+    }
+  }
+
+  async #do(client: StoryClient, other: StoryClient, random: Random, name: string, abort: string | null, command: Document): Promise<void> {
+    const isGivenUp = abort !== null && random.chance(1, 3)
+    const [answer] = await Promise.all([
+      client.try(command, refusals),
+      isGivenUp ? this.#abort(other, { [abort]: command[name], $db: 'admin' }) : null,
+    ])
+    if (answer === null) return
+    if (answer.code === codes.reshardCollectionAborted) this.#tally.add(`${name} aborted`)
+    if (answer.code !== null) return
+    this.#tally.add(name)
+    this.#world.verdicts.note(`done: ${nameOf(command)}`)
+  }
+
+  /** It may come too early, and too late. */
+  async #abort(client: StoryClient, command: Document): Promise<void> {
+    for (let attempt = 0; attempt < 10; attempt++) {
+      await client.pause(12)
+      const answer = await client.try(command, [...refusals, codes.noSuchReshardCollection, codes.reshardCollectionCommitted])
+      if (answer !== null && (answer.code === null || answer.code === codes.reshardCollectionCommitted)) return
+    }
+  }
+}

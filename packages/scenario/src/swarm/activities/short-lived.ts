@@ -1,0 +1,85 @@
+/** Collections that come, move, get other names, go and come again: what was dropped is gone, what is there is new. */
+import type { Random } from '@shardlab/actor'
+import type { StoryClient } from '../client/story-client.js'
+import { pick } from '../draw.js'
+import type { SwarmWorld } from '../world.js'
+import { Tally, type Activity } from './activity.js'
+import { codes } from './codes.js'
+
+const livesMax = 12
+
+export class ShortLived implements Activity {
+  readonly name = 'short-lived'
+  readonly #world: SwarmWorld
+  readonly #tally = new Tally()
+  #rounds = 0
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+  }
+
+  get done(): ReadonlyMap<string, number> {
+    return this.#tally.counts
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(): Promise<void> {
+    const random = this.#world.random.fork('short lives')
+    const client = this.#world.client('short lives')
+    for (let i = 0; i < livesMax && this.#world.pace.isAnybodyAtWork; i++) {
+      await this.#live(client, random)
+      await client.pause(100)
+    }
+  }
+
+  async finish(): Promise<void> {}
+
+  /** One life of a collection, by one client. */
+  async #live(client: StoryClient, random: Random): Promise<void> {
+    const round = ++this.#rounds
+    let ns = 'fleeting'
+    const isSharded = random.chance(2, 3)
+    if (isSharded) {
+      const key = random.chance(1, 2) ? { _id: 'hashed' } : { _id: 1 }
+      await client.untilDone({ enableSharding: 'short', $db: 'admin' })
+      const command = { shardCollection: `short.${ns}`, key, $db: 'admin' }
+      while ((await client.untilDone(command, [codes.alreadyInitialized, codes.shardNotFound])).code === codes.shardNotFound) await client.pause(50)
+    }
+    const documents = Array.from({ length: 8 }, (_, i) => ({ _id: round * 100 + i, round }))
+    // Where the primary shard changes, what the history of retryable writes knows stays behind.
+    await client.retryably(
+      { insert: ns, documents, $db: 'short' },
+      isSharded ? [] : [codes.duplicateKey],
+      isSharded ? ({ n }) => n as number : null,
+    )
+    await this.#expect(client, ns, documents.length, `after insert in round ${round}`)
+    if (isSharded) {
+      const find = { _id: documents[0]!._id }
+      const to = pick(random, this.#world.cluster.shards)
+      // Whatever becomes of it.
+      await client.once({ moveChunk: `short.${ns}`, find, to, $db: 'admin' })
+    }
+    if ((!isSharded || this.#world.behaviours.shardedCollectionsCanBeRenamed) && random.chance(1, 2)) {
+      await client.untilDone({ renameCollection: `short.${ns}`, to: 'short.renamed', dropTarget: true, $db: 'admin' }, [codes.namespaceNotFound])
+      await this.#expect(client, ns, 0, `under the old name in round ${round}`)
+      ns = 'renamed'
+    }
+    await this.#expect(client, ns, documents.length, `before drop in round ${round}`)
+    if (random.chance(1, 4)) {
+      await client.untilDone({ dropDatabase: 1, $db: 'short' })
+    } else {
+      await client.untilDone({ drop: ns, $db: 'short' }, [codes.namespaceNotFound])
+    }
+    await this.#expect(client, ns, 0, `after drop in round ${round}`)
+    this.#tally.add('short life')
+  }
+
+  async #expect(client: StoryClient, ns: string, count: number, when: string): Promise<void> {
+    const found = await client.documentsOf({ find: ns, filter: {}, batchSize: 3, $db: 'short' })
+    if (found === null) return
+    const ids = new Set(found.map(({ _id }) => _id as number))
+    if (ids.size !== found.length || ids.size !== count)
+      this.#world.verdicts.violated('conservation', `short.${ns} ${when} holds ${found.map(({ _id }) => _id).join()}`)
+  }
+}

@@ -1,0 +1,73 @@
+/** What administrators do to the balancer and to the cluster as a whole. */
+import type { Random } from '@shardlab/actor'
+import type { Document } from '@shardlab/bson'
+import { nameOf } from '../client/errors.js'
+import type { StoryClient } from '../client/story-client.js'
+import { pick } from '../draw.js'
+import type { SwarmWorld } from '../world.js'
+import { Tally, type Activity } from './activity.js'
+import { codes } from './codes.js'
+
+const actionsMax = 30
+const collections = ['ranged', 'hashed', 'compound', 'refined'] as const
+
+export class Upkeep implements Activity {
+  readonly name = 'upkeep'
+  readonly #world: SwarmWorld
+  readonly #tally = new Tally()
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+  }
+
+  get done(): ReadonlyMap<string, number> {
+    return this.#tally.counts
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(): Promise<void> {
+    const { random: root, pace } = this.#world
+    const random = root.fork('upkeep')
+    const client = this.#world.client('upkeep')
+    for (let i = 0; i < actionsMax && pace.isAnybodyAtWork; i++) {
+      await this.#act(client, random)
+      await client.pause(150)
+    }
+  }
+
+  /** A defragmentation that goes on would keep the collections from being balanced. */
+  async finish(): Promise<void> {
+    const { behaviours } = this.#world
+    if (!behaviours.collectionBalancingCanBeConfigured) return
+    const client = this.#world.client('upkeep at the end')
+    for (const ns of collections)
+      await client.untilDone({ configureCollectionBalancing: `app.${ns}`, defragmentCollection: false, $db: 'admin' }, [codes.namespaceNotFound])
+  }
+
+  async #act(client: StoryClient, random: Random): Promise<void> {
+    const { behaviours, plan, cluster } = this.#world
+    const ns = `app.${pick(random, collections)}`
+    const choice = random.below(6)
+    if (choice < 2 && behaviours.collectionBalancingCanBeConfigured) {
+      const defragmentCollection = random.chance(3, 4)
+      await this.#do(client, 'defragment', { configureCollectionBalancing: ns, defragmentCollection, $db: 'admin' })
+    } else if (choice === 2 && behaviours.featureCompatibilityVersionCanBeSet) {
+      const confirm = behaviours.featureCompatibilityNeedsConfirmation ? { confirm: true } : {}
+      const command = { setFeatureCompatibilityVersion: behaviours.featureCompatibilityVersion, ...confirm, $db: 'admin' }
+      await this.#do(client, 'setFeatureCompatibilityVersion', command)
+    } else if (choice === 3 && behaviours.mergeAllChunksOnShardCommand) {
+      await this.#do(client, 'mergeAllChunksOnShard', { mergeAllChunksOnShard: ns, shard: pick(random, cluster.shards), $db: 'admin' })
+    } else if (choice === 4 && plan.balancing && behaviours.balancerCommands) {
+      await this.#do(client, 'balancer', { [random.chance(1, 2) ? 'balancerStop' : 'balancerStart']: 1, $db: 'admin' })
+    }
+  }
+
+  async #do(client: StoryClient, name: string, command: Document): Promise<void> {
+    const settled = [codes.namespaceNotFound, codes.shardNotFound, codes.staleEpoch, codes.operationFailed, codes.illegalOperation]
+    const answer = await client.try(command, settled)
+    if (answer === null || answer.code !== null) return
+    this.#tally.add(name)
+    this.#world.verdicts.note(`done: ${nameOf(command)}`)
+  }
+}

@@ -1,0 +1,24 @@
+/** Orphans: when all is over a shard holds what it owns and nothing else. */
+import { encode, type Document } from '@shardlab/bson'
+import { ownerOf, type CatalogTable } from '../watch/catalog-table.js'
+
+/** `documents` of a collection as they lie on a shard; `table` null: it is not sharded, and all of it is on `primary`. */
+export function misplaced(
+  ns: string,
+  shard: string,
+  documents: readonly Document[],
+  table: CatalogTable | null,
+  primary: string | undefined,
+): string[] {
+  const wrong: string[] = []
+  for (const document of documents) {
+    const owner = table === null ? primary : ownerOfDocument(table, document)
+    if (owner !== shard) wrong.push(`${shard} holds ${JSON.stringify(document)} of ${ns}, which is of ${owner}`)
+  }
+  return wrong
+}
+
+function ownerOfDocument(table: CatalogTable, document: Document): string | undefined {
+  const key = table.pattern.extract(encode(document))
+  return typeof key === 'string' ? undefined : ownerOf(table, key.keyString)
+}

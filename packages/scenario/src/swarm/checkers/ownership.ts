@@ -1,0 +1,18 @@
+/** Ownership: at every version the chunks of a collection cover the key space, each key once. */
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import { toExtendedJson } from '@shardlab/bson'
+import type { OwnedRange } from '../watch/catalog-table.js'
+
+/** `ranges` in key order. */
+export function ownershipViolations(ns: string, pattern: ShardKeyPattern, ranges: readonly OwnedRange[]): string[] {
+  if (ranges.length === 0) return [`${ns} has no chunks`]
+  const wrong: string[] = []
+  for (const [i, { maxKey, max }] of ranges.entries()) {
+    const next = ranges[i + 1]
+    if (next !== undefined && maxKey !== next.minKey)
+      wrong.push(`${ns}: a chunk ends at ${toExtendedJson(max)}, the next begins at ${toExtendedJson(next.min)}`)
+  }
+  if (ranges[0]!.minKey !== pattern.globalMinKeyString || ranges.at(-1)!.maxKey !== pattern.globalMaxKeyString)
+    wrong.push(`${ns}: the chunks do not reach both ends`)
+  return wrong
+}

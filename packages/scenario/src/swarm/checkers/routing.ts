@@ -1,0 +1,91 @@
+/** Routing: what a router answered was answered by shards that owned it while the operation ran, not under a version that they had left. */
+import type { RoutedEvent } from '@shardlab/cluster'
+import { encode } from '@shardlab/bson'
+import type { Verdicts } from '../verdicts.js'
+import { ownerOf, ownersIn, type CatalogTable } from '../watch/catalog-table.js'
+
+/** An event has no more bounds than these. */
+const boundsMax = 20
+
+/** Of these an event comes when they have been answered; of writes it tells also where they were sent in vain. */
+const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct'])
+
+interface Period {
+  readonly fromMs: number
+  /** Null: not sharded. */
+  readonly table: CatalogTable | null
+}
+
+export class RoutingHistory {
+  readonly #verdicts: Verdicts | null
+  readonly #periods = new Map<string, Period[]>()
+
+  /** Null: it is not looked at. */
+  constructor(verdicts: Verdicts | null) {
+    this.#verdicts = verdicts
+  }
+
+  /** From then on the catalog says this. */
+  changed(ns: string, table: CatalogTable | null, fromMs: number): void {
+    const periods = this.#periods.get(ns) ?? []
+    if (periods.length === 0 || !isSame(periods.at(-1)!.table, table)) periods.push({ fromMs, table })
+    this.#periods.set(ns, periods)
+  }
+
+  /** A read has been answered now. */
+  routed({ ns, shards, bounds, shardKey, durationMs, command, mongos, kind }: RoutedEvent, nowMs: number): void {
+    if (this.#verdicts === null || shardKey === null || !reads.has(command)) return
+    const tables = this.#during(ns, nowMs - durationMs)
+    // It became another collection meanwhile.
+    if (tables.length === 0 || tables.some((table) => table?.keyText !== shardKey)) return
+    const known = tables as readonly CatalogTable[]
+    const wrong = isEverything(bounds) && kind === 'broadcast' ? missed(known, shards) : strangers(known, shards, bounds)
+    if (wrong !== null)
+      this.#verdicts.violated('routing', `${mongos} answered ${command} of ${ns} (${JSON.stringify(bounds)}) from ${shards.join()}: ${wrong}`)
+  }
+
+  #during(ns: string, fromMs: number): (CatalogTable | null)[] {
+    const periods = this.#periods.get(ns) ?? []
+    // A commit and what is routed by it may be at the same millisecond.
+    return periods.filter((_, i) => (periods[i + 1]?.fromMs ?? Infinity) >= fromMs - 1).map(({ table }) => table)
+  }
+}
+
+/** All that there is: an owner must not be left out. */
+function missed(tables: readonly CatalogTable[], shards: readonly string[]): string | null {
+  if (tables.some((table) => [...ownersIn(table)].every((owner) => shards.includes(owner)))) return null
+  return `the owners were ${tables.map((table) => [...ownersIn(table)].join()).join(' or ')}`
+}
+
+/** Single keys: each shard owns one, and of each an owner was asked. */
+function strangers(tables: readonly CatalogTable[], shards: readonly string[], bounds: RoutedEvent['bounds']): string | null {
+  if (bounds.length === 0 || bounds.length >= boundsMax) return null
+  const owners = new Set<string>()
+  for (const [low, high] of bounds) {
+    const key = low === high ? keyOf(tables[0]!, low) : null
+    if (key === null) return null
+    const ofKey = tables.map((table) => ownerOf(table, key)).filter((owner) => owner !== undefined)
+    if (!ofKey.some((owner) => shards.includes(owner))) return `${low} was of ${ofKey.join(' or ')}`
+    for (const owner of ofKey) owners.add(owner)
+  }
+  const stranger = shards.find((shard) => !owners.has(shard))
+  return stranger === undefined ? null : `${stranger} owned none of it`
+}
+
+/** The KeyString of a key in text; null: it has values that are not plain numbers, such as hashes. */
+function keyOf({ pattern }: CatalogTable, text: string): string | null {
+  const key = JSON.parse(text) as Record<string, unknown>
+  if (Object.values(key).some((value) => typeof value !== 'number' || !Number.isSafeInteger(value))) return null
+  return pattern.keyStringOfBound(encode(key)) ?? null
+}
+
+function isEverything(bounds: RoutedEvent['bounds']): boolean {
+  const [first] = bounds
+  return bounds.length === 1 && first !== undefined && first[0].includes('$minKey') && first[1].includes('$maxKey')
+}
+
+function isSame(a: CatalogTable | null, b: CatalogTable | null): boolean {
+  if (a === null || b === null) return a === b
+  const text = ({ generation, ranges }: CatalogTable) => `${generation} ${ranges.map(({ minKey, shard }) => `${minKey}>${shard}`).join()}`
+  return text(a) === text(b)
+}

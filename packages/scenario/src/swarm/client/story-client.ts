@@ -1,0 +1,133 @@
+/**
+ * A client of a cluster in which everything moves: what it may hear that is no answer, what it repeats, and what it makes of a reply. Unlike a
+ * driver it does not give up: what is acknowledged in the end is known to be done once.
+ */
+import type { Random } from '@shardlab/actor'
+import { Binary, Long, type Document } from '@shardlab/bson'
+import { errorsOf, isPassing, nameOf, WrongAnswerError, type Code } from './errors.js'
+import type { Reply, SwarmPort } from './port.js'
+
+/** Longest time that a command is repeated, in attempts of up to 50 ms. */
+const attemptsMax = 4000
+
+/** A repeated statement that was carried out as a transaction. */
+export const transactionHistoryIncomplete = 217
+/** A cursor that went with its router or its collection: 43 CursorNotFound, 175 QueryPlanKilled, 237 CursorKilled. */
+const readsThatEnd = [43, 175, 237]
+
+export interface AnsweredCommand {
+  readonly reply: Document
+  /** The error that ended it and that the caller had asked for; null: it was done. */
+  readonly code: Code | null
+  /** How often it was sent until then. */
+  readonly attempts: number
+}
+
+export class StoryClient {
+  protected readonly random: Random
+  readonly #port: SwarmPort
+  readonly #lsid: Document
+  readonly #onSend: () => void
+  #txnNumber = 0
+
+  /** `onSend` is called with every command that leaves. */
+  constructor(port: SwarmPort, random: Random, onSend: () => void = () => {}) {
+    this.#port = port
+    this.random = random
+    this.#lsid = { id: new Binary(random.bytes(16), 4) }
+    this.#onSend = onSend
+  }
+
+  anyRouter(): string {
+    const { routers } = this.#port
+    return routers[this.random.below(routers.length)]!
+  }
+
+  /** Waits that many milliseconds. */
+  wait(ms: number): Promise<void> {
+    return this.#port.wait(ms)
+  }
+
+  /** Waits up to that many milliseconds. */
+  pause(mostMs: number): Promise<void> {
+    return this.wait(this.random.fraction() * mostMs)
+  }
+
+  /** Sends a command once. */
+  once(command: Document, to = this.anyRouter()): Promise<Reply> {
+    this.#onSend()
+    return this.#port.run(command, to)
+  }
+
+  /**
+   * Sends a command once. Null: nobody knows what it did. `settled` are the codes of errors that are answers.
+   * @throws WrongAnswerError for any other error
+   */
+  async try(command: Document, settled: readonly Code[] = [], to?: string): Promise<AnsweredCommand | null> {
+    const reply = await this.once(command, to)
+    if (reply === null) return null
+    const errors = errorsOf(reply)
+    const answer = errors.find(({ code }) => settled.includes(code as Code))
+    if (answer !== undefined) return { reply, code: answer['code'] as Code, attempts: 1 }
+    for (const error of errors)
+      if (!isPassing(error)) throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
+    return errors.length > 0 ? null : { reply, code: null, attempts: 1 }
+  }
+
+  /** Repeats a command until nothing is in its way. @throws WrongAnswerError when something always is */
+  async untilDone(command: Document, settled: readonly Code[] = []): Promise<AnsweredCommand> {
+    let last: AnsweredCommand | null = null
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      last = await this.try(command, settled)
+      if (last !== null) return { ...last, attempts: attempt }
+      await this.pause(50)
+    }
+    throw new WrongAnswerError(`${nameOf(command)} did not get through: ${JSON.stringify(await this.once(command))}`)
+  }
+
+  /**
+   * The same with a statement number, by which repeating it does nothing more. Now and then it is repeated for nothing, and must have done
+   * the same as `did` tells; null for `did`: not that.
+   */
+  async retryably(
+    command: Document,
+    settled: readonly Code[],
+    did: ((reply: Document) => number | string | null) | null,
+  ): Promise<AnsweredCommand> {
+    const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
+    const first = await this.untilDone(numbered, settled)
+    if (did === null || first.code !== null || did(first.reply) === null || !this.random.chance(1, 4)) return first
+    // A document that has moved was moved in a transaction, of which a repeated statement hears.
+    const again = await this.untilDone(numbered, [...settled, transactionHistoryIncomplete])
+    if (again.code === null && did(again.reply) !== did(first.reply))
+      throw new WrongAnswerError(`a repeated ${nameOf(command)} did ${did(again.reply)} where it did ${did(first.reply)} before`)
+    return first
+  }
+
+  /** All documents of a find or aggregate; null: something went away in between. */
+  async documentsOf(command: Document, to = this.anyRouter()): Promise<Document[] | null> {
+    const first = await this.try(command, readsThatEnd, to)
+    if (first === null || first.code !== null) return null
+    const { cursor } = first.reply
+    const documents = [...(cursor.firstBatch as Document[])]
+    const ns = cursor.ns as string
+    let id = cursor.id as unknown
+    while (!isZero(id)) {
+      await this.pause(3)
+      const collection = ns.slice(ns.indexOf('.') + 1)
+      const more = await this.try(
+        { getMore: asLong(id), collection, batchSize: command['batchSize'] ?? 3, $db: command['$db'] },
+        readsThatEnd,
+        to,
+      )
+      if (more === null || more.code !== null) return null
+      documents.push(...(more.reply['cursor'].nextBatch as Document[]))
+      id = more.reply['cursor'].id
+    }
+    return documents
+  }
+}
+
+const isZero = (id: unknown): boolean => id === 0 || id === 0n || (id instanceof Long && id.isZero())
+
+const asLong = (id: unknown): unknown => (typeof id === 'number' ? Long.fromNumber(id) : id)

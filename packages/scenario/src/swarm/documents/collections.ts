@@ -1,0 +1,29 @@
+/** The collections of `app` that a swarm's clients write to. */
+import type { Document } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import type { SwarmPlan } from '../types.js'
+
+/** Values of the field k are below it. */
+export const keysMax = 1000
+
+export interface SwarmCollection {
+  readonly name: string
+  /** Null: it is not sharded at first. */
+  readonly key: Document | null
+  /** Its database's primary shard may change, and what the history of retryable writes knows stays behind, as on the server. */
+  readonly isForgetful: boolean
+}
+
+const always: readonly SwarmCollection[] = [
+  { name: 'ranged', key: { k: 1 }, isForgetful: false },
+  { name: 'hashed', key: { k: 'hashed' }, isForgetful: false },
+  { name: 'compound', key: { k: 1, r: 1 }, isForgetful: false },
+  { name: 'refined', key: { k: 1 }, isForgetful: false },
+  { name: 'late', key: null, isForgetful: true },
+  { name: 'plain', key: null, isForgetful: true },
+]
+
+export function collectionsOf({ activities }: SwarmPlan, { reshardCollectionCommand }: Behaviours): readonly SwarmCollection[] {
+  if (!activities.includes('resharding') || !reshardCollectionCommand) return always
+  return [...always, { name: 'reshaped', key: { k: 1 }, isForgetful: false }]
+}

@@ -1,0 +1,45 @@
+import type { Document } from '@shardlab/bson'
+
+const size = 6
+/** How often an update of many documents that failed may have reached one. */
+const attemptsMax = 4
+
+/** Documents of one client in a collection that only writes of many documents touch. */
+export class Herd {
+  readonly #owner: number
+  readonly #ns: string
+  #least = 0
+  #most = 0
+
+  constructor(owner: number, ns: string) {
+    this.#owner = owner
+    this.#ns = ns
+  }
+
+  /** To be inserted once. */
+  documents(fresh: () => Document): Document[] {
+    return Array.from({ length: size }, (_, i) => ({ ...fresh(), owner: 0, herd: this.#owner, _id: `herd ${this.#owner} ${i}`, m: 0 }))
+  }
+
+  increment(): Document {
+    return { q: { herd: this.#owner }, u: { $inc: { m: 1 } }, multi: true }
+  }
+
+  /** Null: nobody knows. */
+  incremented(times: number | null): void {
+    this.#least += times ?? 0
+    this.#most += times ?? size * attemptsMax
+  }
+
+  /** What is wrong with all documents of a collection, one sentence each. */
+  differences(documents: readonly Document[], where: string): string[] {
+    const herd = documents.filter((document) => document['herd'] === this.#owner)
+    const sum = herd.reduce((total, { m }) => total + (m as number), 0)
+    const ids = new Set(herd.map(({ _id }) => _id as string))
+    if (herd.length !== size || ids.size !== size)
+      return [`${where}: ${this.#ns} holds ${herd.length} documents of herd ${this.#owner}, ${ids.size} different ones`]
+    if (sum < this.#least || sum > this.#most)
+      return [`${where}: herd ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`]
+    return []
+  }
+}

@@ -1,0 +1,281 @@
+/** Documents of one client each, in collections whose ranges move: every kind of write and read, with or without the shard key. */
+import type { Random } from '@shardlab/actor'
+import type { Document } from '@shardlab/bson'
+import { scanViolations } from '../checkers/cursors.js'
+import type { Code } from '../client/errors.js'
+import { transactionHistoryIncomplete, type AnsweredCommand, type StoryClient } from '../client/story-client.js'
+import type { Verdicts } from '../verdicts.js'
+import { keysMax, type SwarmCollection } from './collections.js'
+import { Herd } from './herd.js'
+import { Model, type Known } from './model.js'
+
+export class DocumentsWorker {
+  readonly number: number
+  readonly #client: StoryClient
+  readonly #random: Random
+  readonly #verdicts: Verdicts
+  readonly #collections: readonly SwarmCollection[]
+  readonly #models = new Map<string, Model>()
+  readonly #herds = new Map<string, Herd>()
+  /** Documents that may be moving still: readers can miss them while the shard that they come from is away. Writes see them. */
+  readonly #unseen = new Set<number>()
+  #nextId: number
+  acknowledged = 0
+  unknown = 0
+
+  constructor(number: number, client: StoryClient, random: Random, verdicts: Verdicts, collections: readonly SwarmCollection[]) {
+    this.number = number
+    this.#client = client
+    this.#random = random
+    this.#verdicts = verdicts
+    this.#collections = collections
+    this.#nextId = number * 100_000
+    for (const { name } of collections) {
+      this.#models.set(name, new Model(name))
+      this.#herds.set(name, new Herd(number, name))
+    }
+  }
+
+  /** Before anything goes wrong. */
+  async prepare(): Promise<void> {
+    for (const { name } of this.#collections) {
+      const documents = this.#herds.get(name)!.documents(() => this.#fresh())
+      await this.#client.retryably({ insert: name, documents, $db: 'app' }, [], ({ n }) => n as number)
+      for (let i = 0; i < 3; i++) await this.#insert(name, this.#models.get(name)!)
+    }
+  }
+
+  async step(): Promise<void> {
+    const ns = this.#collections[this.#random.below(this.#collections.length)]!.name
+    const model = this.#models.get(ns)!
+    const known = model.known()
+    const choice = known.length < 4 ? 0 : this.#random.below(20)
+    const some = known[this.#random.below(Math.max(known.length, 1))]!
+    if (choice < 3) return this.#insert(ns, model)
+    if (choice < 5) return this.#increment(ns, model, some)
+    if (choice === 5) return this.#incrementById(ns, model, some)
+    if (choice < 9) return this.#changeKey(ns, model, some)
+    if (choice === 9) return this.#upsert(ns, model)
+    if (choice === 10) return this.#findAndModify(ns, model, some)
+    if (choice === 11) return this.#delete(ns, model, some)
+    if (choice === 12) return this.#deleteMany(ns, model, this.#random.shuffled(known).slice(0, 2))
+    if (choice === 13) return this.#updateHerd(ns)
+    if (choice < 16) return this.#readByKey(ns, model, some)
+    if (choice < 19) return this.#scan(ns, model)
+    return this.#count(ns, model)
+  }
+
+  /** What it knows of its documents in a collection. */
+  knowledgeOf(ns: string): { readonly model: Model; readonly herd: Herd } {
+    return { model: this.#models.get(ns)!, herd: this.#herds.get(ns)! }
+  }
+
+  #fresh(): Known & { owner: number } {
+    return { _id: this.#nextId++, k: this.#random.below(keysMax), r: this.#random.below(5), n: 0, owner: this.number }
+  }
+
+  async #insert(ns: string, model: Model): Promise<void> {
+    const documents = Array.from({ length: 1 + this.#random.below(4) }, () => this.#fresh())
+    const command = { insert: ns, documents, ordered: this.#random.chance(1, 2), $db: 'app' }
+    if (this.#random.chance(3, 4)) {
+      const answer = await this.#retry(ns, model, command, [], documents)
+      if (answer === null) return
+      this.#must(answer.reply['n'] === documents.length, `insert of ${documents.length} into ${ns} said n: ${answer.reply['n']}`)
+      for (const document of documents) model.is(document)
+      return
+    }
+    const answer = await this.#client.try(command)
+    for (const document of documents) {
+      if (answer === null) model.mayBe(document._id, document)
+      else model.is(document)
+    }
+    this.#note(answer)
+  }
+
+  async #increment(ns: string, model: Model, document: Known): Promise<void> {
+    const updates = [{ q: keyOf(document), u: { $inc: { n: 1 } } }]
+    const after = { ...document, n: document.n + 1 }
+    if (this.#random.chance(1, 3)) {
+      const answer = await this.#client.try({ update: ns, updates, $db: 'app' })
+      if (answer === null) model.mayBe(document._id, after)
+      else this.#updated(ns, model, answer.reply, after)
+      return this.#note(answer)
+    }
+    const answer = await this.#retry(ns, model, { update: ns, updates, $db: 'app' }, [], [after])
+    if (answer !== null) this.#updated(ns, model, answer.reply, after)
+  }
+
+  #updated(ns: string, model: Model, reply: Document, after: Known): void {
+    this.#must(reply['n'] === 1, `an update of ${ns} ${after._id} by its key said n: ${reply['n']}`)
+    model.is(after)
+  }
+
+  /** Without the shard key: shards that do not have it are asked as well, and a document may be on one after another. */
+  async #incrementById(ns: string, model: Model, document: Known): Promise<void> {
+    const updates = [{ q: { _id: document._id }, u: { $inc: { n: 1 } } }]
+    const command = { update: ns, updates, $db: 'app' }
+    const answer = await this.#retry(ns, model, command, [], [{ ...document, n: document.n + 1 }], false)
+    if (answer === null) return
+    const times = answer.reply['nModified'] as number
+    // The history may have moved with a range: then two shards tell of one and the same change (SERVER-54019).
+    if (times > 1) model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
+    else model.is({ ...document, n: document.n + times })
+  }
+
+  async #changeKey(ns: string, model: Model, document: Known): Promise<void> {
+    const k = this.#random.below(keysMax)
+    if (k === document.k) return
+    const after = { ...document, k, n: document.n + 1 }
+    const choice = this.#random.below(3)
+    const change = choice === 0 ? { ...after, owner: this.number } : { $set: { k }, $inc: { n: 1 } }
+    const isNew = this.#random.chance(1, 2)
+    const command =
+      choice === 2
+        ? { findAndModify: ns, query: keyOf(document), update: change, new: isNew, $db: 'app' }
+        : { update: ns, updates: [{ q: keyOf(document), u: change }], $db: 'app' }
+    const answer = await this.#retry(ns, model, command, movesThatEnd, [after])
+    // A copy of it is where it should go: an orphan of a range that has moved.
+    if (answer === null || answer.code === duplicateKey) return
+    if (answer.code === null) {
+      const { reply } = answer
+      const holds = choice === 2 ? reply['value']?.n === (isNew ? after.n : document.n) : reply['n'] === 1
+      this.#must(holds, `a change of the key of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(reply)}`)
+    }
+    model.is(after)
+    this.#unseen.add(document._id)
+  }
+
+  async #upsert(ns: string, model: Model): Promise<void> {
+    const { owner, ...document } = this.#fresh()
+    const updates = [{ q: keyOf(document), u: { $set: { owner }, $inc: { n: 1 } }, upsert: true }]
+    const answer = await this.#retry(ns, model, { update: ns, updates, $db: 'app' }, [], [{ ...document, n: 1 }])
+    if (answer === null) return
+    this.#must(answer.reply['n'] === 1, `an upsert into ${ns} said n: ${answer.reply['n']}`)
+    model.is({ ...document, n: 1 })
+  }
+
+  async #findAndModify(ns: string, model: Model, document: Known): Promise<void> {
+    const command = { findAndModify: ns, query: keyOf(document), update: { $inc: { n: 1 } }, new: true, $db: 'app' }
+    const after = { ...document, n: document.n + 1 }
+    const answer = await this.#retry(ns, model, command, [], [after])
+    if (answer === null) return
+    const { value } = answer.reply
+    this.#must(value?.n === after.n, `findAndModify of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(value)}`)
+    model.is(after)
+  }
+
+  async #delete(ns: string, model: Model, document: Known): Promise<void> {
+    const deletes = [{ q: keyOf(document), limit: 1 }]
+    if (this.#random.chance(1, 3)) {
+      const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' })
+      if (answer === null) model.mayBe(document._id, null)
+      else this.#deleted(ns, model, document, answer.reply['n'] as number)
+      return this.#note(answer)
+    }
+    const answer = await this.#retry(ns, model, { delete: ns, deletes, $db: 'app' }, [], [document])
+    if (answer !== null) this.#deleted(ns, model, document, answer.reply['n'] as number)
+  }
+
+  #deleted(ns: string, model: Model, { _id }: Known, n: number): void {
+    this.#must(n === 1, `a delete of ${ns} ${_id} by its key said n: ${n}`)
+    model.isGone(_id)
+  }
+
+  /** A document that moves meanwhile may be missed. */
+  async #deleteMany(ns: string, model: Model, documents: readonly Known[]): Promise<void> {
+    const deletes = [{ q: { _id: { $in: documents.map(({ _id }) => _id) } }, limit: 0 }]
+    const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' })
+    const n = answer?.reply['n'] as number | undefined
+    this.#must(n === undefined || n <= documents.length, `a delete of ${documents.length} documents of ${ns} said n: ${n}`)
+    for (const { _id } of documents) {
+      if (n === documents.length) model.isGone(_id)
+      else model.mayBe(_id, null)
+    }
+    this.#note(answer)
+  }
+
+  /** As above; and a document that moves meanwhile may be found on both shards, which the reply counts. */
+  async #updateHerd(ns: string): Promise<void> {
+    const herd = this.#herds.get(ns)!
+    const answer = await this.#client.try({ update: ns, updates: [herd.increment()], $db: 'app' })
+    herd.incremented(answer === null ? null : (answer.reply['nModified'] as number))
+    this.#note(answer)
+  }
+
+  async #readByKey(ns: string, model: Model, { _id, k, n }: Known): Promise<void> {
+    const found = await this.#client.documentsOf({ find: ns, filter: { k, _id }, $db: 'app' })
+    if (found === null || (found.length === 0 && this.#unseen.has(_id))) return
+    this.#must(
+      found.length === 1 && found[0]!['n'] === n,
+      `${model.name} ${_id} with k: ${k} and n: ${n} was read as ${JSON.stringify(found)}`,
+    )
+  }
+
+  async #scan(ns: string, model: Model): Promise<void> {
+    const sorts = [{}, { sort: { k: 1 } }, { sort: { _id: -1 } }]
+    const command = {
+      find: ns,
+      filter: { owner: this.number },
+      batchSize: 2 + this.#random.below(5),
+      ...sorts[this.#random.below(3)],
+      $db: 'app',
+    }
+    const found = await this.#client.documentsOf(command)
+    if (found === null) return
+    for (const { checker, sentence } of scanViolations(model, found, `scan of ${ns} by ${this.number}`, this.#unseen))
+      this.#verdicts.violated(checker, sentence)
+    for (const { _id } of found) this.#unseen.delete(_id as number)
+  }
+
+  async #count(ns: string, model: Model): Promise<void> {
+    const pipeline = [{ $match: { owner: this.number } }, { $group: { _id: null, count: { $sum: 1 } } }]
+    const found = await this.#client.documentsOf({ aggregate: ns, pipeline, cursor: {}, $db: 'app' })
+    if (found === null) return
+    const count = (found[0]?.['count'] as number | undefined) ?? 0
+    const most = model.known().length + model.uncertain
+    const least = model.known().filter(({ _id }) => !this.#unseen.has(_id)).length
+    this.#verdicts.must(count >= least && count <= most, 'orphans', () => `${count} documents of ${this.number} in ${ns}, not ${least} to ${most}`)
+  }
+
+  /**
+   * A retryable write whose success makes documents become these. `repeats`: a repetition for nothing gets the same answer.
+   * @returns null when they are whatever they are: it was sent more than once where that may do more than once
+   */
+  async #retry(
+    ns: string,
+    model: Model,
+    command: Document,
+    settled: readonly Code[],
+    becoming: readonly Known[],
+    repeats = !this.#isForgetful(ns),
+  ): Promise<AnsweredCommand | null> {
+    const isForgetful = this.#isForgetful(ns)
+    const did = ({ n, value, lastErrorObject }: Document) => (n ?? value?.n ?? lastErrorObject?.n ?? null) as number | null
+    const answer = await this.#client.retryably(command, isForgetful ? [...settled, duplicateKey] : settled, repeats ? did : null)
+    this.acknowledged++
+    if (!isForgetful || answer.attempts === 1) return answer
+    for (const document of becoming) {
+      const most = { ...document, n: document.n + answer.attempts }
+      model.mayBe(document._id, command['delete'] === undefined ? document : null, most)
+    }
+    return null
+  }
+
+  #isForgetful(ns: string): boolean {
+    return this.#collections.find(({ name }) => name === ns)!.isForgetful
+  }
+
+  #must(holds: boolean, sentence: string): void {
+    this.#verdicts.must(holds, 'conservation', () => sentence)
+  }
+
+  #note(answer: unknown): void {
+    if (answer === null) this.unknown++
+    else this.acknowledged++
+  }
+}
+
+const duplicateKey = 11_000
+const movesThatEnd = [transactionHistoryIncomplete, duplicateKey]
+
+const keyOf = ({ _id, k, r }: Known) => ({ _id, k, r })

@@ -1,0 +1,57 @@
+/** From a seed to a run: topology, options, what clients do and what goes wrong. */
+import { createRandom, type Random } from '@shardlab/actor'
+import { faultVerbs, type FaultVerb } from '@shardlab/cluster'
+import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
+import { pick } from './draw.js'
+import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
+
+/** Versions in which what the swarm's clients do can be done: they change shard keys of documents and refine those of collections. */
+export const swarmVersions: readonly EmulatedVersion[] = emulatedVersions.filter(
+  (version) => behavioursOf(version).refineCollectionShardKeyCommand,
+)
+
+const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
+
+/** Seeds that follow each other play under different versions. `without`: verbs that are left out, while everything else stays as it is. */
+export function planOf(seed: number, without: readonly FaultVerb[] = []): SwarmPlan {
+  const random = createRandom(seed).fork('swarm')
+  const shape = random.fork('shape')
+  const shards = 1 + shape.below(shape.chance(1, 4) ? 8 : 4)
+  const emulate = swarmVersions[seed % swarmVersions.length]!
+  return {
+    seed,
+    emulate,
+    shards,
+    mongos: 1 + shape.below(3),
+    chunkSizeBytes: pick(shape, chunkSizes),
+    balancerRoundIntervalMs: pick(shape, [500, 1000, 10_000]),
+    balancing: shape.chance(2, 3),
+    orphansAtOnce: shape.chance(1, 2),
+    networkTimeoutMs: pick(shape, [500, 2000, 10_000]),
+    findReplicaSetHostTimeoutMs: pick(shape, [500, 1000, 3000]),
+    workers: 2 + shape.below(2),
+    stepsOfWorker: 12 + shape.below(20),
+    activities: activitiesOf(random.fork('activities'), shards),
+    faults: faultsOf(random.fork('faults')).filter((verb) => !without.includes(verb)),
+  }
+}
+
+/** Each in some of the runs: one that has all of them finds what another cannot, and the other way round. */
+function activitiesOf(random: Random, shards: number): ActivityName[] {
+  const chances: Record<ActivityName, number> = {
+    placement: 90,
+    'short-lived': 45,
+    'unique-keys': 50,
+    membership: shards > 2 ? 45 : 0,
+    resharding: 50,
+    upkeep: 40,
+    'unique-library': 25,
+  }
+  return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
+}
+
+/** None in one of ten runs; else about a third of the verbs. */
+function faultsOf(random: Random): FaultVerb[] {
+  if (random.chance(1, 10)) return []
+  return faultVerbs.filter((verb) => random.fork(verb).chance(1, 3))
+}

@@ -1,0 +1,158 @@
+/** One run from its beginning to its end: with faults, then healed. */
+import { createDeferred, type MutationName } from '@shardlab/actor'
+import type { ClusterEvent } from '@shardlab/cluster'
+import { activitiesOf } from './activities/all.js'
+import type { Activity } from './activities/activity.js'
+import { Convergence } from './checkers/convergence.js'
+import { CoverageCounter } from './coverage-counter.js'
+import { Documents } from './documents/documents.js'
+import { Trouble } from './trouble/trouble.js'
+import type { CheckerName, SwarmPlan, SwarmRun } from './types.js'
+import { CatalogWatch, committingSteps } from './watch/catalog-watch.js'
+import { SwarmWorld } from './world.js'
+
+/** Virtual time after which a run that has not ended never does: clients wait for what does not come. */
+const longestMs = 6 * 3_600_000
+
+/** Plays a run. It never rejects for what the cluster does. */
+export async function playSwarm(plan: SwarmPlan, mutation: MutationName | null = null): Promise<SwarmRun> {
+  const world = await SwarmWorld.create(plan, mutation)
+  const run = new Run(world)
+  await run.play()
+  return run.summary()
+}
+
+class Run {
+  readonly #world: SwarmWorld
+  readonly #documents: Documents
+  readonly #activities: readonly Activity[]
+  readonly #trouble: Trouble
+  readonly #convergence: Convergence
+  readonly #coverage = new CoverageCounter()
+  readonly #watch: CatalogWatch
+  readonly #beganMs: number
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+    this.#beganMs = world.cluster.now()
+    this.#documents = new Documents(world)
+    this.#activities = activitiesOf(world)
+    this.#trouble = new Trouble(world)
+    this.#convergence = new Convergence(world)
+    this.#watch = new CatalogWatch(world, this.#documents.namespaces)
+  }
+
+  async play(): Promise<void> {
+    const { cluster, verdicts } = this.#world
+    cluster.watch(watched)
+    cluster.onEvent((event) => this.#note(event))
+    await this.#coverage.watch(cluster, (step) => {
+      if (committingSteps.has(step)) void this.#watch.look()
+    })
+    try {
+      await this.#withinReason(this.#parts())
+      await cluster.stop()
+    } catch (error) {
+      verdicts.violated(checkerOf(error), (error as Error).message)
+    }
+  }
+
+  summary(): SwarmRun {
+    const { plan, cluster, verdicts } = this.#world
+    return {
+      seed: plan.seed,
+      plan,
+      violations: verdicts.violations,
+      traceHash: cluster.traceHash(),
+      journal: verdicts.journal,
+      steps: this.#coverage.steps,
+      verbs: this.#coverage.verbs,
+      acknowledged: this.#documents.acknowledged,
+      unknown: this.#documents.unknown,
+      done: Object.fromEntries(this.#activities.flatMap(({ done }) => [...done])),
+      virtualMs: cluster.now() - this.#beganMs,
+    }
+  }
+
+  async #parts(): Promise<void> {
+    await this.#prepare()
+    await this.#withFaults()
+    // What is wrong already gets no better.
+    if (this.#world.verdicts.hasFailed) return
+    await this.#healed()
+  }
+
+  async #prepare(): Promise<void> {
+    const admin = this.#world.client('admin')
+    await this.#documents.prepare()
+    for (const activity of this.#activities) await activity.prepare()
+    await this.#balancer(admin, this.#world.plan.balancing)
+    await this.#watch.look()
+    this.#world.verdicts.note(`all is prepared: ${JSON.stringify(this.#world.plan)}`)
+  }
+
+  async #withFaults(): Promise<void> {
+    await Promise.all([this.#documents.run(), ...this.#activities.map((activity) => activity.run()), this.#trouble.make()])
+    await this.#trouble.heal()
+  }
+
+  async #healed(): Promise<void> {
+    const { verdicts } = this.#world
+    const admin = this.#world.client('healed')
+    // Until everybody has found out who is away no more, and who was.
+    await this.#world.cluster.advance(15_000)
+    for (const activity of this.#activities) await activity.finish()
+    await this.#balancer(admin, true)
+    // With the deletion of ranges, which would take as long as the server keeps orphans.
+    await this.#convergence.balance()
+    await this.#convergence.wait()
+    if (verdicts.hasFailed) return
+    await this.#watch.look()
+    await this.#documents.check()
+    await this.#convergence.inconsistencies()
+  }
+
+  /** As an administrator who knows config.settings: not every version has commands for it. */
+  async #balancer(client: ReturnType<SwarmWorld['client']>, isOn: boolean): Promise<void> {
+    const updates = [{ q: { _id: 'balancer' }, u: { $set: isOn ? { mode: 'full', stopped: false } : { mode: 'off', stopped: true } }, upsert: true }]
+    await client.untilDone({ update: 'settings', updates, writeConcern: { w: 'majority' }, $db: 'config' })
+  }
+
+  /** What has not come to its end by then never will. */
+  async #withinReason(work: Promise<void>): Promise<void> {
+    const { cluster, waiting, verdicts } = this.#world
+    const late = createDeferred<'late'>()
+    const alarm = cluster.alarm(longestMs, () => late.resolve('late'))
+    const end = await Promise.race([work, late.promise])
+    alarm.cancel()
+    if (end !== 'late') return
+    verdicts.violated('answers', `the run does not come to its end, waiting for ${[...waiting].join('; ') || 'nobody'}`)
+    verdicts.violated('convergence', ...(await this.#convergence.unfinished()))
+  }
+
+  #note(event: ClusterEvent): void {
+    const { verdicts } = this.#world
+    switch (event.type) {
+      case 'fault-applied':
+        return verdicts.note(`fault: ${event.fault}`)
+      case 'fault-healed':
+        return verdicts.note(`healed: ${event.fault}`)
+      case 'member':
+        return verdicts.note(`${event.member} ${event.state}${event.error === undefined ? '' : `: ${event.error}`}`)
+      case 'migration':
+        return verdicts.note(`migration of ${event.ns} ${event.min} to ${event.max} from ${event.from} to ${event.to}: ${event.stage}`)
+      case 'catalog':
+        return verdicts.note(`${event.change}: ${event.ns}`)
+      case 'split':
+        return verdicts.note(`split of ${event.ns} at ${event.points.join(', ')}`)
+      case 'merge':
+        return verdicts.note(`merge of ${event.ns} ${event.min} to ${event.max}`)
+    }
+  }
+}
+
+const watched: readonly ClusterEvent['type'][] = ['fault-applied', 'fault-healed', 'member', 'migration', 'catalog', 'split', 'merge', 'routed']
+
+function checkerOf(error: unknown): CheckerName {
+  return (error as Error).name === 'SimulationFailedError' ? 'invariants' : 'answers'
+}

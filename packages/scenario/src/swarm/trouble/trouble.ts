@@ -1,0 +1,87 @@
+/** What goes wrong in a run: each verb of its plan again and again, as long as clients are at work. */
+import type { Random } from '@shardlab/actor'
+import { OptionError, type FaultVerb } from '@shardlab/cluster'
+import type { SwarmWorld } from '../world.js'
+import { faultTexts } from './fault-texts.js'
+
+/** Mean virtual time between two faults of a verb, in ms: what takes a whole member away comes less often. */
+const calmMs: Readonly<Partial<Record<FaultVerb, number>>> = {
+  crash: 300,
+  destroy: 500,
+  stop: 500,
+  pause: 400,
+  resume: 400,
+  partition: 300,
+  refuse: 300,
+  fullDisk: 300,
+  hold: 120,
+  fail: 80,
+  crashAt: 120,
+}
+const otherCalmMs = 200
+/** Until whoever was struck while it started has been started. */
+const restartsMax = 100
+
+export class Trouble {
+  readonly #world: SwarmWorld
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+  }
+
+  /** Goes on until nobody is at work. */
+  async make(): Promise<void> {
+    const { plan, random } = this.#world
+    await Promise.all(plan.faults.map((verb) => this.#again(verb, random.fork(`trouble: ${verb}`))))
+  }
+
+  /** Nothing is broken any more, and everybody runs. */
+  async heal(): Promise<void> {
+    const { cluster, verdicts } = this.#world
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await cluster.faults.heal()
+        for (const { address, state } of cluster.members()) if (state === 'crashed' || state === 'stopped') await cluster.restart(address)
+      } catch (error) {
+        if (attempt === restartsMax) throw error
+      }
+      // Of members whose start was under way.
+      await cluster.advance(20)
+      const states = cluster.members().map(({ state }) => state)
+      if (cluster.faults.list().length === 0 && states.every((state) => state === 'running')) break
+      if (attempt === restartsMax) {
+        verdicts.violated('convergence', `members do not start: ${states.join()}`)
+        break
+      }
+    }
+    verdicts.note('all is healed')
+  }
+
+  /** Each verb draws by itself, so that the others do as they did when it is left out. */
+  async #again(verb: FaultVerb, random: Random): Promise<void> {
+    const { cluster, pace } = this.#world
+    const meanMs = calmMs[verb] ?? otherCalmMs
+    for (let i = 1; pace.isAnybodyAtWork; i++) {
+      const draw = random.fork(String(i))
+      await cluster.advance(draw.fraction() * 2 * meanMs)
+      await pace.nextSend()
+      await cluster.advance(draw.fraction() * 4)
+      if (!pace.isAnybodyAtWork) return
+      for (const fault of faultTexts[verb](draw, { shards: cluster.shards, mongos: cluster.mongos })) await this.#apply(fault)
+    }
+  }
+
+  async #apply(fault: string): Promise<void> {
+    try {
+      await this.#world.cluster.faults.apply(fault)
+    } catch (error) {
+      // It strikes somebody who is down already, or dies while it starts.
+      if (!(error instanceof OptionError) && !isOfTheStruck(error)) throw error
+    }
+  }
+}
+
+function isOfTheStruck(error: unknown): boolean {
+  const { name, message } = error as Error
+  return name === 'RequestFailedError' || name === 'StepFailedError' || /crash|stopped|is running|is starting/.test(message)
+}

@@ -1,0 +1,56 @@
+/** The ports of `@shardlab/unique` over a client of the swarm: every operation is sent once, as a client without retries would. */
+import { createDeferred, type Deferred } from '@shardlab/actor'
+import type { Document } from '@shardlab/bson'
+import { PortError, type Fields, type ReadablePort } from '@shardlab/unique'
+import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
+import type { StoryClient } from '../client/story-client.js'
+
+/** A client that stops for good after that many commands, before or after the last one takes effect. */
+export class Stop {
+  readonly stopped: Deferred<void> = createDeferred()
+  readonly #after: boolean
+  #commandsLeft: number
+
+  constructor(commandsLeft: number, after: boolean) {
+    this.#commandsLeft = commandsLeft
+    this.#after = after
+  }
+
+  /** @returns whether the next command is sent, and whether its answer is heard */
+  next(): 'sent' | 'unheard' | 'not-sent' {
+    if (this.#commandsLeft-- > 0) return 'sent'
+    return this.#after && this.#commandsLeft === -1 ? 'unheard' : 'not-sent'
+  }
+}
+
+const duplicateKey = 11_000
+
+export function uniquePort(client: StoryClient, db: string, collection: string, stop: Stop | null): ReadablePort {
+  const send = async (command: Document): Promise<Document> => {
+    const next = stop?.next() ?? 'sent'
+    const reply = next === 'not-sent' ? null : await client.once({ ...command, $db: db })
+    if (next !== 'sent') {
+      stop!.stopped.resolve()
+      return new Promise(() => {})
+    }
+    if (reply === null) throw new PortError('unknown', 'no answer')
+    const [error] = errorsOf(reply)
+    if (error === undefined) return reply
+    if (error['code'] === duplicateKey) throw new PortError('duplicate', String(error['errmsg']))
+    if (!isPassing(error)) throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
+    throw new PortError('unknown', String(error['errmsg']))
+  }
+  const first = async (filter: Fields): Promise<Fields | null> =>
+    ((await send({ find: collection, filter, limit: 1, singleBatch: true }))['cursor'].firstBatch as Fields[])[0] ?? null
+  return {
+    insertOne: async (document) => void (await send({ insert: collection, documents: [document] })),
+    findOne: first,
+    updateOne: async (filter, update) => (await send({ update: collection, updates: [{ q: filter, u: update }] }))['n'] as number,
+    deleteOne: async (filter) => (await send({ delete: collection, deletes: [{ q: filter, limit: 1 }] }))['n'] as number,
+    findOneAndUpdate: async (filter, update) =>
+      (await send({ findAndModify: collection, query: filter, update, new: true }))['value'] as Fields | null,
+    async *find(filter) {
+      yield* (await send({ find: collection, filter, batchSize: 10_000 }))['cursor'].firstBatch as Fields[]
+    },
+  }
+}

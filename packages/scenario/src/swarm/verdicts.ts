@@ -1,0 +1,53 @@
+/** What was found wrong, and what had happened until then. */
+import type { CheckerName, Violation } from './types.js'
+
+/** Lines that are kept before the first violation. */
+const linesMax = 60
+/** Further ones say nothing new. */
+const violationsMax = 20
+
+export class Verdicts {
+  readonly #now: () => number
+  readonly #beginMs: number
+  readonly #lines: string[] = []
+  readonly #violations: Violation[] = []
+
+  /** `now`: virtual milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now
+    this.#beginMs = now()
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#violations
+  }
+
+  /** What happened until the first violation. */
+  get journal(): readonly string[] {
+    return this.#violations.length === 0 ? [] : this.#lines
+  }
+
+  get hasFailed(): boolean {
+    return this.#violations.length > 0
+  }
+
+  /** Something happened. */
+  note(line: string): void {
+    if (this.hasFailed) return
+    this.#lines.push(`${String(Math.round(this.#now() - this.#beginMs)).padStart(8)} ms  ${line}`)
+    if (this.#lines.length > linesMax) this.#lines.shift()
+  }
+
+  /** Something is wrong. */
+  violated(checker: CheckerName, ...sentences: readonly string[]): void {
+    for (const sentence of sentences) {
+      this.note(`${checker}: ${sentence}`)
+      if (this.#violations.length < violationsMax) this.#violations.push({ checker, sentence })
+    }
+  }
+
+  /** Unless it holds, it is wrong. */
+  must(holds: boolean, checker: CheckerName, sentence: () => string): void {
+    if (!holds) this.violated(checker, sentence())
+  }
+}

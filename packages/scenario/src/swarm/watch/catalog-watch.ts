@@ -1,0 +1,68 @@
+/** Looks at the catalog whenever it may have changed, past the network: what is watched is not changed by it. */
+import { configAddress } from '@shardlab/actor'
+import type { ClusterEvent } from '@shardlab/cluster'
+import { ownershipViolations } from '../checkers/ownership.js'
+import { RoutingHistory } from '../checkers/routing.js'
+import { VersionHistory } from '../checkers/versions.js'
+import type { SwarmWorld } from '../world.js'
+import { catalogTable } from './catalog-table.js'
+
+/** Steps of the config server behind which the catalog has changed. */
+export const committingSteps: ReadonlySet<string> = new Set(['config.migration.committed', 'config.resharding.committed'])
+
+export class CatalogWatch {
+  readonly #world: SwarmWorld
+  readonly #namespaces: readonly string[]
+  readonly #versions = new VersionHistory()
+  readonly #routing: RoutingHistory
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(world: SwarmWorld, namespaces: readonly string[]) {
+    this.#world = world
+    this.#namespaces = namespaces
+    // Durations by a clock that jumps say nothing.
+    this.#routing = new RoutingHistory(world.plan.faults.includes('skewClock') ? null : world.verdicts)
+    world.cluster.onEvent((event) => this.#heard(event))
+  }
+
+  /** Something may have changed: whoever asks is told when it has been looked at. */
+  look(): Promise<void> {
+    const atMs = this.#world.cluster.now()
+    this.#looking = this.#looking.then(() => this.#look(atMs))
+    return this.#looking
+  }
+
+  #heard(event: ClusterEvent): void {
+    switch (event.type) {
+      case 'routed':
+        this.#routing.routed(event, this.#world.cluster.now())
+        return
+      case 'member':
+        if (event.member !== configAddress) return
+        if (event.state === 'started') void this.look()
+        else this.#versions.forget()
+        return
+      case 'migration':
+      case 'split':
+      case 'merge':
+      case 'catalog':
+        void this.look()
+    }
+  }
+
+  async #look(atMs: number): Promise<void> {
+    const { cluster, verdicts } = this.#world
+    for (const ns of this.#namespaces) {
+      if (!cluster.members().some(({ address, state }) => address === configAddress && state === 'running')) return
+      const { collection, chunks } = await cluster.peek(configAddress, 'config.get-collection', { ns, since: null })
+      if (collection === null) {
+        this.#routing.changed(ns, null, atMs)
+        continue
+      }
+      const table = catalogTable(ns, collection, chunks)
+      verdicts.violated('ownership', ...ownershipViolations(ns, table.pattern, table.ranges))
+      verdicts.violated('versions', ...this.#versions.seen(table))
+      this.#routing.changed(ns, table, atMs)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** One run's cluster, with what everybody in the run needs. */
+import { createRandom, type MutationName, type Random } from '@shardlab/actor'
+import { encode } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { behavioursOf, type Behaviours } from '@shardlab/sharding'
+import { connect } from './client/port.js'
+import { StoryClient } from './client/story-client.js'
+import { Pace } from './trouble/pace.js'
+import type { SwarmPlan } from './types.js'
+import { Verdicts } from './verdicts.js'
+
+export class SwarmWorld {
+  readonly plan: SwarmPlan
+  readonly cluster: SimulatedCluster
+  readonly behaviours: Behaviours
+  readonly random: Random
+  readonly verdicts: Verdicts
+  /** Who is at work, so that what goes wrong does while something is on its way. */
+  readonly pace = new Pace()
+  /** Commands that have not been answered. */
+  readonly waiting = new Set<string>()
+  #connections = 0
+
+  private constructor(plan: SwarmPlan, cluster: SimulatedCluster) {
+    this.plan = plan
+    this.cluster = cluster
+    this.behaviours = behavioursOf(plan.emulate)
+    this.random = createRandom(plan.seed).fork('swarm run')
+    this.verdicts = new Verdicts(() => cluster.now())
+  }
+
+  static async create(plan: SwarmPlan, mutation: MutationName | null): Promise<SwarmWorld> {
+    const { seed, emulate, shards, mongos, chunkSizeBytes, balancerRoundIntervalMs, networkTimeoutMs, findReplicaSetHostTimeoutMs } = plan
+    const cluster = await createSimulatedCluster({
+      seed,
+      emulate,
+      shards,
+      mongos,
+      balancerRoundIntervalMs,
+      networkTimeoutMs,
+      findReplicaSetHostTimeoutMs,
+      ...(chunkSizeBytes === null ? {} : { chunkSize: chunkSizeBytes }),
+      ...(mutation === null ? {} : { mutations: [mutation] }),
+    })
+    const world = new SwarmWorld(plan, cluster)
+    await world.#setParameters()
+    return world
+  }
+
+  /** A client with a session of its own. `counts`: what goes wrong goes wrong while it is at work. */
+  client(name: string, counts = false): StoryClient {
+    const port = connect(this.cluster, 10 + ++this.#connections, this.waiting)
+    return new StoryClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
+  }
+
+  /** Small batches, so that there are several. A member that was started anew has its defaults again. */
+  async #setParameters(): Promise<void> {
+    for (const to of this.cluster.shards) {
+      const set = (parameters: object) => this.cluster.command(encode({ setParameter: 1, ...parameters, $db: 'admin' }), { to })
+      await set({ migrateCloneInsertionBatchSize: 5 })
+      if (this.plan.orphansAtOnce) await set({ orphanCleanupDelaySecs: 0 })
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** The keys of the documents of a measured interval, one after the other, none of which is there: where they are cut. */
+import type { SizedRange } from '@shardlab/actor'
+import { comparePositions, type Position } from './position.js'
+import { documentsThrough, keyOfDocument } from './sized-range.js'
+
+const none = Number.NEGATIVE_INFINITY
+
+export class MeasuredKeys {
+  readonly #ranges: readonly SizedRange[]
+  /** How many documents lie before each range. */
+  readonly #before: readonly number[]
+  readonly count: number
+
+  /** @param isCompound whether the shard key has a second field; without, documents with one value in the first have one key */
+  constructor(ranges: readonly SizedRange[], isCompound: boolean) {
+    this.#ranges = isCompound ? ranges : ranges.map((range) => (range.x0 === range.x1 ? { ...range, y0: none, y1: none } : range))
+    let count = 0
+    this.#before = ranges.map(({ documents }) => (count += documents) - documents)
+    this.count = count
+  }
+
+  /** The key of the n-th document, from 0. */
+  at(n: number): Position {
+    const i = this.#rangeOf(n)
+    return keyOfDocument(this.#ranges[i]!, n - this.#before[i]!)
+  }
+
+  /** The first document behind the n-th one with another key; {@link count} when there is none. */
+  nextKey(n: number): number {
+    const key = this.at(n)
+    let next = n
+    // Documents of one range that have many keys may begin with the one that has a range of its own.
+    do {
+      const i = this.#rangeOf(next)
+      next = this.#before[i]! + documentsThrough(this.#ranges[i]!, next - this.#before[i]!)
+    } while (next < this.count && comparePositions(this.at(next), key) === 0)
+    return next
+  }
+
+  /** The last document before the n-th one with another key; -1 when there is none. */
+  previousKey(n: number): number {
+    const key = this.at(n)
+    let [low, high] = [0, n]
+    // Keys ascend: the first document with this one.
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (comparePositions(this.at(middle), key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+
+  get hasOneKey(): boolean {
+    return this.count === 0 || comparePositions(this.at(0), this.at(this.count - 1)) === 0
+  }
+
+  #rangeOf(n: number): number {
+    let [low, high] = [0, this.#before.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (this.#before[middle]! <= n) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}
+
+/**
+ * Documents at which keys are cut into parts: each the first with its key that has at least `first` documents before it from `from` on, then
+ * `others` between one and the next.
+ */
+export function cutsOf(keys: MeasuredKeys, { from = 0, first, others, most }: { from?: number; first: number; others: number; most: number }): number[] {
+  const cuts: number[] = []
+  let last = keys.at(from)
+  for (let next = from + first; next < keys.count && cuts.length < most; ) {
+    const n = comparePositions(keys.at(next), last) === 0 ? keys.nextKey(next) : next
+    if (n >= keys.count) break
+    cuts.push(n)
+    last = keys.at(n)
+    next = n + others
+  }
+  return cuts
+}

@@ -1,0 +1,59 @@
+/**
+ * Where keys stand in the key space of a measured collection. Its shard keys are numbers or hashes, so that distances can be told: two numbers, for
+ * the first two fields of the shard key. Further fields do not count. Minus infinity is MinKey, and a second field that the key does not have.
+ */
+import {
+  doubleValue,
+  int32Value,
+  int64Value,
+  keyStringNumbers,
+  keyStringOfDocument,
+  maxKeyValue,
+  minKeyValue,
+  type RawValue,
+} from '@shardlab/bson'
+import type { ShardKeyPattern } from '@shardlab/sharding'
+
+export interface Position {
+  readonly x: number
+  readonly y: number
+}
+
+const hashesBegin = -(2n ** 63n)
+const hashesEnd = 2n ** 63n - 1n
+
+/** Below zero: `a` comes first. */
+export function comparePositions(a: Position, b: Position): number {
+  return a.x === b.x ? (a.y === b.y ? 0 : a.y < b.y ? -1 : 1) : a.x < b.x ? -1 : 1
+}
+
+export function positionOfKeyString(keyString: string): Position {
+  const [x, y] = keyStringNumbers(keyString)
+  return { x, y }
+}
+
+/** @param bound a document of the shard key's fields in their order, hashed ones hashed */
+export function positionOf(bound: Uint8Array): Position {
+  return positionOfKeyString(keyStringOfDocument(bound))
+}
+
+/** The bound document at a position. */
+export function boundAt(shardKey: ShardKeyPattern, position: Position): Uint8Array {
+  return shardKey.boundDocument(valuesAt(shardKey, position))
+}
+
+/** The values of the shard key's fields there. */
+export function valuesAt({ fields }: ShardKeyPattern, { x, y }: Position): RawValue[] {
+  const rest = x === Number.POSITIVE_INFINITY ? maxKeyValue : minKeyValue
+  return fields.map(({ hashed }, i) => (i > 1 ? rest : valueOf(i === 0 ? x : y, hashed)))
+}
+
+function valueOf(n: number, hashed: boolean): RawValue {
+  if (n === Number.NEGATIVE_INFINITY) return minKeyValue
+  if (n === Number.POSITIVE_INFINITY) return maxKeyValue
+  if (hashed) {
+    const hash = BigInt(Math.floor(n))
+    return int64Value(hash < hashesBegin ? hashesBegin : hash > hashesEnd ? hashesEnd : hash)
+  }
+  return Number.isInteger(n) && Math.abs(n) < 2 ** 31 ? int32Value(n) : doubleValue(n)
+}

@@ -1,0 +1,274 @@
+/**
+ * How many documents a collection has where, without the documents: ranges that do not overlap, in key order, each with its size. They lie in blocks
+ * with sums, so that nothing is linear in all ranges but by a block.
+ */
+import type { SizedRange } from '@shardlab/actor'
+import { comparePositions, type Position } from './position.js'
+import { cutRange, documentsBelow, endOf, hasOneKey, noSize, sizeOfSome, startOf, type Size } from './sized-range.js'
+
+const blockLengthMax = 128
+
+interface Block {
+  readonly ranges: readonly SizedRange[]
+  readonly documents: number
+  readonly bytes: number
+}
+
+/** Before the i-th range of the b-th block. */
+interface Place {
+  readonly b: number
+  readonly i: number
+}
+
+export interface Interval {
+  readonly min: Position
+  /** Exclusive. */
+  readonly max: Position
+}
+
+export class RangeSizes {
+  #blocks: Block[] = []
+  #documents = 0
+  #bytes = 0
+
+  get documents(): number {
+    return this.#documents
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** All ranges in key order. */
+  *ranges(): IterableIterator<SizedRange> {
+    for (const { ranges } of this.#blocks) yield* ranges
+  }
+
+  /** What lies in an interval. */
+  sizeOf({ min, max }: Interval): Size {
+    const low = this.#below(min)
+    const high = this.#below(max)
+    return { documents: high.documents - low.documents, bytes: high.bytes - low.bytes }
+  }
+
+  /** The ranges of an interval, those at its ends cut. */
+  within({ min, max }: Interval): SizedRange[] {
+    const found: SizedRange[] = []
+    const from = this.#place(min)
+    for (let b = from.b; b < this.#blocks.length; b++) {
+      const { ranges } = this.#blocks[b]!
+      for (let i = b === from.b ? from.i : 0; i < ranges.length; i++) {
+        const range = ranges[i]!
+        if (comparePositions(startOf(range), max) >= 0) return found
+        found.push(cutRange(range, max)?.[0] ?? range)
+      }
+    }
+    return found
+  }
+
+  /**
+   * More documents, evenly spread as their range says, whatever is there already.
+   * @param grown its documents need not lie in one range that is known
+   */
+  grow(grown: SizedRange): void {
+    if (grown.documents === 0) return
+    const [start, end] = [startOf(grown), endOf(grown)]
+    this.#cut(start)
+    if (hasOneKey(grown)) return this.#growKey(grown)
+    this.#cut(end)
+    const from = this.#find(start)
+    const to = this.#find(end)
+    const pieces = spread(this.#between(from, to), grown)
+    const before = this.#before(from)
+    if (before === undefined || !fits(before, pieces[0]!)) this.#replace(from, to, pieces)
+    else this.#replace(this.#previous(from), to, joined([before, ...pieces]))
+  }
+
+  /** Takes an interval out of it. @returns its ranges */
+  take({ min, max }: Interval): SizedRange[] {
+    this.#cut(min)
+    this.#cut(max)
+    const from = this.#find(min)
+    const to = this.#find(max)
+    const taken = this.#between(from, to)
+    this.#replace(from, to, [])
+    return taken
+  }
+
+  /** Adds what another one has taken out, or tells. */
+  put(ranges: readonly SizedRange[]): void {
+    for (const range of ranges) this.grow(range)
+  }
+
+  #below(at: Position): Size {
+    const end = this.#find(at)
+    let [documents, bytes] = [0, 0]
+    for (let b = 0; b < end.b; b++) {
+      documents += this.#blocks[b]!.documents
+      bytes += this.#blocks[b]!.bytes
+    }
+    const ranges = this.#blocks[end.b]?.ranges ?? []
+    for (let i = 0; i < end.i; i++) {
+      documents += ranges[i]!.documents
+      bytes += ranges[i]!.bytes
+    }
+    // Only the last one that begins below may reach beyond.
+    const last = this.#before(end)
+    if (last === undefined) return noSize
+    const above = sizeAbove(last, at)
+    return { documents: documents - above.documents, bytes: bytes - above.bytes }
+  }
+
+  /** The same documents as one key has that is there already, or a key between others. */
+  #growKey(grown: SizedRange): void {
+    const place = this.#find(startOf(grown))
+    const known = this.#blocks[place.b]?.ranges[place.i]
+    if (known === undefined || !hasOneKey(known) || comparePositions(startOf(known), startOf(grown)) !== 0) {
+      this.#replace(place, place, [grown])
+      return
+    }
+    const sum = { ...known, documents: known.documents + grown.documents, bytes: known.bytes + grown.bytes }
+    this.#replace(place, { b: place.b, i: place.i + 1 }, [sum])
+  }
+
+  /** From now on no range has documents on both sides of the position, or begins below it and has all of them above. */
+  #cut(at: Position): void {
+    const place = this.#find(at)
+    const last = this.#before(place)
+    if (last === undefined || hasOneKey(last) || comparePositions(endOf(last), at) <= 0) return
+    const from = this.#previous(place)
+    const narrowed = documentsBelow(last, at) === 0 ? { ...last, x0: at.x, y0: at.y } : { ...last, x1: at.x, y1: at.y }
+    this.#replace(from, { b: from.b, i: from.i + 1 }, cutRange(last, at) ?? [narrowed])
+  }
+
+  /** Where the first range begins that begins at the position or behind it. */
+  #find(at: Position): Place {
+    const blocks = this.#blocks
+    let [low, high] = [0, blocks.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (comparePositions(startOf(blocks[middle]!.ranges[0]!), at) < 0) low = middle + 1
+      else high = middle
+    }
+    if (low === 0) return { b: 0, i: 0 }
+    const { ranges } = blocks[low - 1]!
+    let [first, end] = [1, ranges.length]
+    while (first < end) {
+      const middle = (first + end) >>> 1
+      if (comparePositions(startOf(ranges[middle]!), at) < 0) first = middle + 1
+      else end = middle
+    }
+    return first === ranges.length ? { b: low, i: 0 } : { b: low - 1, i: first }
+  }
+
+  /** {@link find}, without having cut. */
+  #place(at: Position): Place {
+    this.#cut(at)
+    return this.#find(at)
+  }
+
+  #before({ b, i }: Place): SizedRange | undefined {
+    return i > 0 ? this.#blocks[b]!.ranges[i - 1] : this.#blocks[b - 1]?.ranges.at(-1)
+  }
+
+  /** The place before a place that is not the first. */
+  #previous({ b, i }: Place): Place {
+    return i > 0 ? { b, i: i - 1 } : { b: b - 1, i: this.#blocks[b - 1]!.ranges.length - 1 }
+  }
+
+  #between(from: Place, to: Place): SizedRange[] {
+    if (from.b === to.b) return (this.#blocks[from.b]?.ranges ?? []).slice(from.i, to.i)
+    const found = this.#blocks[from.b]!.ranges.slice(from.i)
+    for (let b = from.b + 1; b < to.b; b++) found.push(...this.#blocks[b]!.ranges)
+    if (to.i > 0) found.push(...this.#blocks[to.b]!.ranges.slice(0, to.i))
+    return found
+  }
+
+  #replace(from: Place, to: Place, ranges: readonly SizedRange[]): void {
+    const blocks = this.#blocks
+    const head = blocks[from.b]?.ranges.slice(0, from.i) ?? []
+    const tail = blocks[to.b]?.ranges.slice(to.i) ?? []
+    const last = Math.min(to.b, blocks.length - 1)
+    for (let b = from.b; b <= last; b++) {
+      this.#documents -= blocks[b]!.documents
+      this.#bytes -= blocks[b]!.bytes
+    }
+    const made = blocksOf([...head, ...ranges, ...tail])
+    for (const { documents, bytes } of made) {
+      this.#documents += documents
+      this.#bytes += bytes
+    }
+    blocks.splice(from.b, last - from.b + 1, ...made)
+  }
+}
+
+function sizeAbove(range: SizedRange, at: Position): Size {
+  const below = sizeOfSome(range, documentsBelow(range, at))
+  return { documents: range.documents - below.documents, bytes: range.bytes - below.bytes }
+}
+
+function blocksOf(ranges: readonly SizedRange[]): Block[] {
+  const count = Math.ceil(ranges.length / blockLengthMax)
+  return Array.from({ length: count }, (_, n) => {
+    const part = ranges.slice(Math.floor((n * ranges.length) / count), Math.floor(((n + 1) * ranges.length) / count))
+    return { ranges: part, documents: sum(part, 'documents'), bytes: sum(part, 'bytes') }
+  })
+}
+
+function sum(ranges: readonly SizedRange[], field: 'documents' | 'bytes'): number {
+  let total = 0
+  for (const range of ranges) total += range[field]
+  return total
+}
+
+/** What lies in a range after more documents are spread over it: where there were none, new ranges begin. */
+function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
+  const isAlongFirst = grown.x1 > grown.x0
+  const lies = (range: SizedRange): boolean => (isAlongFirst ? range.x1 > range.x0 : range.y1 > range.y0)
+  const length = ({ x0, y0, x1, y1 }: SizedRange): number => (isAlongFirst ? x1 - x0 : y1 - y0)
+  const pieces: SizedRange[] = []
+  let from = startOf(grown)
+  const gapUntil = (to: Position): void => {
+    const gap = { x0: from.x, y0: from.y, x1: to.x, y1: to.y, documents: 0, bytes: 0 }
+    if (length(gap) > 0) pieces.push(gap)
+  }
+  for (const range of known) {
+    gapUntil(startOf(range))
+    pieces.push(range)
+    from = endOf(range)
+  }
+  gapUntil(endOf(grown))
+  const total = length(grown)
+  const last = pieces.findLastIndex(lies)
+  let [covered, documentsGiven, bytesGiven] = [0, 0, 0]
+  const all = pieces.map((piece, i) => {
+    if (!lies(piece)) return piece
+    covered += length(piece)
+    const documents = (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) - documentsGiven
+    documentsGiven += documents
+    const bytes = sizeOfSome(grown, documentsGiven).bytes - bytesGiven
+    bytesGiven += bytes
+    return { ...piece, documents: piece.documents + documents, bytes: piece.bytes + bytes }
+  })
+  return joined(all.filter(({ documents }) => documents > 0))
+}
+
+/** Neighbours that are as dense as each other become one, and those of one value: what grows at its end would have a range for each time. */
+function joined(pieces: readonly SizedRange[]): SizedRange[] {
+  const done: SizedRange[] = []
+  for (const piece of pieces) {
+    const last = done.at(-1)
+    if (last === undefined || !fits(last, piece)) done.push(piece)
+    else done[done.length - 1] = { ...last, x1: piece.x1, y1: piece.y1, documents: last.documents + piece.documents, bytes: last.bytes + piece.bytes }
+  }
+  return done
+}
+
+function fits(a: SizedRange, b: SizedRange): boolean {
+  if (a.x1 !== b.x0 || a.y1 !== b.y0) return false
+  const isAlongFirst = a.x1 > a.x0
+  if (isAlongFirst !== b.x1 > b.x0 || hasOneKey(a) || hasOneKey(b)) return false
+  if (!isAlongFirst) return true
+  const length = (range: SizedRange): number => range.x1 - range.x0
+  return a.documents * length(b) === b.documents * length(a) && a.bytes * b.documents === b.bytes * a.documents
+}

@@ -1,0 +1,69 @@
+/** A part of a key space with the documents in it. */
+import { unpackRanges, type SizedRange } from '@shardlab/actor'
+import { comparePositions, type Position } from './position.js'
+
+export interface Size {
+  readonly documents: number
+  readonly bytes: number
+}
+
+export const noSize: Size = { documents: 0, bytes: 0 }
+
+export const startOf = ({ x0, y0 }: SizedRange): Position => ({ x: x0, y: y0 })
+export const endOf = ({ x1, y1 }: SizedRange): Position => ({ x: x1, y: y1 })
+
+export function hasOneKey({ x0, y0, x1, y1 }: SizedRange): boolean {
+  return x0 === x1 && y0 === y1
+}
+
+/** How many of the documents have a key below the position. */
+export function documentsBelow(range: SizedRange, at: Position): number {
+  const { documents, x0, y0, x1, y1 } = range
+  if (comparePositions(startOf(range), at) >= 0) return 0
+  if (comparePositions(endOf(range), at) <= 0) return documents
+  const share = x1 > x0 ? (at.x - x0) / (x1 - x0) : (at.y - y0) / (y1 - y0)
+  // A document is below when its whole number is; what rounding has added is none.
+  return Math.max(0, Math.min(documents, Math.ceil(share * documents - 1e-9)))
+}
+
+/** The size of so many of its documents. */
+export function sizeOfSome({ documents, bytes }: Size, some: number): Size {
+  if (some === 0) return noSize
+  return some === documents ? { documents, bytes } : { documents: some, bytes: Math.round((bytes * some) / documents) }
+}
+
+/** The key of the n-th document, from 0. */
+export function keyOfDocument({ x0, y0, x1, y1, documents }: SizedRange, n: number): Position {
+  if (x1 > x0) return n === 0 ? { x: x0, y: y0 } : { x: Math.max(x0, Math.floor(x0 + (n * (x1 - x0)) / documents)), y: Number.NEGATIVE_INFINITY }
+  return y1 > y0 ? { x: x0, y: Math.floor(y0 + (n * (y1 - y0)) / documents) } : { x: x0, y: y0 }
+}
+
+/** How many documents have keys up to that of the n-th one. */
+export function documentsThrough(range: SizedRange, n: number): number {
+  const { x, y } = keyOfDocument(range, n)
+  if (hasOneKey(range)) return range.documents
+  const isAlongFirst = range.x1 > range.x0
+  const next = isAlongFirst ? { x: x + 1, y: Number.NEGATIVE_INFINITY } : { x, y: y + 1 }
+  return Math.max(n + 1, documentsBelow(range, next))
+}
+
+/** Both parts of a range that has documents on both sides of the position; null: it has not. */
+export function cutRange(range: SizedRange, at: Position): readonly [SizedRange, SizedRange] | null {
+  const below = documentsBelow(range, at)
+  if (below === 0 || below === range.documents) return null
+  const low = sizeOfSome(range, below)
+  return [
+    { ...range, x1: at.x, y1: at.y, ...low },
+    { ...range, x0: at.x, y0: at.y, documents: range.documents - low.documents, bytes: range.bytes - low.bytes },
+  ]
+}
+
+/** Of all ranges that `packRanges` packed. */
+export function sizeOfPacked(packed: Uint8Array): Size {
+  let [documents, bytes] = [0, 0]
+  for (const range of unpackRanges(packed)) {
+    documents += range.documents
+    bytes += range.bytes
+  }
+  return { documents, bytes }
+}

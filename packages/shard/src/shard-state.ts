@@ -1,0 +1,55 @@
+/** What a copy of a shard begins with, and what it cannot begin with. */
+import type { UnfinishedWork } from '@shardlab/actor'
+import type { NodeClients, NodeState } from '@shardlab/node'
+import type { WrittenSoFar } from './auto-split/auto-splitter.js'
+import { movePrimaryRecords } from './coordinators/move-primary-records.js'
+import type { RememberedMoves } from './document-moves/document-moves.js'
+import type { KnownPlacements } from './metadata/placement-state.js'
+import type { Scheduled } from './migration/range-deleter.js'
+import type { UnwrittenSamples } from './query-analysis/query-samples.js'
+import type { ShardParts } from './shard-parts.js'
+
+/** Shared by any number of copies, changed by none of them. */
+export interface ShardState {
+  readonly node: NodeState
+  readonly placements: KnownPlacements
+  readonly rangeDeletions: readonly Scheduled[]
+  readonly documentMoves: RememberedMoves
+  readonly written: WrittenSoFar
+  readonly samples: UnwrittenSamples | null
+}
+
+/** Protocols between members: their other side is at some point of its own. */
+export function unfinishedWork({ node, migrations, reshardings, ddl, documentMoves }: ShardParts): UnfinishedWork[] {
+  const { address } = node.context
+  return [
+    ...migrations.names().map((what) => ({ what: `${address} ${what}`, isBrief: false })),
+    ...[...reshardings.all()].map(({ facts }) => ({ what: `${address} takes part in the resharding of ${facts.ns}`, isBrief: false })),
+    ...movePrimaryRecords(node).map(({ db, to }) => ({ what: `${address} moves the database ${db} to ${to}`, isBrief: false })),
+    ...ddl.records.all().map(({ operation, ns }) => ({ what: `${address} carries out ${operation} on ${ns}`, isBrief: true })),
+    ...(documentMoves.isBusy ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }] : []),
+    ...migrations.deleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
+  ]
+}
+
+export function exportShardState({ node, state, migrations, documentMoves, autoSplitter, samples }: ShardParts): ShardState {
+  return {
+    node: node.exportState(),
+    placements: state.export(),
+    rangeDeletions: migrations.deleter.export(),
+    documentMoves: documentMoves.export(),
+    written: autoSplitter.export(),
+    samples: samples?.export() ?? null,
+  }
+}
+
+/** The shard has just been made. */
+export function resumeShard(parts: ShardParts, from: ShardState, clients: NodeClients | null): void {
+  parts.node.resume(from.node, clients)
+  parts.state.import(from.placements)
+  parts.migrations.deleter.import(from.rangeDeletions)
+  parts.documentMoves.import(from.documentMoves)
+  parts.autoSplitter.import(from.written)
+  parts.autoSplitter.start()
+  if (from.samples !== null) parts.samples?.import(from.samples)
+}

@@ -1,0 +1,78 @@
+/**
+ * Placements that are kept once for all members of a process: a simulated cluster of many shards cannot keep a table of all chunks for each
+ * of them. Who refreshes goes on from the newest placement that anybody knows, so that it asks for less; what it knows afterwards is what it
+ * would know without this.
+ */
+import { findField, readUint32 } from '@shardlab/bson'
+import { comparePlacement, isOlderGeneration, sameGeneration, type PlacementVersion } from '../model/placement-version.js'
+import { applyPlacementAnswer, type CollectionPlacement, type PlacementAnswer } from './placement.js'
+
+/** What members keep once for all, where they do. */
+export interface Sharing {
+  readonly shared?: Map<string, unknown>
+}
+
+/** The placements that a member knows; without {@link Sharing.shared} each has its own. */
+export class SharedPlacements {
+  /** By namespace; null: nothing is shared. */
+  readonly #newest: Map<string, CollectionPlacement> | null
+
+  constructor({ shared }: Sharing) {
+    this.#newest = shared === undefined ? null : newestIn(shared)
+  }
+
+  /** From what a member refreshes that knows this of a collection. */
+  before(ns: string, own: CollectionPlacement | null): CollectionPlacement | null {
+    const newest = this.#newest?.get(ns)
+    return newest !== undefined && (own === null || isNewer(newest.table.version, own.table.version)) ? newest : own
+  }
+
+  /**
+   * The placement after the catalog's answer; null when the catalog does not have the collection.
+   * @param known what the answer builds on
+   * @throws CommandError as {@link applyPlacementAnswer}
+   */
+  after(ns: string, known: CollectionPlacement | null, answer: PlacementAnswer): CollectionPlacement | null {
+    if (this.#newest === null) return applyPlacementAnswer(ns, known, answer)
+    const newest = this.#newest.get(ns)
+    const placement =
+      (newest === undefined || known === null ? null : goOnFrom(ns, newest, known, answer)) ?? applyPlacementAnswer(ns, known, answer)
+    if (placement !== null && (newest === undefined || isNewer(placement.table.version, newest.table.version)))
+      this.#newest.set(ns, placement)
+    return placement
+  }
+}
+
+/** What others have learned since `known` need not be applied again. Null: nobody knows more, or more than the answer tells. */
+function goOnFrom(
+  ns: string,
+  newest: CollectionPlacement,
+  known: CollectionPlacement,
+  { collection, chunks, full }: PlacementAnswer,
+): CollectionPlacement | null {
+  const { version } = newest.table
+  const last = chunks.at(-1)
+  if (collection === null || full || last === undefined || !isNewer(version, known.table.version)) return null
+  if (!sameGeneration(version, known.table.version) || compareToChunk(version, last) > 0) return null
+  const rest = chunks.filter((chunk) => compareToChunk(version, chunk) < 0)
+  return rest.length === 0 ? newest : applyPlacementAnswer(ns, newest, { collection, chunks: rest, full: false })
+}
+
+function newestIn(shared: Map<string, unknown>): Map<string, CollectionPlacement> {
+  const known = shared.get('placements') as Map<string, CollectionPlacement> | undefined
+  if (known !== undefined) return known
+  const newest = new Map<string, CollectionPlacement>()
+  shared.set('placements', newest)
+  return newest
+}
+
+/** Generations without timestamps, before 5.0, have no order: then it is not known. */
+function isNewer(version: PlacementVersion, than: PlacementVersion): boolean {
+  return sameGeneration(version, than) ? comparePlacement(version, than) > 0 : isOlderGeneration(than, version)
+}
+
+function compareToChunk([, , , major, minor]: PlacementVersion, chunk: Uint8Array): number {
+  const lastmod = findField(chunk, 'lastmod')!
+  const chunkMajor = readUint32(lastmod.bytes, lastmod.start + 4)
+  return major !== chunkMajor ? major - chunkMajor : minor - readUint32(lastmod.bytes, lastmod.start)
+}

@@ -1,0 +1,143 @@
+/** Each defect that can be built in, and the smallest story that shows it: what checkers look for is there to be found. */
+import { mutationNames, type MutationName } from '@shardlab/actor'
+import { Long, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { createClient, type Client, type Outcome, type RunOptions } from '@shardlab/scenario'
+import t from 'tap'
+
+const $db = 'app'
+
+/** Two shards, two mongoses; app.c has its keys from 0 to 19 on shard01, with a chunk from 10. */
+class Story {
+  readonly cluster: SimulatedCluster
+  readonly client: Client
+
+  private constructor(cluster: SimulatedCluster) {
+    this.cluster = cluster
+    this.client = createClient(cluster)
+  }
+
+  static async begin(mutations: readonly MutationName[]): Promise<Story> {
+    const cluster = await createSimulatedCluster({ seed: 1, shards: 2, mongos: 2, emulate: '7.0', mutations })
+    const story = new Story(cluster)
+    await story.do({ enableSharding: $db, primaryShard: 'shard01', $db: 'admin' })
+    await story.do({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
+    await story.do({ insert: 'c', documents: Array.from({ length: 20 }, (_, k) => ({ _id: k, k, n: 0 })), $db })
+    await story.do({ split: 'app.c', middle: { k: 10 }, $db: 'admin' })
+    return story
+  }
+
+  run(command: Document, options?: RunOptions): Promise<Outcome> {
+    return this.cluster.during(this.client.run({ ...command, $db: command['$db'] ?? $db }, options))
+  }
+
+  async do(command: Document, options?: RunOptions): Promise<Document> {
+    const outcome = await this.run(command, options)
+    if (!outcome.ok) throw new Error(`${JSON.stringify(command)}: ${outcome.message}`)
+    return outcome.reply
+  }
+
+  /** How many documents a client sees. */
+  async count(filter: Document = {}, options?: RunOptions): Promise<number> {
+    return (await this.do({ find: 'c', filter }, options))['cursor'].firstBatch.length
+  }
+
+  /** Moves the chunk from 10 to shard02. */
+  move(): Promise<Document> {
+    return this.do({ moveChunk: 'app.c', find: { k: 10 }, to: 'shard02', $db: 'admin' })
+  }
+
+  /** The same, with something done while the migration is held at a step. */
+  async moveWhile(step: string, work: () => Promise<unknown>): Promise<void> {
+    const fault = await this.cluster.steps.arm(step, 'hold', { times: 1 })
+    const moved = this.move()
+    await this.cluster.during(this.cluster.steps.struck(fault))
+    const worked = work()
+    // What waits for the end of the migration goes on waiting.
+    await this.cluster.advance(100)
+    await this.cluster.steps.heal(fault)
+    await Promise.all([moved, worked])
+  }
+}
+
+/** Each returns what a checker would look at: the same for every cluster without a defect. */
+const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
+  /** No orphan is visible. */
+  async ownershipFilterOff(story) {
+    await story.move()
+    return story.count()
+  },
+  /** A write that was acknowledged while a range moved is there. */
+  async criticalSectionOff(story) {
+    const insert = { insert: 'c', documents: [{ _id: 100, k: 100 }] }
+    await story.moveWhile('shard.migration.committing', () => story.do(insert))
+    return story.count({ k: 100 })
+  },
+  /** A write whose answer was lost, and which the client repeated, was done once. */
+  async retryDedupeOff(story) {
+    const [to] = story.cluster.mongos
+    const increment = { update: 'c', updates: [{ q: { k: 1 }, u: { $inc: { n: 1 } } }] }
+    await story.count({}, { to: to! })
+    await story.cluster.faults.apply(`cut replies of ${to} to clients first 1`)
+    await story.do(increment, { to: to! })
+    return (await story.do({ find: 'c', filter: { k: 1 } }))['cursor'].firstBatch[0].n
+  },
+  /** A write that the client repeats where the document is now was done once. */
+  async sessionMigrationOff(story) {
+    const { lsid } = story.client.startSession()
+    const increment = { update: 'c', updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }], lsid, txnNumber: Long.fromNumber(100) }
+    await story.do(increment)
+    await story.move()
+    await story.do(increment)
+    return (await story.do({ find: 'c', filter: { k: 15 } }))['cursor'].firstBatch[0].n
+  },
+  /** What was written while a range was copied is there. */
+  async catchUpOff(story) {
+    const insert = { insert: 'c', documents: [{ _id: 100, k: 100 }] }
+    await story.moveWhile('shard.migration.recipient-cloned', () => story.do(insert))
+    return story.count({ k: 100 })
+  },
+  /** A mongos that has not heard of a migration finds the documents all the same. */
+  async versionCheckOff(story) {
+    const [one, other] = story.cluster.mongos
+    await story.count({ k: 15 }, { to: other! })
+    await story.do({ moveChunk: 'app.c', find: { k: 10 }, to: 'shard02', $db: 'admin' }, { to: one! })
+    return story.count({ k: 15 }, { to: other! })
+  },
+}
+
+t.strictSame(Object.keys(stories).toSorted(), mutationNames.toSorted(), 'every mutation has its story')
+
+const sound: Record<MutationName, unknown> = {
+  ownershipFilterOff: 20,
+  criticalSectionOff: 1,
+  retryDedupeOff: 1,
+  sessionMigrationOff: 1,
+  catchUpOff: 1,
+  versionCheckOff: 1,
+}
+const defective: Record<MutationName, unknown> = {
+  ownershipFilterOff: 30,
+  criticalSectionOff: 0,
+  retryDedupeOff: 2,
+  sessionMigrationOff: 2,
+  catchUpOff: 0,
+  versionCheckOff: 0,
+}
+
+for (const name of mutationNames) {
+  t.test(name, async (t) => {
+    for (const [mutations, expected] of [
+      [[], sound[name]],
+      [[name], defective[name]],
+    ] as const) {
+      const story = await Story.begin(mutations)
+      t.equal(await stories[name](story), expected, mutations.length === 0 ? 'as it should be' : 'with the defect')
+      await story.cluster.stop()
+    }
+  })
+}
+
+t.test('a mutation that there is not', async (t) => {
+  await t.rejects(createSimulatedCluster({ mutations: ['allOff' as MutationName] }), { message: /^allOff is not a mutation; the mutations are ownershipFilterOff, / })
+})
