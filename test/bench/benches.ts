@@ -11,6 +11,7 @@ export interface Bench {
 }
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  fork: () => import('./fork.js'),
   migration: () => import('./migration.js'),
   operations: () => import('./operations.js'),
   soak: () => import('./soak.js'),

@@ -7,6 +7,8 @@ import { speakSimulated, speakThroughDriver, type Result, type Sent, type Speake
 const $db = 'app'
 const coll = 'things'
 const ns = `${$db}.${coll}`
+/** Of both shards, in three batches. */
+const batches: Document = { find: coll, filter: { x: { $gte: -4, $lte: 4 } }, batchSize: 3, $db }
 
 interface Seen {
   readonly what: string
@@ -41,6 +43,11 @@ class Script {
     this.#speaker.sent()
   }
 
+  /** Of a document that is not there. */
+  nextKey(): number {
+    return ++this.#x
+  }
+
   async note(what: string, work: () => Promise<Result>): Promise<void> {
     const result = await work()
     this.seen.push({ what, result, sent: this.#speaker.sent() })
@@ -48,7 +55,7 @@ class Script {
 
   /** Each kind of command once; `under` is called before each of them. */
   async every(title: string, under: () => Promise<unknown> = async () => {}): Promise<void> {
-    const key = (): number => ++this.#x
+    const key = (): number => this.nextKey()
     const commands: Record<string, Document> = {
       'find by key': { find: coll, filter: { x: 1 } },
       'find everywhere': { find: coll, filter: {}, batchSize: 3 },
@@ -57,7 +64,13 @@ class Script {
       count: { count: coll },
       listCollections: { listCollections: 1 },
       'insert one': { insert: coll, documents: [{ _id: key(), x: this.#x }] },
-      'insert on both': { insert: coll, documents: [{ _id: -key(), x: -this.#x }, { _id: key(), x: this.#x }] },
+      'insert on both': {
+        insert: coll,
+        documents: [
+          { _id: -key(), x: -this.#x },
+          { _id: key(), x: this.#x },
+        ],
+      },
       'update one': { update: coll, updates: [{ q: { x: 1 }, u: { $inc: { n: 1 } } }] },
       'update many': { update: coll, updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }] },
       'delete one': { delete: coll, deletes: [{ q: { x: 1000 }, limit: 1 }] },
@@ -81,95 +94,111 @@ const failing = (data: Document): Document => ({
 })
 const failPoint = (mode: Document | string, data: Document = {}): Document => ({ configureFailPoint: 'failCommand', mode, data })
 
-async function play(speaker: Speaker, faults: readonly string[]): Promise<readonly Seen[]> {
-  const script = new Script(speaker)
-  await script.prepare()
-  await script.every('undisturbed')
-  const under = (mode: Document, data: Document) => () => speaker.tellMongoses(failPoint(mode, failing(data)))
-
+/** Commands that a mongos fails, answers with an error of its choice, or leaves without an answer. */
+async function playFailPoints(script: Script, speaker: Speaker): Promise<void> {
+  const arm = (mode: Document, data: Document) => speaker.tellMongoses(failPoint(mode, failing(data)))
+  const under = (mode: Document, data: Document) => () => arm(mode, data)
+  const off = () => speaker.tellMongoses(failPoint('off'))
   await script.every('fails once', under({ times: 1 }, { errorCode: 6 }))
   await script.every('fails twice', under({ times: 2 }, { errorCode: 6 }))
-  await speaker.tellMongoses(failPoint('off'))
+  await off()
   await script.every('closed once', under({ times: 1 }, { closeConnection: true }))
-  for (const code of [10_107, 91, 262, 134, 11_000]) {
-    await script.note(`find after ${code}`, async () => {
-      await speaker.tellMongoses(failPoint({ times: 1 }, failing({ errorCode: code })))
+  for (const errorCode of [10_107, 91, 262, 134, 11_000]) {
+    await script.note(`find after ${errorCode}`, async () => {
+      await arm({ times: 1 }, { errorCode })
       return speaker.run({ find: coll, filter: { x: 1 }, $db })
     })
-    }
-  await script.note('a label of the fail point', async () => {
-    await speaker.tellMongoses(failPoint({ times: 1 }, failing({ errorCode: 8, errorLabels: ['RetryableWriteError'] })))
-    return speaker.run({ insert: coll, documents: [{ _id: 2000, x: 2000 }], $db })
-  })
-  await script.note('no label', async () => {
-    await speaker.tellMongoses(failPoint({ times: 1 }, failing({ errorCode: 6, errorLabels: [] })))
-    return speaker.run({ insert: coll, documents: [{ _id: 2001, x: 2001 }], $db })
-  })
-  await script.note('a write concern that fails once', async () => {
-    const writeConcernError = { code: 91, errmsg: 'Replication is being shut down' }
-    await speaker.tellMongoses(failPoint({ times: 1 }, failing({ writeConcernError, errorLabels: ['RetryableWriteError'] })))
-    return speaker.run({ insert: coll, documents: [{ _id: 2002, x: 2002 }], $db })
-  })
-  await script.note('nothing was written by the second attempt', async () => {
-    await speaker.tellMongoses(failPoint({ times: 2 }, failing({ errorCode: 6, errorLabels: ['RetryableWriteError', 'NoWritesPerformed'] })))
-    return speaker.run({ insert: coll, documents: [{ _id: 2003, x: 2003 }], $db })
-  })
-  await speaker.tellMongoses(failPoint('off'))
-  await script.note('a key that is there', () => speaker.run({ insert: coll, documents: [{ _id: 1, x: 1 }], $db }))
-  await script.note('unacknowledged', () =>
-    speaker.run({ insert: coll, documents: [{ _id: 3000, x: 3000 }], writeConcern: { w: 0 }, $db }).then((result) => ({ ...result, value: null })),
-  )
+  }
+  const both = ['RetryableWriteError', 'NoWritesPerformed']
+  const writeConcernError = { code: 91, errmsg: 'Replication is being shut down' }
+  for (const [what, times, data] of [
+    ['a label of the fail point', 1, { errorCode: 8, errorLabels: ['RetryableWriteError'] }],
+    ['no label', 1, { errorCode: 6, errorLabels: [] }],
+    ['a write concern that fails once', 1, { writeConcernError, errorLabels: ['RetryableWriteError'] }],
+    ['nothing was written by any attempt', 2, { errorCode: 6, errorLabels: both }],
+  ] as const)
+    await script.note(what, async () => {
+      await arm({ times }, data)
+      const x = script.nextKey()
+      return speaker.run({ insert: coll, documents: [{ _id: x, x }], $db })
+    })
+  await off()
+  for (const data of [{ errorCode: 6 }, { closeConnection: true }]) {
+    await script.note(`getMore with ${JSON.stringify(data)}`, () => speaker.read(batches, () => arm({ times: 1 }, data)))
+    await off()
+  }
+}
 
-  const batches: Document = { find: coll, filter: { x: { $gte: -4, $lte: 4 } }, batchSize: 3, $db }
+/** What happens without anything that goes wrong on purpose. */
+async function playCalmly(script: Script, speaker: Speaker): Promise<void> {
+  await script.every('undisturbed')
+  await script.note('a key that is there', () => speaker.run({ insert: coll, documents: [{ _id: 1, x: 1 }], $db }))
+  await script.note('unacknowledged', async () => {
+    const result = await speaker.run({ insert: coll, documents: [{ _id: 3000, x: 3000 }], writeConcern: { w: 0 }, $db })
+    return { ...result, value: null }
+  })
   await script.note('a cursor', () => speaker.read(batches, async () => {}))
   await script.note('a cursor that is closed', () => speaker.read(batches, async () => {}, 3))
-  for (const data of [{ errorCode: 6 }, { closeConnection: true }]) {
-    await script.note(`getMore with ${JSON.stringify(data)}`, () =>
-      speaker.read(batches, () => speaker.tellMongoses(failPoint({ times: 1 }, failing(data)))),
-    )
-    await speaker.tellMongoses(failPoint('off'))
-    }
-
   const session = speaker.session()
   await script.note('session: write', () => speaker.run({ insert: coll, documents: [{ _id: 4000, x: 4000 }], $db }, { session }))
   await script.note('session: read', () => speaker.run({ find: coll, filter: { x: 4000 }, $db }, { session }))
-  await script.note('session: unacknowledged', () =>
-    speaker.run({ find: coll, filter: { x: 4000 }, batchSize: 1, $db }, { session }),
-  )
   await speaker.end(session)
   await script.note('the session is used again', () => speaker.run({ find: coll, filter: { x: 4000 }, $db }))
+}
 
-  for (const fault of faults) {
-    const id = await speaker.fault(fault)
-    await speaker.wait(20)
-    // Each of the others would wait as long as these do.
-    const isAll = !fault.endsWith('to clients')
-    for (const [what, command] of Object.entries({
-      find: { find: coll, filter: { x: 1 } },
-      ...(isAll ? { 'find elsewhere': { find: coll, filter: { x: -1 } } } : {}),
-      'ordered bulk': { insert: coll, documents: [-6001, 6001, -6002].map((x) => ({ _id: x, x })) },
-      ...(isAll ? { 'update many': { update: coll, updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }] } } : {}),
-    }))
-      await script.note(`${fault}: ${what}`, () => speaker.run({ ...command, $db }))
-    await speaker.heal(id)
-    await script.note(`${fault}, healed`, () => speaker.run({ find: coll, filter: { x: 1 }, $db }))
+async function playFault(script: Script, speaker: Speaker, fault: string): Promise<void> {
+  const id = await speaker.fault(fault)
+  await speaker.wait(20)
+  const [below, above, again] = [-script.nextKey(), script.nextKey(), -script.nextKey()]
+  const commands: Record<string, Document> = {
+    find: { find: coll, filter: { x: 1 } },
+    'ordered bulk': { insert: coll, documents: [below, above, again].map((x) => ({ _id: x, x })) },
   }
+  // Without any mongos each would wait as long as these do.
+  if (!fault.endsWith('to clients')) {
+    commands['find elsewhere'] = { find: coll, filter: { x: -1 } }
+    commands['update many'] = { update: coll, updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }] }
+  }
+  for (const [what, command] of Object.entries(commands)) await script.note(`${fault}: ${what}`, () => speaker.run({ ...command, $db }))
+  await speaker.heal(id)
+  await script.note(`${fault}, healed`, () => speaker.run({ find: coll, filter: { x: 1 }, $db }))
+}
+
+interface World {
+  readonly options: ClusterOptions
+  readonly failPoints: boolean
+  readonly faults: readonly string[]
+}
+
+const [crash, stepDown, drop, cut] = [
+  'crash shard02',
+  'step down shard02',
+  'drop between mongos01 and shard02',
+  'cut replies of mongos01 to clients',
+]
+const worlds: Readonly<Record<string, World>> = {
+  'one mongos, 8.0': { options: { mongos: 1, emulate: '8.0' }, failPoints: true, faults: [crash, stepDown, drop, cut] },
+  'two mongoses, 4.4': { options: { mongos: 2, emulate: '4.4' }, failPoints: true, faults: [crash, 'crash mongos01'] },
+  // A mongos has no failCommand and attaches no labels: no write is repeated because of an answer.
+  'one mongos, 4.0': { options: { mongos: 1, emulate: '4.0' }, failPoints: false, faults: [crash, stepDown, drop] },
+}
+
+async function play(speaker: Speaker, { failPoints, faults }: World): Promise<readonly Seen[]> {
+  const script = new Script(speaker)
+  await script.prepare()
+  await playCalmly(script, speaker)
+  if (failPoints) await playFailPoints(script, speaker)
+  for (const fault of faults) await playFault(script, speaker, fault)
   return script.seen
 }
 
-const clusterFaults = ['crash shard02', 'step down shard02', 'drop between mongos01 and shard02', 'cut replies of mongos01 to clients']
-const worlds: readonly (readonly [name: string, options: ClusterOptions, faults: readonly string[]])[] = [
-  ['one mongos, 7.0', { mongos: 1, emulate: '7.0' }, clusterFaults],
-  ['two mongoses, 4.4', { mongos: 2, emulate: '4.4' }, ['crash shard02', 'crash mongos01']],
-]
-
-for (const [name, options, faults] of worlds) {
+for (const [name, world] of Object.entries(worlds)) {
   t.test(name, async (t) => {
     const seen = await Promise.all(
       [speakThroughDriver, speakSimulated].map(async (start) => {
-        const speaker = await start(options)
+        const speaker = await start(world.options)
         try {
-          return await play(speaker, faults)
+          return await play(speaker, world)
         } finally {
           await speaker.stop()
         }

@@ -139,5 +139,7 @@ for (const name of mutationNames) {
 }
 
 t.test('a mutation that there is not', async (t) => {
-  await t.rejects(createSimulatedCluster({ mutations: ['allOff' as MutationName] }), { message: /^allOff is not a mutation; the mutations are ownershipFilterOff, / })
+  await t.rejects(createSimulatedCluster({ mutations: ['allOff' as MutationName] }), {
+    message: /^allOff is not a mutation; the mutations are ownershipFilterOff, /,
+  })
 })

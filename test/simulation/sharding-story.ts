@@ -120,11 +120,7 @@ class ShardingStory {
   }
 
   #client(connectionId: number, counts = false): StoryClient {
-    return new StoryClient(
-      this.#cluster,
-      this.#random.fork(`client ${connectionId}`),
-      counts ? () => this.#trouble.sent() : () => {},
-    )
+    return new StoryClient(this.#cluster, this.#random.fork(`client ${connectionId}`), counts ? () => this.#trouble.sent() : () => {})
   }
 
   /** In half of the stories orphans go at once; after a crash they are kept as long as ever. */

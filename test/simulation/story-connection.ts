@@ -9,6 +9,8 @@ export type Reply = Document | null
 
 /** Stories do not wait long for a mongos that is down. */
 const serverSelectionTimeoutMs = 1000
+/** A mongos that goes away is noticed all the same; stories let hours pass. */
+const heartbeatMs = 3_600_000
 
 export class StoryConnection {
   protected readonly random: Random
@@ -20,7 +22,7 @@ export class StoryConnection {
   /** `onSend` is called with every command that leaves. */
   constructor(cluster: SimulatedCluster, random: Random, onSend: () => void = () => {}) {
     this.#cluster = cluster
-    this.#client = createClient(cluster, { serverSelectionTimeoutMs, onCommand: onSend })
+    this.#client = createClient(cluster, { heartbeatMs, serverSelectionTimeoutMs, onCommand: onSend })
     this.random = random
     this.#lsid = { id: new Binary(random.bytes(16), 4) }
   }

@@ -175,7 +175,10 @@ export async function speakThroughDriver(options: ClusterOptions): Promise<Speak
     if (commandName !== 'endSessions') log.add(command, address)
   })
   await client.connect()
-  const hosts = cluster.uri.replace(/^mongodb:\/\//, '').replace(/\/.*$/, '').split(',')
+  const hosts = cluster.uri
+    .replace(/^mongodb:\/\//, '')
+    .replace(/\/.*$/, '')
+    .split(',')
   const admins = hosts.map((host) => new MongoClient(`mongodb://${host}/?directConnection=true`))
   return {
     async run({ $db, ...command }, { session, runCommand } = {}) {
@@ -188,7 +191,10 @@ export async function speakThroughDriver(options: ClusterOptions): Promise<Speak
       }
     },
     async read({ $db, find, filter, batchSize }, between, most = Infinity) {
-      const cursor = client.db($db as string).collection(find).find(filter ?? {}, { batchSize })
+      const cursor = client
+        .db($db as string)
+        .collection(find)
+        .find(filter ?? {}, { batchSize })
       let count = 0
       try {
         while (await cursor.hasNext()) {
@@ -267,7 +273,12 @@ function resultOf(error: unknown): Result {
   if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
   // A bulk write tells of what was no answer in words only.
   if (error instanceof MongoBulkWriteError && error.code === undefined)
-    return { ok: false, kind: error.message.startsWith('Server selection') ? 'selection' : 'network', code: null, labels: labels(error.errorLabels) }
+    return {
+      ok: false,
+      kind: error.message.startsWith('Server selection') ? 'selection' : 'network',
+      code: null,
+      labels: labels(error.errorLabels),
+    }
   if (error instanceof MongoServerError) return { ok: false, kind: 'command', code: Number(error.code), labels: labels(error.errorLabels) }
   throw error
 }

@@ -16,6 +16,7 @@ import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
 import { configHandlers } from './catalog/handlers.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
 import { checkClientCommand, checkCreate } from './client-rules.js'
+import { needsRoom } from './needs-room.js'
 
 export interface ConfigServerOptions {
   readonly emulate: EmulatedVersion
@@ -104,7 +105,10 @@ class ConfigServer implements Actor {
   async #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const handler = (configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>)[kind]
     if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
-    return answering(kind, () => handler(this.#catalog, request) as ReplyOf<K>)
+    return answering(kind, () => {
+      if (needsRoom(kind)) this.#node.requireRoom()
+      return handler(this.#catalog, request) as ReplyOf<K>
+    })
   }
 
   describe(): Record<string, unknown> {

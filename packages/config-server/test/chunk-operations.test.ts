@@ -255,3 +255,20 @@ t.test('the shapes that splits and moves leave', async (t) => {
     )
   }
 })
+
+t.test('without the indexes of config.chunks, which clients may drop, all is found all the same', async (t) => {
+  const play = async (chunks: Chunks) => [
+    await chunks.split(50, [10, 20]),
+    await chunks.move(15, 'shard01'),
+    await chunks.move(0, 'shard03', { min: { a: 2 }, max: { a: 5 } }),
+    await chunks.merge(20, 50),
+    (await chunks.config.send('config.get-collection', { ns, since: [...(await chunks.generation()), 1, 4] })).chunks.length,
+    await chunks.lines(),
+  ]
+  const indexed = await Chunks.make([0, 100])
+  const bare = await Chunks.make([0, 100])
+  const body = encode({ dropIndexes: 'chunks', index: '*', $db: 'config' })
+  const reply = await bare.config.send('client.command', { connectionId: 1, body, sequences: [], legacy: false, remote: '' })
+  t.match(decode(reply.body), { ok: 1 })
+  t.same(await play(bare), await play(indexed))
+})

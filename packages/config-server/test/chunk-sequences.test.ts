@@ -1,7 +1,14 @@
 /** Random sequences of splits, merges and moves, against the rules that every one of them keeps. */
 import { decode, type Document, type Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
-import { applyPlacementAnswer, knownVersion, type CollectionPlacement, type EmulatedVersion } from '@shardlab/sharding'
+import {
+  applyPlacementAnswer,
+  knownVersion,
+  SharedPlacements,
+  type CollectionPlacement,
+  type EmulatedVersion,
+  type PlacementAnswer,
+} from '@shardlab/sharding'
 import fc from 'fast-check'
 import t from 'tap'
 import { Chunks, ns } from './support/chunks.js'
@@ -23,10 +30,13 @@ t.test('any sequence: chunks fill the key space once, versions grow, refreshes a
   await check(
     fc.asyncProperty(operations, fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'), async (sequence, version) => {
       const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], version)
+      const shared = new Map<string, unknown>()
       const ask = async (known: CollectionPlacement | null) =>
         applyPlacementAnswer(ns, known, await chunks.config.send('config.get-collection', { ns, since: knownVersion(known) }))!
       let routed = await ask(null)
       let rarely = routed
+      const sharing = [1, 2, 3].map(() => new Member(chunks, shared))
+      for (const member of sharing) await member.refresh()
       for (const [i, [kind, at, width, shard]] of sequence.entries()) {
         const before = await chunks.all()
         const error = await perform(chunks, kind, at, width, `shard0${shard}`)
@@ -46,6 +56,11 @@ t.test('any sequence: chunks fill the key space once, versions grow, refreshes a
         routed = await ask(routed)
         if (i % 4 === 3) rarely = await ask(rarely)
         assertSame(routed, whole)
+        // One asks and is answered later, one asks each time, one now and then.
+        if (i % 3 === 0) await sharing[0]!.ask()
+        assertSame(await sharing[1]!.refresh(), whole)
+        if (i % 3 === 2) assertSame(sharing[0]!.hear(), sharing[0]!.asOf!)
+        if (i % 5 === 4) assertSame(await sharing[2]!.refresh(), whole)
       }
       assertSame(await ask(rarely), await ask(null))
     }),
@@ -53,6 +68,39 @@ t.test('any sequence: chunks fill the key space once, versions grow, refreshes a
   )
   t.pass()
 })
+
+/** One of several who keep the newest placement together. */
+class Member {
+  readonly #chunks: Chunks
+  readonly #placements: SharedPlacements
+  #own: CollectionPlacement | null = null
+  #asked: { readonly from: CollectionPlacement | null; readonly answer: PlacementAnswer } | null = null
+  /** What there was when it asked. */
+  asOf: CollectionPlacement | null = null
+
+  constructor(chunks: Chunks, shared: Map<string, unknown>) {
+    this.#chunks = chunks
+    this.#placements = new SharedPlacements({ shared })
+  }
+
+  async ask(): Promise<void> {
+    const send = (since: CollectionPlacement | null) =>
+      this.#chunks.config.send('config.get-collection', { ns, since: knownVersion(since) })
+    const from = this.#placements.before(ns, this.#own)
+    this.#asked = { from, answer: await send(from) }
+    this.asOf = applyPlacementAnswer(ns, null, await send(null))
+  }
+
+  hear(): CollectionPlacement {
+    this.#own = this.#placements.after(ns, this.#asked!.from, this.#asked!.answer)!
+    return this.#own
+  }
+
+  async refresh(): Promise<CollectionPlacement> {
+    await this.ask()
+    return this.hear()
+  }
+}
 
 function assertSame(a: CollectionPlacement, b: CollectionPlacement): void {
   const told = ({ table }: CollectionPlacement) =>

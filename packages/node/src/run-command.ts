@@ -149,6 +149,8 @@ function newOperation(node: StorageNode, { body, client, db }: CommandRequest, r
   })
 }
 
+const noSequences: readonly string[] = []
+
 /** Everything that is checked alike for all commands. @throws CommandError */
 function prepare(
   node: StorageNode,
@@ -161,9 +163,10 @@ function prepare(
   const args = CommandArguments.parse(
     body,
     row.fields ?? null,
-    sequences.map(([id]) => id),
+    sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
     row.ignoresUnknownFields === true ? 'ignored' : 'refused',
   )
+  operation.args = args
   if (routed === null) node.clock.advanceFrom(body)
   if (client !== null) checkApiVersion(args, row, false)
   const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))
@@ -192,7 +195,7 @@ function prepare(
 
 /** The concerns of a command; a snapshot has its time. @throws CommandError those of {@link checkConcerns} and {@link checkReadTime} */
 function concernsOf(node: StorageNode, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
-  const concerns = checkConcerns(row, args, node.behaviours)
+  const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
   const { read } = concerns
   checkReadTime(read, node.clock.time)
   checkSnapshotReads(read, node.behaviours)

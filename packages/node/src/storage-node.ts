@@ -269,14 +269,7 @@ export class StorageNode implements CommonHost {
       routed: null,
       client: command,
     })
-    return writer instanceof Promise ? writer.then((written) => this.#replyToClient(command, written)) : this.#replyToClient(command, writer)
-  }
-
-  #replyToClient(command: ClientCommand, writer: DocumentWriter | null): ClientReply {
-    if (writer === null) return { body: noAnswer }
-    const reply = writeTimes(writer, this.clock.time, this.clock.time).finish()
-    this.statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
-    return { body: reply }
+    return writer instanceof Promise ? writer.then((written) => replyToClient(this, command, written)) : replyToClient(this, command, writer)
   }
 
   /** A command of another member. */
@@ -289,17 +282,26 @@ export class StorageNode implements CommonHost {
       routed: command,
       client: null,
     })
-    return writer instanceof Promise ? writer.then((written) => this.#replyToMember(command, written)) : this.#replyToMember(command, writer)
-  }
-
-  #replyToMember(command: NodeCommand, writer: DocumentWriter | null): NodeReply {
-    const body = writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
-    this.statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
-    return { body, operationTime: this.clock.time, clusterTime: this.clock.time }
+    return writer instanceof Promise ? writer.then((written) => replyToMember(this, command, written)) : replyToMember(this, command, writer)
   }
 
   #sessionEnded(key: string): void {
     this.retries.forget(key)
     this.cursors.closeWhere((cursor) => cursor.session === key)
   }
+}
+
+// Not private methods: a node as it was at a past time has the methods of the live one, but not its private state.
+
+function replyToClient({ clock, statistics }: StorageNode, command: ClientCommand, writer: DocumentWriter | null): ClientReply {
+  if (writer === null) return { body: noAnswer }
+  const reply = writeTimes(writer, clock.time, clock.time).finish()
+  statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
+  return { body: reply }
+}
+
+function replyToMember({ clock, statistics }: StorageNode, command: NodeCommand, writer: DocumentWriter | null): NodeReply {
+  const body = writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
+  statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
+  return { body, operationTime: clock.time, clusterTime: clock.time }
 }

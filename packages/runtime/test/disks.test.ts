@@ -106,3 +106,14 @@ t.test('a shared disk grows as it fills', async (test) => {
   const records = [...new SharedDisk(buffers).read().records]
   test.ok(records.every((record, i) => record.length === 100_000 && record[0] === i && record.at(-1) === i))
 })
+
+t.test('a copy of a memory disk has what was written before, and each writes on alone', async (test) => {
+  const disk = new MemoryDisk(1_000_000)
+  for (let i = 0; i < 300; i++) await disk.append(Buffer.from(`before ${i}`))
+  const copy = disk.clone()
+  await disk.append(Buffer.from('mine'))
+  await copy.append(Buffer.from('yours'))
+  test.same([contents(disk).records.length, contents(copy).records.length], [301, 301])
+  test.same([contents(disk).records[299], contents(copy).records[299]], ['before 299', 'before 299'])
+  test.same([contents(disk).records[300], contents(copy).records[300]], ['mine', 'yours'])
+})

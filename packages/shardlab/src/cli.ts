@@ -24,6 +24,10 @@ const program = createProgram({
     const { simulate } = await import('./commands/simulate.js')
     process.exitCode = await simulate(scenario, options)
   },
+  swarm: async (options) => {
+    const { swarm } = await import('./commands/swarm.js')
+    process.exitCode = await swarm(options)
+  },
   explainBalance: async (options) => {
     const { explainBalance } = await import('./commands/explain-balance.js')
     process.exitCode = await explainBalance(options)

@@ -3,6 +3,7 @@ import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
 import { addSimulateCommand, type SimulateOptions } from './commands/simulate-options.js'
+import { addSwarmCommand, type SwarmCommandOptions } from './commands/swarm-options.js'
 import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
 
@@ -11,6 +12,7 @@ export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
   readonly load: (options: LoadCommandOptions) => Promise<void>
   readonly simulate: (scenario: string | undefined, options: SimulateOptions) => Promise<void>
+  readonly swarm: (options: SwarmCommandOptions) => Promise<void>
   readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
@@ -30,6 +32,7 @@ export function createProgram(runners: CommandRunners): Command {
   addUpCommand(program, runners.up)
   addLoadCommand(program, runners.load)
   addSimulateCommand(program, runners.simulate)
+  addSwarmCommand(program, runners.swarm)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
   addUniqueCommand(program, runners.unique)

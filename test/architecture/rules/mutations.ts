@@ -18,7 +18,8 @@ export function findMisplacedMutations(repository: Repository, mutationNames: re
   const findings: Finding[] = []
   for (const [name, found] of places) {
     if (!mutationNames.includes(name)) findings.push({ ...found[0]!, message: `the mutation ${name} is not in ${listed}` })
-    for (const place of found.slice(1)) findings.push({ ...place, message: `the mutation ${name} is asked for in ${found[0]!.path} already` })
+    for (const place of found.slice(1))
+      findings.push({ ...place, message: `the mutation ${name} is asked for in ${found[0]!.path} already` })
   }
   for (const name of mutationNames)
     if (!places.has(name)) findings.push({ path: listed, line: 0, message: `nobody asks for the mutation ${name}` })

@@ -2,7 +2,16 @@
  * A command's arguments, checked as the server's generated parsers check them: unknown fields, wrong types and
  * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
  */
-import { BsonType, CommandError, documentsOf, FieldIterator, findField, fromRawValue, typeName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, documentsOf, FieldIterator, findField, fromRawValue, RawValue, typeName, valueEnd } from '@shardlab/bson'
+import {
+  CommandShape,
+  CommandShapes,
+  noShifts,
+  variesAsTarget,
+  varyingArguments,
+  type ShapedArgument,
+  type Shifts,
+} from './command-shape.js'
 
 /**
  * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: nothing but a bool; `any`: not checked;
@@ -67,6 +76,8 @@ const genericArguments: FieldSpecs = {
 interface Parser {
   readonly types: ReadonlyMap<string, FieldType>
   readonly required: readonly string[]
+  /** Of commands that were parsed before, by what happens to unknown fields. */
+  readonly shapes: Readonly<Record<UnknownFields, CommandShapes>>
 }
 
 const parsers = new WeakMap<FieldSpecs, Parser>()
@@ -85,7 +96,7 @@ function createParser(specs: FieldSpecs): Parser {
     if (spec.endsWith('!')) required.push(name)
     types.set(name, spec.replace('!', '') as FieldType)
   }
-  return { types, required }
+  return { types, required, shapes: { refused: new CommandShapes(), ignored: new CommandShapes() } }
 }
 
 const generic = parserOf(genericArguments)
@@ -101,12 +112,20 @@ export class CommandArguments {
   readonly command: string
   /** The value of the command's own field: the collection's name, 1, … */
   readonly target: RawValue
-  readonly #values: Map<string, RawValue>
+  readonly #body: Uint8Array
+  readonly #shape: CommandShape
+  readonly #shifts: Shifts
+  /** Only what the shape says may be read. */
+  readonly #fixedOnly: boolean
 
-  private constructor(command: string, target: RawValue, values: Map<string, RawValue>) {
-    this.command = command
-    this.target = target
-    this.#values = values
+  private constructor(body: Uint8Array, shape: CommandShape, shifts: Shifts, fixedOnly = false) {
+    const { name, type, start, end } = shape.target
+    this.command = name
+    this.target = new RawValue(type, body, start, shape.target.varies ? valueEnd(type, body, start) : end)
+    this.#body = body
+    this.#shape = shape
+    this.#shifts = shifts
+    this.#fixedOnly = fixedOnly
   }
 
   /**
@@ -120,12 +139,16 @@ export class CommandArguments {
     sequences: readonly string[] = [],
     unknown: UnknownFields = 'refused',
   ): CommandArguments {
+    const parser = specs === null ? anything : parserOf(specs)
+    const shapes = specs === null ? null : parser.shapes[unknown]
+    const known = shapes?.find(body, sequences) ?? null
+    if (known !== null) return new CommandArguments(body, known, shapes!.shifts)
     const it = new FieldIterator(body)
     if (!it.next()) throw new CommandError('FailedToParse', 'an empty document is no command')
     const command = it.name()
-    const target = it.value()
-    const values = new Map<string, RawValue>()
-    const { types, required } = specs === null ? anything : parserOf(specs)
+    const target = { name: command, type: it.type, start: it.valueStart, end: it.valueEnd, varies: variesAsTarget(it.type) }
+    const values = new Map<string, ShapedArgument>()
+    const { types, required } = parser
     while (it.next()) {
       const name = it.name()
       const spec = types.get(name) ?? generic.types.get(name)
@@ -137,31 +160,52 @@ export class CommandArguments {
       // Null stands for absent wherever the generated parsers see it.
       if (spec !== undefined && value.type !== BsonType.null) checkType(command, name, spec, value)
       if (value.type === BsonType.null && spec !== 'any') continue
-      values.set(name, value)
+      values.set(name, { name, type: value.type, start: value.start, end: value.end, varies: varyingArguments.has(name) })
     }
     for (const name of required) {
       if (!values.has(name) && !sequences.includes(name))
         throw new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)
     }
-    return new CommandArguments(command, target, values)
+    const shape = new CommandShape(target, [...values.values()])
+    shapes?.add(shape, body, sequences)
+    return new CommandArguments(body, shape, noShifts)
+  }
+
+  /**
+   * What follows from all but the values of {@link varyingArguments}; of commands that differ in those alone it is worked out once.
+   * @param key says what it is
+   * @param scope what else it follows from, as one object: where that is another one, it is worked out again
+   * @throws what `work` throws, and Error when that reads a value which varies
+   */
+  fixed<T>(key: object, scope: object, work: (args: CommandArguments) => T): T {
+    const shape = this.#shape
+    if (!shape.isKnown) return work(this)
+    // The memo may keep views: on a copy, not on whatever this command came in.
+    return shape.memo(key, scope, () => work(new CommandArguments(new Uint8Array(this.#body), shape, this.#shifts, true)))
   }
 
   has(name: string): boolean {
-    return this.#values.has(name)
+    return this.#shape.indexOf(name) !== undefined
   }
 
   value(name: string): RawValue | undefined {
-    return this.#values.get(name)
+    const shape = this.#shape
+    const index = shape.indexOf(name)
+    if (index === undefined) return undefined
+    const { type, start, end, varies } = shape.args[index]!
+    if (this.#fixedOnly && varies) throw new Error(`${name} differs from command to command`)
+    const shifts = this.#shifts
+    return new RawValue(type, this.#body, start + shape.shiftOf(index, shifts), end + shape.endShiftOf(index, shifts))
   }
 
   /** A document argument as a view. */
   document(name: string): Uint8Array | undefined {
-    return this.#values.get(name)?.slice()
+    return this.value(name)?.slice()
   }
 
   /** The documents of an array argument. @throws CommandError 14 when an element is no document. */
   documents(name: string): Uint8Array[] | undefined {
-    const value = this.#values.get(name)
+    const value = this.value(name)
     if (value === undefined) return undefined
     for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
       if (it.type !== BsonType.object) throw wrongType(this.command, `${name}.${it.name()}`, it.type, 'object')
@@ -170,18 +214,18 @@ export class CommandArguments {
   }
 
   string(name: string): string | undefined {
-    return this.#values.get(name)?.asString()
+    return this.value(name)?.asString()
   }
 
   /** A number of any type: a decimal as the nearest double, NaN as 0 (the server's safe integers). */
   number(name: string): number | undefined {
-    const value = this.#values.get(name)
+    const value = this.value(name)
     if (value === undefined) return undefined
     return (value.type === BsonType.decimal128 ? Number(String(fromRawValue(value))) : value.asNumber()) || 0
   }
 
   bool(name: string): boolean | undefined {
-    return this.#values.get(name)?.isTruthy()
+    return this.value(name)?.isTruthy()
   }
 
   /**
@@ -201,9 +245,24 @@ export class CommandArguments {
     if (this.target.type !== BsonType.string) {
       throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(this.target.type)}`)
     }
-    const name = this.target.asString()
+    const name = this.target.asName()
     checkCollectionName(db, name)
     return name
+  }
+
+  /** `db.collection` where the command's own field is a string, whatever it says; null: it is none. */
+  namedCollection(db: string): string | null {
+    return this.target.type === BsonType.string ? this.#shape.namespace(db, () => this.target.asName()) : null
+  }
+
+  /** `db.collection` with {@link collectionName}. @throws CommandError 73 InvalidNamespace */
+  namespace(db: string): string {
+    const shape = this.#shape
+    if (shape.checkedIn !== db || shape.target.varies) {
+      this.collectionName(db)
+      shape.checkedIn = db
+    }
+    return shape.namespace(db, () => this.target.asName())
   }
 }
 
@@ -236,11 +295,15 @@ export function checkCollectionName(db: string, name: string): void {
   }
 }
 
+let lastValidName = 'admin'
+
 /** @throws CommandError 73 InvalidNamespace for names that no database can have. */
 export function checkDatabaseName(db: string): void {
+  if (db === lastValidName) return
   if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "$]/.test(db)) {
     throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
   }
+  lastValidName = db
 }
 
 function checkType(command: string, name: string, wanted: FieldType, value: RawValue): void {

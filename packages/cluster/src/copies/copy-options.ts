@@ -32,7 +32,9 @@ export function optionsOfCopy(
 
 function refuseOther(name: string, value: unknown, theirs: unknown): void {
   if (value !== theirs)
-    throw new OptionError(`${name} is ${JSON.stringify(value)}, but the snapshot is of a cluster with ${JSON.stringify(theirs)}: leave it out.`)
+    throw new OptionError(
+      `${name} is ${JSON.stringify(value)}, but the snapshot is of a cluster with ${JSON.stringify(theirs)}: leave it out.`,
+    )
 }
 
 /** @throws OptionError when a cluster with these options cannot become what another one was */

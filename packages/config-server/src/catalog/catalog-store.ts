@@ -85,7 +85,6 @@ export class CatalogStore {
 
   /** Inserts or replaces by `_id`. {@link StorageNode.flush} follows. */
   put(ns: string, document: Uint8Array): void {
-    this.#node.requireRoom(document.length)
     const collection = this.#collection(ns)
     const id = idOf(document)
     this.#node.apply({
@@ -99,7 +98,6 @@ export class CatalogStore {
   }
 
   remove(ns: string, document: Uint8Array): void {
-    this.#node.requireRoom()
     const collection = this.#collection(ns)
     const id = idOf(document)
     this.#node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })

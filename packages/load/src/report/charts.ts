@@ -17,6 +17,10 @@ export interface ChartOptions {
   readonly yShown: (value: number) => string
   /** Upright lines with a text. */
   readonly marks?: readonly { readonly x: number; readonly text: string }[]
+  /** The values are counts: no ticks between them. */
+  readonly yWhole?: boolean
+  /** From where to where the axis goes. Default: as far as the points. */
+  readonly xDomain?: readonly [from: number, to: number]
   /** Ticks instead of round ones. */
   readonly xTicks?: readonly number[]
   /** Show each point. */
@@ -33,8 +37,9 @@ export const escape = (text: string): string =>
 export function lineChart(series: readonly Series[], options: ChartOptions): string {
   const points = series.flatMap((line) => line.points)
   if (points.length === 0) return ''
+  const xValues = options.xDomain ?? points.map(([value]) => value)
   const x = axis(
-    points.map(([value]) => value),
+    xValues,
     options.xScale ?? 'linear',
     margin.left,
     width - margin.right,
@@ -46,7 +51,7 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
     height - margin.bottom,
     margin.top,
     undefined,
-    true,
+    { fromZero: true, whole: options.yWhole ?? false },
   )
   const round = (value: number): string => value.toFixed(1)
   const grid = y.ticks.map(
@@ -74,7 +79,9 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
     series.length < 2
       ? ''
       : `<p class="legend">${series.map(({ name, tone }) => `<span><i class="${tone}"></i>${escape(name)}</span>`).join('')}</p>`
-  return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}"><text class="title" x="${margin.left}" y="18">${escape(options.title)}</text>${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(margin.top + height - margin.bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.join('')}</svg>${legend}</figure>`
+  // By these a page's own script can mark an instant: where the ends of the axis are, and what they stand for.
+  const ends = [Math.min(...xValues), Math.max(...xValues), margin.left, width - margin.right, margin.top, height - margin.bottom].join(' ')
+  return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}" data-axis="${ends}"><text class="title" x="${margin.left}" y="18">${escape(options.title)}</text>${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(margin.top + height - margin.bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.join('')}</svg>${legend}</figure>`
 }
 
 /** Bars from zero, their names to the left. */
@@ -106,7 +113,7 @@ function axis(
   from: number,
   to: number,
   wanted?: readonly number[],
-  fromZero = false,
+  { fromZero, whole } = { fromZero: false, whole: false },
 ): Axis {
   if (scale === 'log') {
     const positive = values.filter((value) => value > 0)
@@ -120,7 +127,7 @@ function axis(
   }
   const low = fromZero ? 0 : Math.min(...values)
   const top = Math.max(...values, low + 1e-9)
-  const step = roundStep((top - low) / 5)
+  const step = Math.max(whole ? 1 : 0, roundStep((top - low) / 5))
   const high = fromZero ? Math.max(step, Math.ceil(top / step) * step) : top
   const ticks: number[] = []
   for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-6; tick += step) ticks.push(tick)

@@ -198,7 +198,7 @@ function newOperation(host: Mongos, { body, connectionId, remote }: ClientComman
   const db = findField(body, '$db')
   return new Operation(host.operations.nextId(), {
     command,
-    db: db?.type === BsonType.string ? db.asString() : '',
+    db: db?.type === BsonType.string ? db.asName() : '',
     body,
     connectionId,
     remote,
@@ -218,8 +218,8 @@ function prepare(
   if (row.adminOnly === true && db !== 'admin')
     throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
   checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
-  const concerns = checkConcerns(row, args, host.behaviours)
-  checkSnapshotReads(concerns.read, host.behaviours)
+  operation.args = args
+  const concerns = args.fixed(row, host.behaviours, (fixed) => checkedConcerns(row, fixed, host.behaviours))
   const { session, txnNumber } = readSessionOptions(args, row)
   if (session !== null) {
     host.sessions.touch(session, operation.startedAtMs)
@@ -232,6 +232,13 @@ function prepare(
   if (completed === null) return invocation
   const completedArgs = argumentsOf(row, completed, sequences)
   return { ...invocation, body: completed, args: completedArgs, concerns: checkConcerns(row, completedArgs, host.behaviours) }
+}
+
+/** @throws CommandError those of {@link checkConcerns} and {@link checkSnapshotReads} */
+function checkedConcerns(row: CommandRow<MongosInvocation>, args: CommandArguments, behaviours: Mongos['behaviours']): Concerns {
+  const concerns = checkConcerns(row, args, behaviours)
+  checkSnapshotReads(concerns.read, behaviours)
+  return concerns
 }
 
 function argumentsOf(row: CommandRow<MongosInvocation>, body: Uint8Array, sequences: ClientCommand['sequences']): CommandArguments {
@@ -247,7 +254,7 @@ function argumentsOf(row: CommandRow<MongosInvocation>, body: Uint8Array, sequen
 function databaseOf(body: Uint8Array): string {
   const value = findField(body, '$db')
   if (value?.type !== BsonType.string) throw new CommandError(40571, 'OP_MSG requests require a $db argument')
-  const db = value.asString()
+  const db = value.asName()
   if (db === 'local') throw new CommandError('IllegalOperation', "Can't use 'local' database through mongos")
   checkDatabaseName(db)
   return db

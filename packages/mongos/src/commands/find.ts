@@ -1,4 +1,4 @@
-import { passedStep, type CommandRow } from '@shardlab/actor'
+import { passedStep, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import {
   checkFindArguments,
@@ -35,25 +35,30 @@ export const find: CommandRow<MongosInvocation> = {
   fields: findFields,
   run(invocation) {
     const { args, db, host } = invocation
-    const ns = `${db}.${args.collectionName(db)}`
+    const ns = args.namespace(db)
     checkLet(invocation)
-    checkFindArguments(args)
-    const projection = args.document('projection')
-    if (projection !== undefined && findField(projection, sortKeyField) !== undefined)
-      throw new CommandError('BadValue', `Projection contains illegal field '${sortKeyField}'`)
+    const traits = args.fixed(traitsOf, traitsOf, traitsOf)
     host.statistics.opcounters.query++
-    return withRoute(invocation, ns, false, (route) => findOn(invocation, ns, route))
+    return withRoute(invocation, ns, false, (route) => findOn(invocation, ns, route, traits))
   },
 }
 
-async function findOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
-  const { args, body, host } = invocation
-  const traits: CursorTraits = {
+/** What the arguments say of the cursor. @throws CommandError those of {@link checkFindArguments}, 2 BadValue for a projection that uses this router's field */
+function traitsOf(args: CommandArguments): CursorTraits {
+  checkFindArguments(args)
+  const projection = args.document('projection')
+  if (projection !== undefined && findField(projection, sortKeyField) !== undefined)
+    throw new CommandError('BadValue', `Projection contains illegal field '${sortKeyField}'`)
+  return {
     noTimeout: args.bool('noCursorTimeout') ?? false,
     batchSize: nonNegative(args, 'batchSize'),
     tailable: tailableModeOf(args),
     opensWhenFull: args.bool('singleBatch') !== true,
   }
+}
+
+async function findOn(invocation: MongosInvocation, ns: string, route: Route, traits: CursorTraits): Promise<DocumentWriter> {
+  const { args, body, host } = invocation
   if (route.kind === 'missing') {
     compileFind(args, evaluationOf(host, args))
     return writeEmptyCursor(ns)

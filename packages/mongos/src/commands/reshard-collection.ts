@@ -1,19 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
+import { reshardCollectionFields } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { reshardedNamespace } from '../command/resharding-arguments.js'
 import { runResharding } from '../command/run-resharding.js'
-
-const fields = {
-  key: 'object!',
-  unique: 'bool',
-  numInitialChunks: 'number',
-  collation: 'object',
-  zones: 'array',
-  _presetReshardedChunks: 'array',
-  forceRedistribution: 'bool',
-  shardDistribution: 'array',
-} as const
 
 /** Server: cluster_reshard_collection_cmd.cpp. */
 export const reshardCollection: CommandRow<MongosInvocation> = {
@@ -25,14 +15,14 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Gives a sharded collection another shard key, and every document its place under it.',
   behaviour: 'reshardCollectionCommand',
-  fields: { ...fields, collectionUUID: 'binary' },
+  fields: { ...reshardCollectionFields, collectionUUID: 'binary' },
   ignoresUnknownFields: true,
   run(invocation) {
     const { args, host } = invocation
     const { db, ns } = reshardedNamespace(args)
     // What is compared with other requests, so nothing that is another in each attempt.
     const request = new DocumentWriter(512).string('reshardCollection', ns)
-    for (const name of Object.keys(fields)) {
+    for (const name of Object.keys(reshardCollectionFields)) {
       const value = args.value(name)
       if (value !== undefined) request.value(name, value)
     }

@@ -1,20 +1,9 @@
 import { checkCollectionName, checkDatabaseName, checkFields, type CommandRow, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, noCode, typeName } from '@shardlab/bson'
+import { shardCollectionFields } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
-
-const fields: FieldSpecs = {
-  key: 'object',
-  unique: 'strictBool',
-  numInitialChunks: 'number',
-  presplitHashedZones: 'strictBool',
-  collation: 'object',
-  timeseries: 'object',
-  enforceUniquenessCheck: 'strictBool',
-  implicitlyCreateIndex: 'strictBool',
-  collectionUUID: 'binary',
-}
 
 export const shardCollection: CommandRow<MongosInvocation> = {
   name: 'shardCollection',
@@ -30,7 +19,8 @@ export const shardCollection: CommandRow<MongosInvocation> = {
     const { db, ns } = namespaceOf(invocation)
     const { behaviours } = host
     const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = behaviours
-    checkFields('ShardCollection', body, behaviours.shardKeyDefaultsToId ? fields : { ...fields, key: 'object!' }, 'ignored')
+    const fields: FieldSpecs = behaviours.shardKeyDefaultsToId ? shardCollectionFields : { ...shardCollectionFields, key: 'object!' }
+    checkFields('ShardCollection', body, fields, 'ignored')
     if (db === 'config')
       throw new CommandError(
         'IllegalOperation',

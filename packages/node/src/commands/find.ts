@@ -27,7 +27,7 @@ export const find: CommandRow<NodeInvocation> = {
   fields: findFields,
   run(invocation) {
     const { host, args, db } = invocation
-    const ns = `${db}.${args.collectionName(db)}`
+    const ns = args.namespace(db)
     const entered = host.role.enter(ns, invocation)
     return entered instanceof Promise ? entered.then((access) => findIn(invocation, ns, access)) : findIn(invocation, ns, entered)
   },

@@ -44,7 +44,7 @@ export function noteMetadata(host: CommonHost, connectionId: number, remote: str
 export function finishOperation(host: CommonHost, operation: RunningOperation, error: CommandError | null, perCollection: boolean): void {
   host.operations.end(operation)
   const durationMs = host.context.now() - operation.startedAtMs
-  const ns = perCollection ? namespaceOf(operation.db, operation.body) : null
+  const ns = perCollection ? (operation.args?.namedCollection(operation.db) ?? namespaceOf(operation.db, operation.body)) : null
   host.statistics.commandEnds(operation.command, ns, durationMs, error)
   if (operation.command === 'hello' || operation.command === 'isMaster' || !host.logBuffer.wantsSlow(durationMs)) return
   host.logBuffer.add(host.context.now(), 'I', 'COMMAND', 51803, `conn${operation.connectionId}`, 'Slow query', {

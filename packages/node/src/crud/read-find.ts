@@ -87,30 +87,45 @@ export function tailableModeOf(args: CommandArguments): TailableMode {
 
 /** @throws CommandError as {@link checkFindArguments}, and what filter, projection and sort are refused with */
 export function compileFind(args: CommandArguments, context: EvaluationContext): FindQuery {
-  checkFindArguments(args)
+  const fixed = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
   const filter = compileFilter(args.document('filter') ?? emptyDocument, context)
-  const sortDocument = args.document('sort')
-  const sort = isAbsentOrEmpty(sortDocument) ? null : parseSort(sortDocument!)
+  const { skip, limit, hint, min, max, returnKey, tailable, allowDiskUse } = fixed
+  const sort = fixed.sort === null ? null : parseSort(fixed.sort)
   const ordered = sort !== null && sort.natural === null ? sort : undefined
+  const shape = rowShape(fixed.projection, {
+    showRecordId: fixed.showRecordId,
+    sort: ordered,
+    context,
+    compile: (projection) => compileProjection(projection, context, { filter, ...(ordered === undefined ? {} : { sort: ordered }) }),
+  })
+  return { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, allowDiskUse, context }
+}
+
+/** What a find says beside its filter. */
+type FindOptions = Pick<FindQuery, 'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'> & {
+  readonly sort: Uint8Array | null
+  readonly projection: Uint8Array | undefined
+  readonly showRecordId: boolean
+}
+
+/** @throws CommandError as {@link checkFindArguments} */
+function findOptionsOf(args: CommandArguments): FindOptions {
+  checkFindArguments(args)
+  const sort = args.document('sort')
+  const returnKey = args.bool('returnKey') === true
   return {
-    filter,
-    sort,
+    sort: isAbsentOrEmpty(sort) ? null : sort!,
+    projection: args.document('projection'),
     hint: hintOf(args),
     skip: nonNegative(args, 'skip') ?? 0,
     limit: nonNegative(args, 'limit') ?? 0,
     min: boundOf(args, 'min'),
     max: boundOf(args, 'max'),
-    returnKey: args.bool('returnKey') === true,
-    shape: rowShape(args.document('projection'), {
-      // A returned key stands alone.
-      showRecordId: args.bool('showRecordId') === true && args.bool('returnKey') !== true,
-      sort: ordered,
-      context,
-      compile: (projection) => compileProjection(projection, context, { filter, ...(ordered === undefined ? {} : { sort: ordered }) }),
-    }),
+    returnKey,
+    // A returned key stands alone.
+    showRecordId: args.bool('showRecordId') === true && !returnKey,
     tailable: tailableModeOf(args),
     allowDiskUse: args.bool('allowDiskUse') ?? null,
-    context,
   }
 }
 

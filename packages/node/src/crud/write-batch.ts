@@ -55,7 +55,7 @@ export type BatchTail = (writer: DocumentWriter) => DocumentWriter
 /** @throws CommandError those of {@link statementsOf}, and what the role refuses the whole command with */
 export async function runWriteBatch(invocation: NodeInvocation, runner: StatementRunner): Promise<BatchTail> {
   const { host, args, db, retryable } = invocation
-  const ns = `${db}.${args.collectionName(db)}`
+  const ns = args.namespace(db)
   const statements = statementsOf(invocation, runner.kind)
   const ordered = args.bool('ordered') ?? true
   const entered = host.role.enter(ns, invocation)

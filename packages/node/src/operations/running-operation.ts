@@ -1,4 +1,4 @@
-import { RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { RequestFailedError, type ActorContext, type CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
@@ -30,6 +30,8 @@ export class RunningOperation {
   readonly startedAtMs: number
   /** Null until the arguments are read, and for commands without one. */
   session: SessionId | null = null
+  /** Null until they are read. */
+  args: CommandArguments | null = null
   /** The labels that a fail point gives to the failure of the command, instead of its own; null: no fail point does. */
   errorLabels: readonly string[] | null = null
   /** Whether a fail point wants its client to see errors about the state of a member as they are. */

@@ -18,7 +18,7 @@ export function runResolvingViews(row: Row, invocation: NodeInvocation): Promise
     case 'distinct': {
       const { target } = invocation.args
       if (target.type !== BsonType.string) return row.run(invocation)
-      const ns = `${invocation.db}.${target.asString()}`
+      const ns = invocation.args.namedCollection(invocation.db)!
       const view = viewFor(invocation, ns)
       return view === null ? row.run(invocation) : runOnView(row, invocation, ns, view)
     }

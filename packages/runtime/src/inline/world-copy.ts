@@ -52,7 +52,14 @@ export function copyMember(
   cell: ActorCell | undefined,
   nowMs: number,
 ): MemberCopy {
-  return { spec, state, incarnation, endpoint, disk: place.disk.clone(), actor: cell === undefined || cell.gone ? null : copyActor(cell, nowMs) }
+  return {
+    spec,
+    state,
+    incarnation,
+    endpoint,
+    disk: place.disk.clone(),
+    actor: cell === undefined || cell.gone ? null : copyActor(cell, nowMs),
+  }
 }
 
 function copyActor(cell: ActorCell, nowMs: number): ActorCopy {

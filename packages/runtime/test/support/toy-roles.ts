@@ -211,15 +211,21 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
 /** Remembers what it got, and in how many packets. */
 const collector: ActorFactory<never> = () => {
   const values: unknown[] = []
-  const packets = new Set<ArrayBufferLike>()
+  let packets = 0
+  // What one packet brings comes without a turn in between.
+  let isWithinPacket = false
   const actor = toyActor({
     collect: (value: unknown) => values.push(value),
-    collected: () => ({ values, packets: packets.size }),
+    collected: () => ({ values, packets }),
   })
   return {
     receive: (kind, request, from) => {
-      const { db, body } = request as RequestOf<'node.command'>
-      if (db === 'collect') packets.add(body.buffer)
+      const { db } = request as RequestOf<'node.command'>
+      if (db === 'collect' && !isWithinPacket) {
+        packets++
+        isWithinPacket = true
+        queueMicrotask(() => (isWithinPacket = false))
+      }
       return actor.receive(kind, request, from)
     },
   }

@@ -66,7 +66,10 @@ function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, 
     body['lsid'] = session.lsid
     if (txnNumber !== null) body['txnNumber'] = txnNumber
     if (session.isCausal && session.operationTime !== null && waitsForSession(kind.name))
-      body['readConcern'] = { ...(body['readConcern'] as Document | undefined), afterClusterTime: session.operationTime satisfies Timestamp }
+      body['readConcern'] = {
+        ...(body['readConcern'] as Document | undefined),
+        afterClusterTime: session.operationTime satisfies Timestamp,
+      }
   }
   if (times.newest !== null) body['$clusterTime'] = times.newest
   return body

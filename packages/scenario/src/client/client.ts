@@ -194,7 +194,11 @@ export class SimulatedClient implements Client, Actor {
   async #once(sending: Sending, router: Router, tally: Tally): Promise<Attempted> {
     router.operations++
     try {
-      const parts = { times: this.#times, retryWrites: this.#retryWrites, onSend: (command: Document) => this.#sent(command, router.address, tally.attempts) }
+      const parts = {
+        times: this.#times,
+        retryWrites: this.#retryWrites,
+        onSend: (command: Document) => this.#sent(command, router.address, tally.attempts),
+      }
       const attempt = await sendOnce(sending, router, parts)
       if (attempt instanceof Error ? isPerhapsDone(attempt, sending.kind) : true) tally.mayHaveActed ||= sending.kind.aspect !== 'read'
       return attempt

@@ -82,7 +82,12 @@ export class ConnectionPool {
    * Sends a command. `timeoutMs` null: it may take as long as it likes.
    * @throws NetworkFailure the connection is broken then
    */
-  async command(connection: Connection, body: Document, sequences: Sequences = [], timeoutMs = this.#parts.socketTimeoutMs): Promise<Document> {
+  async command(
+    connection: Connection,
+    body: Document,
+    sequences: Sequences = [],
+    timeoutMs = this.#parts.socketTimeoutMs,
+  ): Promise<Document> {
     const { context } = this.#parts
     try {
       const command = this.#message(connection, body, sequences)
@@ -107,7 +112,12 @@ export class ConnectionPool {
     const connection: Connection = { id: this.#parts.nextConnectionId(), generation: this.generation }
     let hello: Document
     try {
-      hello = await this.command(connection, { ismaster: 1, helloOk: true, client: this.#parts.metadata, $db: 'admin' }, [], connectTimeoutMs)
+      hello = await this.command(
+        connection,
+        { ismaster: 1, helloOk: true, client: this.#parts.metadata, $db: 'admin' },
+        [],
+        connectTimeoutMs,
+      )
     } catch (error) {
       this.disconnect(connection)
       throw error instanceof NetworkFailure ? error.labelled(overloadLabels) : error

@@ -8,5 +8,7 @@ export type * from './types.js'
 
 /** Puts a client on the cluster's network; it begins to look for the mongoses as soon as time passes. */
 export function createClient(cluster: SimulatedCluster, options: ClientOptions = {}): Client {
-  return cluster.addClient((context, nextConnectionId) => new SimulatedClient({ context, mongos: cluster.mongos, nextConnectionId }, options))
+  return cluster.addClient(
+    (context, nextConnectionId) => new SimulatedClient({ context, mongos: cluster.mongos, nextConnectionId }, options),
+  )
 }

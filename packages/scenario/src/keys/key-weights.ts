@@ -22,8 +22,8 @@ export interface KeyWeights {
   readonly isMonotonic: boolean
 }
 
-/** So many of the most frequent values are told apart. */
-const frequentMax = 10_000
+/** Of more values than that so many of the most frequent ones are told apart. */
+const frequentMax = 1000
 
 /**
  * @param tellsApart so many values are told apart, when there are no more
@@ -41,7 +41,7 @@ export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights
       return fixed(same(0, below), below)
     }
     case 'zipfian':
-      return fixed(zipfianWeights(source.cardinality, source.theta), source.cardinality)
+      return fixed(zipfianWeights(source.cardinality, source.theta, tellsApart), source.cardinality)
     case 'hotspot': {
       const { cardinality, hotKeys, hotOperations } = source
       const hot = Math.min(cardinality, Math.max(1, Math.round(cardinality * hotKeys)))
@@ -87,10 +87,10 @@ function zipfianBelow(items: number, theta: number): (rank: number) => number {
   }
 }
 
-function zipfianWeights(items: number, theta: number): KeyWeight[] {
+function zipfianWeights(items: number, theta: number, tellsApart: number): KeyWeight[] {
   const below = zipfianBelow(items, theta)
   const place = scatterBelow(items)
-  const frequent = Math.min(items, frequentMax)
+  const frequent = items <= tellsApart ? items : Math.min(items, frequentMax)
   const weights: KeyWeight[] = []
   for (let rank = 0; rank < frequent; rank++) {
     const from = place(rank)

@@ -1,16 +1,22 @@
 /** What is there at the beginning. */
+import type { Behaviours } from '@shardlab/sharding'
 import type { DataSource } from '../file/schema.js'
 import { ScenarioError } from '../run/failure.js'
 import type { MeasuredCollection } from './measured-collection.js'
 
-/** Documents come in portions, so that versions that split chunks as they grow see them grow: as a bulk insert does, or by that share. */
-const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.05 } as const
+/** For versions that split chunks as they grow documents come in portions: as in a bulk insert, and more when there are many already. */
+const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.2 } as const
 
-export async function loadMeasured(collection: MeasuredCollection, data: DataSource, onPortion: (bytes: number) => void): Promise<void> {
+export async function loadMeasured(
+  collection: MeasuredCollection,
+  data: DataSource,
+  { autoSplit }: Pick<Behaviours, 'autoSplit'>,
+  onPortion: (bytes: number) => void,
+): Promise<void> {
   const weights = collection.weights(data.keys)
   const bytes = collection.documentBytes(data.keys, data.documentSize)
   const all = Math.round(data.size / data.documentSize)
-  const least = Math.max(1, Math.min(portion.documents, Math.floor(portion.bytes / data.documentSize)))
+  const least = !autoSplit ? all : Math.max(1, Math.min(portion.documents, Math.floor(portion.bytes / data.documentSize)))
   let missed = 0
   for (let loaded = 0; loaded < all;) {
     const count = Math.min(all - loaded, Math.max(least, Math.round(loaded * portion.share)))

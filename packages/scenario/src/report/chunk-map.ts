@@ -1,27 +1,28 @@
-/** Who owned what, over time: key space to the right, time downwards, one colour a shard. */
+/** Who owned what, over time: key space to the right, time downwards, one colour a shard; above it one instant. */
 import { escape } from '@shardlab/load'
 import type { ChunkSample, Sample } from '../types.js'
 import { timeText } from './format.js'
 
 const width = 860
-const margin = { left: 92, right: 34, top: 30, bottom: 24 }
-const rowsMax = 60
+const margin = { left: 92, right: 34, top: 58, bottom: 24 }
+/** Above the map: who owns what at the instant that the page's slider is at, the last one at first. */
+const strip = { top: 28, height: 20 }
+const rowHeights = { least: 6, most: 16, ofAll: 240 }
 /** Key ranges that are told apart. */
 const columnsMax = 300
 
 /**
  * The key space is shown by its ranges, each as wide as every other: what was split most is widest.
+ * @param rows the instants, from above
  * @param toneOf the colour class of a shard
  */
-export function chunkMap(ns: string, samples: readonly Sample[], toneOf: (shard: string) => string): string {
-  const every = Math.max(1, Math.ceil(samples.length / rowsMax))
-  const rows = samples.filter((_, i) => i % every === 0)
+export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: string) => string): string {
   const bounds = boundsOf(rows.map(({ chunks }) => chunks[ns] ?? []))
   if (bounds.length === 0) return ''
-  const rowHeight = 6
+  const rowHeight = Math.min(rowHeights.most, Math.max(rowHeights.least, Math.floor(rowHeights.ofAll / rows.length)))
   const height = margin.top + rows.length * rowHeight + margin.bottom
   const column = (width - margin.left - margin.right) / bounds.length
-  const drawn = rows.map(({ chunks }, row) => {
+  const rectsOf = ({ chunks }: Sample, y: number, high: number): string => {
     const owners = ownersOf(bounds, chunks[ns] ?? [])
     const rects: string[] = []
     for (let from = 0; from < owners.length;) {
@@ -30,19 +31,24 @@ export function chunkMap(ns: string, samples: readonly Sample[], toneOf: (shard:
       const owner = owners[from]!
       if (owner !== '')
         rects.push(
-          `<rect class="${toneOf(owner)}" x="${(margin.left + from * column).toFixed(1)}" y="${margin.top + row * rowHeight}" width="${((to - from) * column).toFixed(1)}" height="${rowHeight}"/>`,
+          `<rect class="${toneOf(owner)}" x="${(margin.left + from * column).toFixed(1)}" y="${y}" width="${((to - from) * column).toFixed(1)}" height="${high}"/>`,
         )
       from = to
     }
     return rects.join('')
-  })
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.min(rows.length - 1, Math.round(share * (rows.length - 1))))
+  }
+  const drawn = rows.map((row, i) => `<g class="row">${rectsOf(row, margin.top + i * rowHeight, rowHeight)}</g>`)
+  const spaces = Math.max(1, Math.min(4, Math.floor((rows.length * rowHeight) / 20)))
+  const ticks = Array.from({ length: spaces + 1 }, (_, i) => Math.round((i / spaces) * (rows.length - 1)))
   const times = [...new Set(ticks)].map(
     (row) =>
-      `<text class="tick" text-anchor="end" x="${margin.left - 8}" y="${margin.top + row * rowHeight + 7}">${timeText(rows[row]!.atMs)}</text>`,
+      `<text class="tick" text-anchor="end" x="${margin.left - 8}" y="${margin.top + row * rowHeight + rowHeight / 2 + 4}">${timeText(rows[row]!.atMs)}</text>`,
   )
   const title = `Owners of ${ns} over time`
-  return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}" shape-rendering="crispEdges"><text class="title" x="${margin.left}" y="18">${escape(title)}</text>${times.join('')}${drawn.join('')}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">shard key, each range that was ever a chunk as wide as every other</text></svg></figure>`
+  const last = rows.at(-1)!
+  const at = `<text class="tick at" text-anchor="end" x="${margin.left - 8}" y="${strip.top + 14}">${timeText(last.atMs)}</text>`
+  const mark = `<rect class="rowmark" x="${margin.left - 3}" y="${margin.top + (rows.length - 1) * rowHeight}" width="${width - margin.left - margin.right + 6}" height="${rowHeight}"/>`
+  return `<figure><svg class="map" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}" shape-rendering="crispEdges" data-strip="${strip.top} ${strip.height} ${margin.top} ${rowHeight}"><text class="title" x="${margin.left}" y="18">${escape(title)}</text>${at}<g class="strip">${rectsOf(last, strip.top, strip.height)}</g>${times.join('')}${drawn.join('')}${mark}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">shard key, each range that was ever a chunk as wide as every other</text></svg></figure>`
 }
 
 /** Every lower bound that there has been, in key order; of too many, evenly chosen ones. */

@@ -1,21 +1,25 @@
-/** A report as one page that needs no network. */
-import { escape, lineChart, style, type Series } from '@shardlab/load'
+/** A report as one page that needs no network: all that it loads stands in it. */
+import { escape, lineChart, style, type ChartOptions, type Series } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantRun } from '../types.js'
 import { imbalanceAt } from '../run/imbalance.js'
 import { chunkMap } from './chunk-map.js'
 import { bytesText, clockText, percent, ratio, short, timeText, unitOf, whole } from './format.js'
-import { resultRows } from './text-report.js'
+import { rowsOf } from './rows.js'
+import { slider, sliderScript, sliderStyle } from './slider.js'
+import { shownRows } from './text-report.js'
+import { tonesStyle, toneOf } from './tones.js'
 
-const tones = ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7'] as const
 /** With more shards each plot shows the largest, the smallest and the mean. */
 const linesMax = 16
 const decisionsMax = 500
+/** Longer tables are folded. */
+const openMax = 40
 const marksMax = 10
 /** Points of a plot of rates. */
 const ratesMax = 50
 
-const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare td:first-child{color:var(--soft)}.compare pre{margin:0}td.why{white-space:normal;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}`
+const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare td:first-child{color:var(--soft)}.compare pre{margin:0}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}@media(max-width:700px){figure{overflow-x:auto}svg{min-width:640px}}`
 
 export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
   const name = file.path
@@ -31,7 +35,8 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
     ...runs.map((run) => variant(run, runs.length > 1)),
     `<footer><p>Seed ${file.seed}; simulated in virtual time, ${runs.map(({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s`).join(' + ')} of real time. The same file and seed give the same result.</p></footer>`,
   ].join('')
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(name)}</title><style>${style}${ownStyle}</style><body><main>${body}</main></body></html>\n`
+  const toneCount = Math.max(runs.length, ...runs.map(({ samples }) => shardsOf(samples).length))
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(name)}</title><style>${style}${ownStyle}${sliderStyle}${tonesStyle(toneCount)}</style><body><main>${body}</main><script>${sliderScript}</script></body></html>\n`
 }
 
 function failures(runs: readonly VariantRun[]): string {
@@ -47,7 +52,7 @@ function comparison(runs: readonly VariantRun[]): string {
     runs.length > 1
       ? `<thead><tr><th></th>${runs.map(({ result }) => `<th style="text-align:left">${escape(result.name)}</th>`).join('')}</tr></thead>`
       : ''
-  const rows = resultRows.map(
+  const rows = shownRows(runs.map(({ result }) => result)).map(
     ([name, of]) => `<tr><td>${escape(name.trim())}</td>${runs.map(({ result }) => `<td>${escape(of(result))}</td>`).join('')}</tr>`,
   )
   return `<div class="wide"><table class="compare">${head}<tbody>${rows.join('')}</tbody></table></div>`
@@ -58,7 +63,7 @@ const overTime = { xLabel: 'since the beginning', xShown: (ms: number) => timeTe
 function sideBySide(runs: readonly VariantRun[]): string {
   const series = runs.map(({ result, samples }, i): Series => ({
     name: result.name,
-    tone: tones[i % tones.length]!,
+    tone: toneOf(i),
     points: samples.map((sample) => [sample.atMs, imbalanceAt(sample, ({ bytes }) => bytes).maxToMean]),
   }))
   return lineChart(series, {
@@ -71,16 +76,22 @@ function sideBySide(runs: readonly VariantRun[]): string {
 }
 
 function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolean): string {
-  const shards = [...new Set(samples.flatMap((sample) => Object.keys(sample.shards)))].sort()
-  const toneOf = (shard: string): string => tones[shards.indexOf(shard) % tones.length]!
+  const shards = shardsOf(samples)
+  const tones = new Map(shards.map((shard, i) => [shard, toneOf(i)]))
+  const toneOfShard = (shard: string): string => tones.get(shard) ?? ''
+  const rows = rowsOf(samples)
   const steps = decisions.filter(({ kind }) => kind === 'timeline' || kind === 'fault')
   const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: text.length > 40 ? `${text.slice(0, 39)}…` : text }))
-  const common = { ...overTime, marks, xTicks: ticksOf(samples), yShown: short }
-  const unit = unitOf(Math.max(...samples.flatMap((sample) => Object.values(sample.shards).map(({ bytes }) => bytes))))
-  const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string): string =>
-    lineChart(shardSeries(samples, { shards, toneOf, of }), { ...common, title, yLabel })
+  const common = { ...overTime, marks, xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
+  const largest = samples.reduce(
+    (most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most),
+    0,
+  )
+  const unit = unitOf(largest)
+  const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string, more: Partial<ChartOptions> = {}): string =>
+    lineChart(shardSeries(samples, { shards, toneOf: toneOfShard, of }), { ...common, ...more, title, yLabel })
   const rates = ratesOf(samples)
-  const operations = shardSeries(rates, { shards, toneOf, of: (shard) => shard.operations })
+  const operations = shardSeries(rates, { shards, toneOf: toneOfShard, of: (shard) => shard.operations })
   const ending = (name: 'succeeded' | 'failed', tone: string): Series => ({
     name,
     tone,
@@ -88,17 +99,24 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   })
   const isBusy = result.operations.total > 0
   return [
-    isOneOfMany ? `<h2>${escape(result.name)}</h2>` : '',
-    plot(({ bytes }) => bytes / unit.bytes, 'Bytes that each shard owns', unit.name),
-    plot(({ chunks }) => chunks, 'Chunks', 'chunks'),
+    `<section class="run">${isOneOfMany ? `<h2>${escape(result.name)}</h2>` : ''}`,
+    slider(rows, shards, [...tones.values()]),
+    largest === 0 ? '' : plot(({ bytes }) => bytes / unit.bytes, 'Bytes that each shard owns', unit.name),
+    plot(({ chunks }) => chunks, 'Chunks', 'chunks', { yWhole: true }),
     isBusy ? lineChart(operations, { ...common, title: 'Operations that asked each shard', yLabel: 'a second' }) : '',
     isBusy && result.operations.failed > 0
       ? lineChart([ending('succeeded', 's0'), ending('failed', 'bad')], { ...common, title: 'Operations that ended', yLabel: 'a second' })
       : '',
-    ...Object.keys(samples.at(-1)!.chunks).map((ns) => chunkMap(ns, samples, toneOf)),
+    ...Object.keys(samples.at(-1)!.chunks).map((ns) => chunkMap(ns, rows, toneOfShard)),
     shardTable(result.shards),
     decisionTable(decisions),
+    '</section>',
   ].join('')
+}
+
+/** In the order of their names: all there have ever been. */
+function shardsOf(samples: readonly Sample[]): string[] {
+  return [...new Set(samples.flatMap((sample) => Object.keys(sample.shards)))].sort()
 }
 
 /** Counts as rates; neighbouring samples together, or chance is all that can be seen. */
@@ -165,7 +183,8 @@ function shardTable(shards: VariantRun['result']['shards']): string {
     ([id, shard]) =>
       `<tr><td class="left">${escape(id)}${shard.draining ? ' (drains)' : ''}</td><td>${bytesText(shard.bytes)}</td><td>${whole(shard.chunks)}</td><td>${whole(shard.operations)}</td><td>${operations === 0 ? '–' : percent(shard.operations / operations)}</td></tr>`,
   )
-  return `<div class="wide"><table><thead><tr><th>at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  const shown = `<div class="wide"><table><thead><tr><th>at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  return rows.length <= openMax ? shown : `<details><summary>${whole(rows.length)} shards at the end</summary>${shown}</details>`
 }
 
 function decisionTable(decisions: readonly Decision[]): string {
@@ -180,5 +199,5 @@ function decisionTable(decisions: readonly Decision[]): string {
     decisions.length > decisionsMax
       ? `<p>And ${whole(decisions.length - decisionsMax)} more: shardlab simulate --explain prints all.</p>`
       : ''
-  return `<details${decisions.length <= 40 ? ' open' : ''}><summary>${whole(decisions.length)} decisions and why</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
+  return `<details${decisions.length <= openMax ? ' open' : ''}><summary>${whole(decisions.length)} decisions and why</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
 }

@@ -1,8 +1,11 @@
 /** Results as text, the variants side by side. */
 import { table } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
-import type { ImbalanceOverTime, VariantResult, VariantRun } from '../types.js'
+import type { ImbalanceOverTime, ShardSample, VariantResult, VariantRun } from '../types.js'
 import { bytesText, clockText, percent, ratio, timeText, whole } from './format.js'
+
+/** Of more shards only those at both ends are listed. */
+const listedMax = 24
 
 /** A row of the comparison: its name and what it shows of a variant. */
 export type ResultRow = readonly [name: string, of: (result: VariantResult) => string]
@@ -10,47 +13,56 @@ export type ResultRow = readonly [name: string, of: (result: VariantResult) => s
 const over = ({ first, worst, last }: ImbalanceOverTime): string =>
   [first, worst, last].map(({ maxToMean }) => ratio(maxToMean)).join(' / ')
 
-export const resultRows: readonly ResultRow[] = [
+/** What there is none of. */
+const nothing = '–'
+
+const resultRows: readonly ResultRow[] = [
   ['version', ({ emulate }) => emulate],
   ['bytes, largest to mean: first / worst / last', ({ imbalance }) => over(imbalance.bytes)],
   ['chunks, largest to mean: first / worst / last', ({ imbalance }) => over(imbalance.chunks)],
   [
     'operations, largest to mean: first / worst / last',
-    ({ imbalance }) => (imbalance.operations === null ? '–' : over(imbalance.operations)),
+    ({ imbalance }) => (imbalance.operations === null ? nothing : over(imbalance.operations)),
   ],
   ['migrations', ({ migrations }) => whole(migrations.total)],
   ['  for', ({ migrations }) => reasonsText(migrations)],
   ['  aborted / moved again / moved back', ({ migrations }) => `${migrations.aborted} / ${migrations.repeated} / ${migrations.returned}`],
-  ['splits / merges', ({ splits, merges }) => `${splits} / ${merges}`],
+  ['splits / merges', ({ splits, merges }) => (splits + merges === 0 ? nothing : `${splits} / ${merges}`)],
   [
     'bytes moved / least that would have done',
     ({ bytesMoved, bytesMovedLeast }) => `${bytesText(bytesMoved)} / ${bytesText(bytesMovedLeast)}`,
   ],
   ['nothing moved any more after', ({ convergedAtMs }) => (convergedAtMs === null ? 'not yet' : timeText(convergedAtMs))],
-  ['jumbo chunks', ({ jumboChunks }) => whole(jumboChunks)],
-  ['operations / failed', ({ operations }) => `${whole(operations.total)} / ${whole(operations.failed)}`],
+  ['jumbo chunks', ({ jumboChunks }) => (jumboChunks === 0 ? nothing : whole(jumboChunks))],
+  ['orphaned documents: most / last', ({ orphans }) => (orphans.worst === 0 ? nothing : `${whole(orphans.worst)} / ${whole(orphans.last)}`)],
+  [
+    'critical sections: longest / in all',
+    ({ criticalSections: { longestMs, totalMs } }) => (totalMs === 0 ? nothing : `${whole(longestMs)} ms / ${whole(totalMs)} ms`),
+  ],
+  ['operations / failed', ({ operations: { total, failed } }) => (total === 0 ? nothing : `${whole(total)} / ${whole(failed)}`)],
   ['  errors', ({ operations }) => errorsText(operations.errors)],
   [
     '  targeted / multi / broadcast',
-    ({ operations: { routed } }) => [routed.targeted, routed.multi, routed.broadcast].map(percent).join(' / '),
+    ({ operations: { total, routed } }) =>
+      total === 0 ? nothing : [routed.targeted, routed.multi, routed.broadcast].map(percent).join(' / '),
   ],
   [
     '  time p50 / p99 / max',
-    ({ operations: { latencyMs } }) =>
-      latencyMs === null ? '–' : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
+    ({ operations: { total, latencyMs } }) =>
+      latencyMs === null || total === 0 ? nothing : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
   ],
-  ['hottest shard', ({ hottest }) => (hottest === null ? '–' : `${hottest.shard}, ${percent(hottest.share)}`)],
+  ['hottest shard', ({ hottest }) => (hottest === null ? nothing : `${hottest.shard}, ${percent(hottest.share)}`)],
   ['trace', ({ traceHash }) => traceHash],
 ]
 
 function reasonsText({ byReason }: VariantResult['migrations']): string {
   const named = Object.entries(byReason).filter(([, count]) => count > 0)
-  return named.length === 0 ? '–' : named.map(([reason, count]) => `${reason} ${count}`).join(', ')
+  return named.length === 0 ? nothing : named.map(([reason, count]) => `${reason} ${count}`).join(', ')
 }
 
 function errorsText(errors: Readonly<Record<string, number>>): string {
   const named = Object.entries(errors).map(([code, count]) => `${errorName(code)} ${count}`)
-  return named.length === 0 ? '–' : named.join(', ')
+  return named.length === 0 ? nothing : named.join(', ')
 }
 
 /** Codes of our own have words. */
@@ -59,9 +71,14 @@ function errorName(code: string): string {
   return code === '-1' ? 'not sent' : `code ${code}:`
 }
 
+/** The rows in which at least one variant has something. */
+export function shownRows(results: readonly VariantResult[]): readonly ResultRow[] {
+  return resultRows.filter(([, of]) => results.some((result) => of(result) !== nothing))
+}
+
 export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
   const results = runs.map(({ result }) => result)
-  const rows = [['', ...results.map(({ name }) => name)], ...resultRows.map(([name, of]) => [name, ...results.map(of)])]
+  const rows = [['', ...results.map(({ name }) => name)], ...shownRows(results).map(([name, of]) => [name, ...results.map(of)])]
   const parts = [file.shows === null ? '' : `${file.shows}\n\n`, `${table(rows, '')}\n`]
   for (const { result } of runs) parts.push(shardsText(result, runs.length > 1))
   for (const { name, failedSteps } of results)
@@ -73,14 +90,25 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
 }
 
 function shardsText({ name, shards }: VariantResult, isOneOfMany: boolean): string {
-  const rows = Object.entries(shards).map(([id, { bytes, chunks, operations, draining }]) => [
+  const all = Object.entries(shards)
+  const left = all.length <= listedMax ? 0 : all.length - listedMax
+  const listed = left === 0 ? all : extremes(all)
+  const rows = listed.map(([id, { bytes, chunks, operations, draining }]) => [
     `${id}${draining ? ' (drains)' : ''}`,
     bytesText(bytes),
     whole(chunks),
     whole(operations),
   ])
   const title = isOneOfMany ? `\n${name}, at the end:\n` : '\nAt the end:\n'
-  return `${title}${table([['shard', 'bytes', 'chunks', 'operations'], ...rows])}\n`
+  const lines = table([['shard', 'bytes', 'chunks', 'operations'], ...rows]).split('\n')
+  if (left > 0) lines.splice(1 + listedMax / 2, 0, `  and ${whole(left)} between these and those below`)
+  return `${title}${lines.join('\n')}\n`
+}
+
+/** Those with the most bytes, then those with the least. */
+function extremes(shards: readonly (readonly [string, ShardSample])[]): readonly (readonly [string, ShardSample])[] {
+  const sorted = shards.toSorted(([, a], [, b]) => b.bytes - a.bytes)
+  return [...sorted.slice(0, listedMax / 2), ...sorted.slice(-listedMax / 2)]
 }
 
 /** What was decided and why, a line each. */

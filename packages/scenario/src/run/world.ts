@@ -2,7 +2,7 @@
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
-import type { EmulatedVersion } from '@shardlab/sharding'
+import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import type { Scenario } from '../file/parse.js'
 import type { CollectionSource, DataSource } from '../file/schema.js'
 import { loadMeasured } from '../measured/measured-load.js'
@@ -65,7 +65,7 @@ export class ScenarioWorld {
     for (const data of scenario.data) {
       const measured = world.measured.get(data.ns)
       const onPart = (bytes: number): void => onLoaded((loaded += bytes) / total)
-      await (measured === undefined ? world.#load(data, onPart) : loadMeasured(measured, data, onPart))
+      await (measured === undefined ? world.#load(data, onPart) : loadMeasured(measured, data, behavioursOf(emulate as EmulatedVersion), onPart))
     }
     await world.#toRoundTime()
     return world

@@ -18,7 +18,14 @@ const longestMs = 6 * 3_600_000
 export async function playSwarm(plan: SwarmPlan, mutation: MutationName | null = null): Promise<SwarmRun> {
   const world = await SwarmWorld.create(plan, mutation)
   const run = new Run(world)
-  await run.play()
+  // What nobody waits for fails without being heard.
+  const onRejection = (error: unknown): void => world.verdicts.violated('invariants', describe(error))
+  process.on('unhandledRejection', onRejection)
+  try {
+    await run.play()
+  } finally {
+    process.off('unhandledRejection', onRejection)
+  }
   return run.summary()
 }
 
@@ -53,7 +60,7 @@ class Run {
       await this.#withinReason(this.#parts())
       await cluster.stop()
     } catch (error) {
-      verdicts.violated(checkerOf(error), (error as Error).message)
+      verdicts.violated(checkerOf(error), isOfACommand(error) ? (error as Error).message : describe(error))
     }
   }
 
@@ -154,5 +161,14 @@ class Run {
 const watched: readonly ClusterEvent['type'][] = ['fault-applied', 'fault-healed', 'member', 'migration', 'catalog', 'split', 'merge', 'routed']
 
 function checkerOf(error: unknown): CheckerName {
-  return (error as Error).name === 'SimulationFailedError' ? 'invariants' : 'answers'
+  return isOfACommand(error) ? 'answers' : 'invariants'
+}
+
+const isOfACommand = (error: unknown): boolean => (error as Error).name === 'WrongAnswerError'
+
+/** With the place, as it is a defect of the members or of a checker. */
+function describe(error: unknown): string {
+  const { message, stack = '', cause } = error as Error
+  const frames = (cause instanceof Error ? (cause.stack ?? '') : stack).split('\n').filter((line) => line.includes('    at '))
+  return [message, ...frames.slice(0, 4).map((frame) => frame.trim())].join(' | ')
 }

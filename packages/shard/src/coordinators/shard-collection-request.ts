@@ -2,7 +2,7 @@
 import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, fieldsOf } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
-import { isHashedElement, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
+import { isHashedElement, shardCollectionFields, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
 
 export interface ShardCollectionRequest {
   readonly args: CommandArguments
@@ -19,25 +19,13 @@ export interface ShardCollectionRequest {
   readonly collationGiven: boolean
 }
 
-const fields = {
-  key: 'object',
-  unique: 'strictBool',
-  numInitialChunks: 'number',
-  presplitHashedZones: 'strictBool',
-  collation: 'object',
-  timeseries: 'object',
-  enforceUniquenessCheck: 'strictBool',
-  implicitlyCreateIndex: 'strictBool',
-  collectionUUID: 'binary',
-} as const
-
 const idKey = new DocumentWriter(16).int32('_id', 1).finish()
 const maxChunksPerShard = 8192
 const maxChunks = 1_000_000
 
 /** @throws CommandError 40414 without a key, 2 BadValue, 20 IllegalOperation, 72 InvalidOptions */
 export function parseShardCollection(behaviours: Behaviours, ns: string, body: Uint8Array, shardCount: number): ShardCollectionRequest {
-  const args = CommandArguments.parse(body, fields, [], 'ignored')
+  const args = CommandArguments.parse(body, shardCollectionFields, [], 'ignored')
   const key = args.document('key') ?? (behaviours.shardKeyDefaultsToId ? idKey : undefined)
   if (key === undefined) throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
   const shardKey = parseKey(behaviours, key)

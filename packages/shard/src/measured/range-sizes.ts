@@ -9,9 +9,9 @@ import { cutRange, documentsBelow, endOf, hasOneKey, noSize, sizeOfSome, startOf
 const blockLengthMax = 128
 
 interface Block {
-  readonly ranges: readonly SizedRange[]
-  readonly documents: number
-  readonly bytes: number
+  readonly ranges: SizedRange[]
+  documents: number
+  bytes: number
 }
 
 /** Before the i-th range of the b-th block. */
@@ -171,6 +171,28 @@ export class RangeSizes {
     return i > 0 ? this.#blocks[b]!.ranges[i - 1] : this.#blocks[b - 1]?.ranges.at(-1)
   }
 
+  /** False: the block would be too long, or empty. */
+  #replaceIn(block: Block | undefined, from: number, to: number, ranges: readonly SizedRange[]): boolean {
+    if (block === undefined) return false
+    const length = block.ranges.length - (to - from) + ranges.length
+    if (length === 0 || length > blockLengthMax) return false
+    let [documents, bytes] = [0, 0]
+    for (const range of ranges) {
+      documents += range.documents
+      bytes += range.bytes
+    }
+    for (let i = from; i < to; i++) {
+      documents -= block.ranges[i]!.documents
+      bytes -= block.ranges[i]!.bytes
+    }
+    block.ranges.splice(from, to - from, ...ranges)
+    block.documents += documents
+    block.bytes += bytes
+    this.#documents += documents
+    this.#bytes += bytes
+    return true
+  }
+
   /** The place before a place that is not the first. */
   #previous({ b, i }: Place): Place {
     return i > 0 ? { b, i: i - 1 } : { b: b - 1, i: this.#blocks[b - 1]!.ranges.length - 1 }
@@ -185,6 +207,7 @@ export class RangeSizes {
   }
 
   #replace(from: Place, to: Place, ranges: readonly SizedRange[]): void {
+    if (from.b === to.b && this.#replaceIn(this.#blocks[from.b], from.i, to.i, ranges)) return
     const blocks = this.#blocks
     const head = blocks[from.b]?.ranges.slice(0, from.i) ?? []
     const tail = blocks[to.b]?.ranges.slice(to.i) ?? []

@@ -56,6 +56,14 @@ export type Behaviours = { readonly [K in keyof typeof behaviourTable]: ValueOf<
 
 /** The column of one version. */
 export function behavioursOf(version: EmulatedVersion): Behaviours {
+  let column = columns.get(version)
+  if (column === undefined) columns.set(version, (column = columnOf(version)))
+  return column
+}
+
+const columns = new Map<EmulatedVersion, Behaviours>()
+
+function columnOf(version: EmulatedVersion): Behaviours {
   const position = emulatedVersions.indexOf(version)
   const column: Record<string, unknown> = { profile: version }
   for (const [name, { values }] of Object.entries(behaviourTable)) {

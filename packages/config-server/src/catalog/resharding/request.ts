@@ -2,7 +2,7 @@
 import { CommandArguments, type ReshardingProvenance } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, documentsOf, findField, typeName, type RawValue } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
-import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
+import { reshardCollectionFields, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
 import { checkStorableKey } from '../storable-key.js'
 
 /** A range of keys, upper bound excluded, with a zone or a shard. */
@@ -32,24 +32,12 @@ export interface ReshardingRequest {
   readonly presetChunks: readonly NamedRange[] | null
 }
 
-const fields = {
-  key: 'object!',
-  unique: 'bool',
-  numInitialChunks: 'number',
-  collation: 'object',
-  zones: 'array',
-  _presetReshardedChunks: 'array',
-  forceRedistribution: 'bool',
-  shardDistribution: 'array',
-  provenance: 'string',
-} as const
-
 /**
  * @param hasZones the collection has zones now
  * @throws CommandError 2 BadValue, 72 InvalidOptions; 40414, 14 for a zone or chunk that lacks a field, or has one of a wrong type
  */
 export function parseReshardingRequest(behaviours: Behaviours, request: Uint8Array, hasZones: boolean): ReshardingRequest {
-  const args = CommandArguments.parse(request, fields, [], 'ignored')
+  const args = CommandArguments.parse(request, { ...reshardCollectionFields, provenance: 'string' }, [], 'ignored')
   if (args.bool('unique') === true) throw new CommandError('BadValue', 'The unique field must be false')
   const collation = args.document('collation')
   if (collation !== undefined && compileCollation(collation) !== null)

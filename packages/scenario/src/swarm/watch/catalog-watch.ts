@@ -28,7 +28,9 @@ export class CatalogWatch {
   /** Something may have changed: whoever asks is told when it has been looked at. */
   look(): Promise<void> {
     const atMs = this.#world.cluster.now()
-    this.#looking = this.#looking.then(() => this.#look(atMs))
+    this.#looking = this.#looking
+      .then(() => this.#look(atMs))
+      .catch((error: unknown) => this.#world.verdicts.violated('invariants', `the catalog cannot be looked at: ${(error as Error).message}`))
     return this.#looking
   }
 

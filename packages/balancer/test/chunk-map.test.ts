@@ -1,0 +1,96 @@
+/** What the balancer remembers of chunks, against what it would read anew. */
+import { encode, MaxKey, MinKey, ObjectId, Timestamp } from '@shardlab/bson'
+import { check } from '@shardlab/bson/testing'
+import fc from 'fast-check'
+import t from 'tap'
+import { ChunkMap, Distribution, noZone } from '../src/index.js'
+
+interface Chunk {
+  readonly min: number
+  readonly max: number
+  readonly shard: string
+  readonly minor: number
+}
+
+const ends = [-10_000, 10_000] as const
+const bound = (value: number) => ({ a: value === ends[0] ? new MinKey() : value === ends[1] ? new MaxKey() : value })
+const documentOf = ({ min, max, shard, minor }: Chunk) =>
+  encode({ min: bound(min), max: bound(max), shard, lastmod: new Timestamp({ t: 1, i: minor }) })
+const collection = encode({
+  _id: 'db.c',
+  lastmodEpoch: new ObjectId('0123456789abcdef01234567'),
+  timestamp: new Timestamp({ t: 5, i: 1 }),
+  key: { a: 1 },
+})
+const mapOf = (known: ChunkMap | null, chunks: readonly Chunk[]) =>
+  ChunkMap.after(known, { collection, chunks: chunks.map(documentOf), full: known === null })!
+
+const told = (map: ChunkMap) =>
+  JSON.stringify([map.version, map.count, map.chunks, [...map.byShard].sort(([a], [b]) => (a < b ? -1 : 1))], (_, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value,
+  )
+
+t.test('splits, merges and moves of some chunks: as if all were read anew', async (t) => {
+  const shards = ['a', 'b', 'c']
+  const change = fc.tuple(fc.integer({ min: -3000, max: 3000 }), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 0, max: 2 }), fc.boolean())
+  await check(
+    fc.asyncProperty(fc.integer({ min: 1, max: 900 }), fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), async (count, answers) => {
+      let minor = 0
+      const cuts = Array.from({ length: count - 1 }, (_, i) => i * 2 - count)
+      let chunks = [ends[0], ...cuts].map((min, i): Chunk => ({ min, max: cuts[i] ?? ends[1], shard: shards[i % 3]!, minor: ++minor }))
+      let map = mapOf(null, chunks)
+      for (const changes of answers) {
+        const before = minor
+        for (const [at, width, shard, isMerge] of changes) {
+          const first = chunks.findLastIndex(({ min }) => min <= at)
+          const touched = chunks.slice(first, isMerge ? first + width : first + 1)
+          const [min, max] = [touched[0]!.min, touched.at(-1)!.max]
+          const middle = isMerge || at <= min || at >= max ? [] : [at]
+          const parts = [min, ...middle].map((low, i): Chunk => ({ min: low, max: middle[i] ?? max, shard: shards[(shard + i) % 3]!, minor: ++minor }))
+          chunks = chunks.toSpliced(first, touched.length, ...parts)
+        }
+        map = mapOf(
+          map,
+          chunks.filter((chunk) => chunk.minor > before).sort((a, b) => a.minor - b.minor),
+        )
+        if (told(map) !== told(mapOf(null, chunks))) throw new Error('what it remembers is not what there is')
+        for (const { min, max, shard } of chunks.slice(0, 5)) {
+          const key = map.shardKey.keyStringOfBound(encode(bound(min)))!
+          if (map.at(key)?.shard !== shard || map.holding(key) !== map.at(key)) throw new Error(`not found: ${min}`)
+          const within = map.shardKey.keyStringOfBound(encode(bound(min + 1)))!
+          if (max > min + 1 && (map.at(within) !== undefined || map.holding(within) !== map.at(key))) throw new Error(`not held: ${min + 1}`)
+        }
+      }
+    }),
+    process.env['SHARDLAB_LONG'] === '1' ? 500 : 25,
+  )
+  t.pass()
+})
+
+t.test('a chunk becomes jumbo; what was known before stays as it was', async (t) => {
+  const map = mapOf(null, [
+    { min: ends[0], max: 0, shard: 'a', minor: 1 },
+    { min: 0, max: ends[1], shard: 'b', minor: 2 },
+  ])
+  const { min } = map.chunks[1]!
+  const marked = map.withJumbo(min)
+  t.same([map.at(min)!.isJumbo, marked.at(min)!.isJumbo, marked.byShard.get('b')![0]!.isJumbo], [false, true, true])
+  t.equal(marked.byShard.get('a'), map.byShard.get('a'), 'what has not changed is shared')
+  t.equal(map.withJumbo('nowhere'), map)
+})
+
+t.test('counts by zone are those of the chunks, also when some of them change', async (t) => {
+  const ranges = [
+    { min: '10', max: '30', zone: 'x' },
+    { min: '30', max: '40', zone: 'y' },
+  ]
+  const place = (at: number, shard: string) => ({ min: String(at).padStart(2, '0'), max: String(at + 5).padStart(2, '0'), shard, isJumbo: false })
+  const a = [5, 10, 15].map((at) => place(at, 'a'))
+  const b = [20, 30, 45].map((at) => place(at, 'b'))
+  const first = new Distribution(new Map([['a', a], ['b', b]]), ranges)
+  t.same([first.countOn('a'), first.countOn('a', 'x'), first.countOn('b', 'x'), first.countOn('b', 'y')], [3, 2, 1, 1])
+  t.same([first.countIn('x'), first.countIn(noZone), first.chunkCount], [3, 2, 6])
+  const moved = new Distribution(new Map([['a', a.slice(1)], ['b', [a[0]!, ...b]]]), ranges)
+  t.same([moved.countOn('a', noZone), moved.countOn('b', noZone), moved.countIn('x')], [0, 2, 3])
+  t.same([...moved.zonesOn('b')].sort(), [noZone, 'x', 'y'])
+})

@@ -1,0 +1,5 @@
+export { planOf, swarmVersions } from './plan.js'
+export { playSwarm } from './play.js'
+export { isClean, runSwarm } from './run-swarm.js'
+export { failureText, swarmText } from './swarm-text.js'
+export type * from './types.js'

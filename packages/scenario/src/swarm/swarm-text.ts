@@ -1,0 +1,39 @@
+/** A swarm's report for people. */
+import { coverageRuns } from './coverage.js'
+import type { Coverage, FailedRun, SwarmReport } from './types.js'
+
+const hourMs = 3_600_000
+
+/** What is shown of a run that failed; the last line is the command that plays it again. */
+export function failureText({ seed, violations, journal, replay, plan }: FailedRun): string {
+  const { emulate, shards, mongos, faults, activities } = plan
+  const what = `${emulate}, ${shards} shards, ${mongos} mongos; ${activities.join(', ') || 'documents alone'}; faults: ${faults.join(', ') || 'none'}`
+  return [
+    `seed ${seed} failed (${what})`,
+    ...violations.map(({ checker, sentence }) => `  ${checker}: ${sentence}`),
+    '  what led there:',
+    ...journal.map((line) => `    ${line}`),
+    `  again: ${replay}`,
+    '',
+  ].join('\n')
+}
+
+export function swarmText({ runs, failed, acknowledged, unknown, virtualMs, coverage }: SwarmReport): string {
+  const lines = failed.map((failure) => failureText(failure))
+  lines.push(
+    `${runs} runs, ${failed.length} failed: ${acknowledged} writes acknowledged, ${unknown} of unknown outcome, ${(virtualMs / hourMs).toFixed(1)} hours of virtual time`,
+    coverageText(coverage, runs),
+  )
+  return `${lines.join('\n')}\n`
+}
+
+function coverageText({ steps, verbs, missing, least }: Coverage, runs: number): string {
+  const reached = (counts: Coverage['steps']) => {
+    const all = Object.values(counts)
+    return `${all.filter((count) => count >= least).length} of ${all.length}`
+  }
+  const often = least === 1 ? '' : ` at least ${least} times`
+  const rest = missing.length === 0 ? '' : `; not ${missing.join(', ')}`
+  const hint = least === 1 && missing.length > 0 ? ` (from ${coverageRuns} runs on that fails)` : ''
+  return `${reached(steps)} named steps and ${reached(verbs)} verbs of faults were reached${often} in ${runs} runs${rest}${hint}`
+}

@@ -1,0 +1,3 @@
+import { playSwarmTask } from './swarm-task.js'
+
+export default playSwarmTask

@@ -1,0 +1,21 @@
+/** The progress bar of `shardlab swarm` on standard error, if that is a terminal. */
+import { SingleBar } from 'cli-progress'
+import type { SwarmProgress } from '@shardlab/scenario'
+
+export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): void } {
+  if (!process.stderr.isTTY) return { show: () => {}, end() {} }
+  const bar = new SingleBar({
+    format: '{bar} {percentage}% {runs} runs, {failed} failed',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    stream: process.stderr,
+    clearOnComplete: true,
+    hideCursor: true,
+    linewrap: false,
+  })
+  bar.start(1000, 0, { runs: 0, failed: 0 })
+  return {
+    show: ({ runs, failed, share }) => bar.update(Math.round(share * 1000), { runs, failed }),
+    end: () => bar.stop(),
+  }
+}
