@@ -14,6 +14,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   fork: () => import('./fork.js'),
   migration: () => import('./migration.js'),
   operations: () => import('./operations.js'),
+  simulate: () => import('./simulate.js'),
   soak: () => import('./soak.js'),
   start: () => import('./start.js'),
   storage: () => import('./storage.js'),

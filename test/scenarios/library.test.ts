@@ -20,7 +20,7 @@ for (const { name, shows } of listScenarios())
       t.same([...result.failedExpectations, ...result.failedSteps], [], result.name)
     }
     const page = htmlReport(file, runs)
-    t.notMatch(page, /<script|<link|https?:\/\//, 'the page needs no network')
+    t.notMatch(page, /<script[^>]* src|<link|@import|https?:\/\//, 'the page needs no network')
     t.match(textReport(file, runs), shows)
   })
 

@@ -2,7 +2,7 @@
 import type { ClusterOptions } from '@shardlab/cluster'
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
-import { speakSimulated, speakThroughDriver, type Result, type Sent, type Speaker } from './two-clients.js'
+import { heartbeatMs, speakSimulated, speakThroughDriver, type Result, type Sent, type Speaker } from './two-clients.js'
 
 const $db = 'app'
 const coll = 'things'
@@ -29,10 +29,13 @@ const setUp: readonly Document[] = [
 class Script {
   readonly seen: Seen[] = []
   readonly #speaker: Speaker
+  readonly #bulkWrite: boolean
   #x = 100
 
-  constructor(speaker: Speaker) {
+  /** @param bulkWrite the server knows the command, which is new in 8.0 */
+  constructor(speaker: Speaker, bulkWrite: boolean) {
     this.#speaker = speaker
+    this.#bulkWrite = bulkWrite
   }
 
   async prepare(): Promise<void> {
@@ -54,7 +57,7 @@ class Script {
   }
 
   /** Each kind of command once; `under` is called before each of them. */
-  async every(title: string, under: () => Promise<unknown> = async () => {}): Promise<void> {
+  async every(title: string, under: () => Promise<unknown> = async () => {}, isAsked = (_what: string): boolean => true): Promise<void> {
     const key = (): number => this.nextKey()
     const commands: Record<string, Document> = {
       'find by key': { find: coll, filter: { x: 1 } },
@@ -78,9 +81,16 @@ class Script {
       findAndModify: { findAndModify: coll, query: { x: 5000 }, update: { $inc: { n: 1 } } },
       'write to a collection': { aggregate: coll, pipeline: [{ $match: { x: 1 } }, { $out: 'copy' }], cursor: {} },
     }
-    for (const [what, command] of Object.entries(commands)) {
+    if (this.#bulkWrite) {
+      const nsInfo = [{ ns }]
+      const insert = { insert: 0, document: { _id: key(), x: this.#x } }
+      const update = { update: 0, filter: { x: 1 }, updateMods: { $inc: { n: 1 } } }
+      commands['bulkWrite'] = { bulkWrite: 1, ops: [insert, { ...update, multi: false }], nsInfo, $db: 'admin' }
+      commands['bulkWrite with many'] = { bulkWrite: 1, ops: [{ ...update, multi: true }], nsInfo, $db: 'admin' }
+    }
+    for (const [what, command] of Object.entries(commands).filter(([what]) => isAsked(what))) {
       await under()
-      await this.note(`${title}: ${what}`, () => this.#speaker.run({ ...command, $db }))
+      await this.note(`${title}: ${what}`, () => this.#speaker.run({ ...command, $db: command['$db'] ?? $db }))
     }
     await under()
     await this.note(`${title}: runCommand`, () => this.#speaker.run({ count: coll, $db }, { runCommand: true }))
@@ -90,20 +100,42 @@ class Script {
 /** `data` of failCommand for every command of the script. */
 const failing = (data: Document): Document => ({
   ...data,
-  failCommands: ['find', 'aggregate', 'distinct', 'count', 'listCollections', 'insert', 'update', 'delete', 'findAndModify', 'getMore'],
+  failCommands: [
+    'find',
+    'aggregate',
+    'distinct',
+    'count',
+    'listCollections',
+    'insert',
+    'update',
+    'delete',
+    'findAndModify',
+    'bulkWrite',
+    'getMore',
+  ],
 })
 const failPoint = (mode: Document | string, data: Document = {}): Document => ({ configureFailPoint: 'failCommand', mode, data })
 
 /** Commands that a mongos fails, answers with an error of its choice, or leaves without an answer. */
-async function playFailPoints(script: Script, speaker: Speaker): Promise<void> {
+async function playFailPoints(script: Script, speaker: Speaker, mongos: number): Promise<void> {
   const arm = (mode: Document, data: Document) => speaker.tellMongoses(failPoint(mode, failing(data)))
   const under = (mode: Document, data: Document) => () => arm(mode, data)
   const off = () => speaker.tellMongoses(failPoint('off'))
   await script.every('fails once', under({ times: 1 }, { errorCode: 6 }))
   await script.every('fails twice', under({ times: 2 }, { errorCode: 6 }))
   await off()
-  await script.every('closed once', under({ times: 1 }, { closeConnection: true }))
-  for (const errorCode of [10_107, 91, 262, 134, 11_000]) {
+  // Whoever has lost a mongos asks it again within a heartbeat; with one mongos every command waits for that anyway.
+  const calm = async () => {
+    await off()
+    if (mongos > 1) await speaker.wait(heartbeatMs + 100)
+  }
+  const closed = async () => {
+    await calm()
+    await arm({ times: 1 }, { closeConnection: true })
+  }
+  await script.every('closed once', closed, (what) => mongos === 1 || ['find by key', 'insert one', 'update many'].includes(what))
+  for (const errorCode of mongos === 1 ? [10_107, 91, 262, 134, 11_000] : [10_107, 262]) {
+    await calm()
     await script.note(`find after ${errorCode}`, async () => {
       await arm({ times: 1 }, { errorCode })
       return speaker.run({ find: coll, filter: { x: 1 }, $db })
@@ -116,17 +148,20 @@ async function playFailPoints(script: Script, speaker: Speaker): Promise<void> {
     ['no label', 1, { errorCode: 6, errorLabels: [] }],
     ['a write concern that fails once', 1, { writeConcernError, errorLabels: ['RetryableWriteError'] }],
     ['nothing was written by any attempt', 2, { errorCode: 6, errorLabels: both }],
-  ] as const)
+  ] as const) {
+    if (mongos > 1 && times === 1) continue
+    await calm()
     await script.note(what, async () => {
       await arm({ times }, data)
       const x = script.nextKey()
       return speaker.run({ insert: coll, documents: [{ _id: x, x }], $db })
     })
-  await off()
-  for (const data of [{ errorCode: 6 }, { closeConnection: true }]) {
-    await script.note(`getMore with ${JSON.stringify(data)}`, () => speaker.read(batches, () => arm({ times: 1 }, data)))
-    await off()
   }
+  for (const data of [{ errorCode: 6 }, { closeConnection: true }]) {
+    await calm()
+    await script.note(`getMore with ${JSON.stringify(data)}`, () => speaker.read(batches, () => arm({ times: 1 }, data)))
+  }
+  await calm()
 }
 
 /** What happens without anything that goes wrong on purpose. */
@@ -183,28 +218,32 @@ const worlds: Readonly<Record<string, World>> = {
   'one mongos, 4.0': { options: { mongos: 1, emulate: '4.0' }, failPoints: false, faults: [crash, stepDown, drop] },
 }
 
-async function play(speaker: Speaker, { failPoints, faults }: World): Promise<readonly Seen[]> {
-  const script = new Script(speaker)
+async function play(speaker: Speaker, { options, failPoints, faults }: World): Promise<readonly Seen[]> {
+  const script = new Script(speaker, options.emulate === '8.0')
   await script.prepare()
   await playCalmly(script, speaker)
-  if (failPoints) await playFailPoints(script, speaker)
+  if (failPoints) await playFailPoints(script, speaker, options.mongos!)
   for (const fault of faults) await playFault(script, speaker, fault)
   return script.seen
 }
 
-for (const [name, world] of Object.entries(worlds)) {
+async function playWith(start: (options: ClusterOptions) => Promise<Speaker>, world: World): Promise<readonly Seen[]> {
+  const speaker = await start(world.options)
+  try {
+    return await play(speaker, world)
+  } finally {
+    await speaker.stop()
+  }
+}
+
+// Most of a play is waiting: all of them at once.
+const plays = Promise.all(
+  Object.values(worlds).map((world) => Promise.all([playWith(speakThroughDriver, world), playWith(speakSimulated, world)])),
+)
+
+for (const [number, name] of Object.keys(worlds).entries()) {
   t.test(name, async (t) => {
-    const seen = await Promise.all(
-      [speakThroughDriver, speakSimulated].map(async (start) => {
-        const speaker = await start(world.options)
-        try {
-          return await play(speaker, world)
-        } finally {
-          await speaker.stop()
-        }
-      }),
-    )
-    const [driver, simulated] = seen as [readonly Seen[], readonly Seen[]]
+    const [driver, simulated] = (await plays)[number]!
     t.equal(simulated.length, driver.length)
     for (const [i, { what, result, sent }] of driver.entries()) {
       t.same(simulated[i]!.result, result, `${what}: the same result`)

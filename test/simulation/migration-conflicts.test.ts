@@ -188,3 +188,26 @@ t.test('a document with the same _id elsewhere on the recipient stops the migrat
   await cluster.advance(2000)
   t.equal((await run({ count: 'c', query: {}, $db: 'app' }, recipient))['n'], 6, 'its own documents alone')
 })
+
+// Seed 56 of the swarm: the donor took the old name for a collection that was gone, and the recipient deleted what it owned by then.
+t.test('a commit whose answer was lost stands, though the collection has another name by the time the donor asks', async (t) => {
+  for (const [version, unheard] of [
+    ['5.0', 'config.ensure-chunk-version-is-greater-than'],
+    ['8.0', 'config.get-collection'],
+  ] as const) {
+    const { cluster, run } = await start(t, 3, version)
+    t.match(await run(move('c', 10, recipient)), { ok: 1 })
+    await cluster.advance(1_000_000)
+    await cluster.faults.apply(`cut replies of config to ${recipient} only config.commit-chunk-migration first 1`)
+    await cluster.faults.apply(`drop from ${recipient} to config only ${unheard} for 10s`)
+    const moving = run(move('c', 10, third))
+    while ((cluster.faults.list()[0]!.strikes ?? 0) === 0) await cluster.advance(1)
+    await cluster.advance(100)
+    t.match(await run({ renameCollection: 'app.c', to: 'app.d' }), { ok: 1 })
+    await cluster.faults.heal()
+    await moving
+    await cluster.advance(1_000_000)
+    t.match(await run({ count: 'd', $db: 'app' }), { n: 20 }, version)
+    t.match(await run({ count: 'd', $db: 'app' }, third), { n: 10 }, 'the recipient has its part')
+  }
+})

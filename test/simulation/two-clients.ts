@@ -5,9 +5,11 @@ import { createClient, errorsOf, type Client, type ClientSession, type Failed, t
 import {
   MongoBulkWriteError,
   MongoClient,
+  MongoClientBulkWriteError,
   MongoNetworkError,
   MongoServerError,
   MongoServerSelectionError,
+  type AnyClientBulkWriteModel,
   type ClientSession as DriverSession,
   type Collection,
   type Db,
@@ -65,7 +67,7 @@ const publicLabels: ReadonlySet<string> = new Set([
 ])
 const labels = (all: readonly string[]): string[] => all.filter((label) => publicLabels.has(label)).toSorted()
 
-const heartbeatMs = 500
+export const heartbeatMs = 500
 export const selectionMs = 1000
 const clusterOptions = (options: ClusterOptions): ClusterOptions => ({ shards: 2, findReplicaSetHostTimeoutMs: 200, ...options })
 
@@ -107,6 +109,7 @@ export async function speakSimulated(options: ClusterOptions): Promise<Speaker> 
   await cluster.advance(10)
   const failure = ({ kind, code, labels: all }: Failed): Result => ({ ok: false, kind, code, labels: labels(all) })
   const valueOf = (reply: Document): Result => {
+    if (reply['nErrors'] === 0) return { ok: true, value: null }
     const [error] = errorsOf(reply)
     if (error !== undefined) return { ok: false, kind: 'command', code: error['code'] as number, labels: [] }
     if (reply['writeConcernError'] !== undefined)
@@ -185,6 +188,10 @@ export async function speakThroughDriver(options: ClusterOptions): Promise<Speak
       const db = client.db($db as string)
       const of = session === undefined ? {} : { session: session.of as DriverSession }
       try {
+        if (command['bulkWrite'] !== undefined) {
+          await client.bulkWrite(bulkModels(command), of)
+          return { ok: true, value: null }
+        }
         return { ok: true, value: (await helped(db, command, of, runCommand === true)) ?? null }
       } catch (error) {
         return resultOf(error)
@@ -261,7 +268,19 @@ async function helped(db: Db, command: Document, options: { session?: DriverSess
   }
 }
 
+/** The statements of the command bulkWrite as the driver wants them. */
+function bulkModels({ ops, nsInfo }: Document): AnyClientBulkWriteModel<Document>[] {
+  return (ops as Document[]).map((op) => {
+    const namespace = nsInfo[0].ns as string
+    if (op['insert'] !== undefined) return { name: 'insertOne', namespace, document: op['document'] }
+    return { name: op['multi'] === true ? 'updateMany' : 'updateOne', namespace, filter: op['filter'], update: op['updateMods'] }
+  })
+}
+
 function resultOf(error: unknown): Result {
+  // So does this one.
+  if (error instanceof MongoClientBulkWriteError && error.cause instanceof Error) return resultOf(error.cause)
+
   if (error instanceof MongoServerSelectionError) return { ok: false, kind: 'selection', code: null, labels: [] }
   if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
   if (error instanceof MongoBulkWriteError && error.code === undefined) {

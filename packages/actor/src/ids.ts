@@ -25,6 +25,16 @@ export function createObjectIdFactory(random: Random): (nowMs: number) => Uint8A
   }
 }
 
+/** The id that the maker of this one would make next, at the same time. */
+export function objectIdAfter(id: Uint8Array): Uint8Array {
+  const next = new Uint8Array(id)
+  for (let at = 11; at >= 9; at--) {
+    next[at] = next[at]! + 1
+    if (next[at] !== 0) break
+  }
+  return next
+}
+
 /** A random UUID (version 4, RFC 9562 variant) as 16 bytes. */
 export function uuidV4(random: Random): Uint8Array {
   const uuid = random.bytes(16)

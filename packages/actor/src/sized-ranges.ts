@@ -23,7 +23,7 @@ export function packRanges(ranges: readonly SizedRange[]): Uint8Array {
   const view = new DataView(packed.buffer)
   let at = 0
   for (const { x0, y0, x1, y1, documents, bytes } of ranges)
-    for (const number of [x0, y0, x1, y1, documents, bytes]) view.setFloat64((at++ * 8), number, true)
+    for (const number of [x0, y0, x1, y1, documents, bytes]) view.setFloat64(at++ * 8, number, true)
   return packed
 }
 

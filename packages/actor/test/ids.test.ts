@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createDeferred, createObjectIdFactory, createRandom, createTextId, cursorId, uuidV4 } from '../src/index.js'
+import { createDeferred, createObjectIdFactory, createRandom, createTextId, cursorId, objectIdAfter, uuidV4 } from '../src/index.js'
 
 t.test('object ids', async (test) => {
   const create = createObjectIdFactory(createRandom(1))
@@ -65,4 +65,12 @@ t.test('deferred', async (test) => {
   const bad = createDeferred<number>()
   bad.reject(new Error('no'))
   await test.rejects(bad.promise, /no/)
+})
+
+t.test('the id after an id', async (test) => {
+  const create = createObjectIdFactory(createRandom(3))
+  const first = create(1000)
+  test.same(objectIdAfter(first), create(1000))
+  test.same([...objectIdAfter(new Uint8Array([1, 1, 1, 1, 2, 2, 2, 2, 2, 7, 255, 255]))], [1, 1, 1, 1, 2, 2, 2, 2, 2, 8, 0, 0])
+  test.same([...objectIdAfter(new Uint8Array([1, 1, 1, 1, 2, 2, 2, 2, 2, 255, 255, 255]))], [1, 1, 1, 1, 2, 2, 2, 2, 2, 0, 0, 0])
 })

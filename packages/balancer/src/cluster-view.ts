@@ -1,7 +1,7 @@
 /** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
-import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
+import { wholeAnswer, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 import { ChunkMap, type KnownChunk } from './chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
@@ -84,7 +84,7 @@ export class ClusterView {
     const options = { timeoutMs: configTimeoutMs }
     const known = isNew ? null : (this.#known.get(ns) ?? null)
     const answer = await this.#context.request(configAddress, 'config.get-collection', { ns, since: known?.version ?? null }, options)
-    const chunks = ChunkMap.after(known, answer)
+    const chunks = ChunkMap.after(known, wholeAnswer(this.#context, ns, answer))
     if (chunks === null) {
       this.#forget(ns)
       return null

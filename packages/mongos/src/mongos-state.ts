@@ -27,6 +27,7 @@ export interface MongosState {
 export interface MongosClients {
   readonly connections: ConnectionTable
   readonly cursorIds: Random
+  readonly processId: Uint8Array
 }
 
 export function exportMongosState(host: Mongos): MongosState {

@@ -8,6 +8,7 @@ import {
   createDeferred,
   createObjectIdFactory,
   cursorId,
+  objectIdAfter,
   passedStep,
   StepFailedError,
   UnservedMessageError,
@@ -76,7 +77,7 @@ export class Mongos implements Actor, CommonHost {
   readonly sampling: QuerySampler | null
   readonly newObjectId: () => Uint8Array
   /** Process id part of hello's topologyVersion. */
-  readonly processId: Uint8Array
+  processId: Uint8Array
   /** Aborted when the router shuts down: ends what only waits. */
   readonly stopping = new AbortController()
   /** Draws the shard that merges where any may. */
@@ -146,8 +147,7 @@ export class Mongos implements Actor, CommonHost {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    if (kind === 'client.command')
-      return this.#clientCommand(request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
+    if (kind === 'client.command') return this.#clientCommand(request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
     return this.#serve(kind, request)
   }
 
@@ -194,7 +194,7 @@ export class Mongos implements Actor, CommonHost {
   }
 
   exportClients(): MongosClients {
-    return { connections: this.connections, cursorIds: this.#cursorIds }
+    return { connections: this.connections, cursorIds: this.#cursorIds, processId: this.processId }
   }
 
   resume(state: MongosState, clients: MongosClients | null): void {
@@ -203,6 +203,8 @@ export class Mongos implements Actor, CommonHost {
     this.#concernDefaults = state.concernDefaults
     if (clients === null) return
     this.connections.adopt(clients.connections)
+    // Who awaits a change of the topology hears of it, however often the same state is gone back to.
+    this.processId = objectIdAfter(clients.processId)
     // A client may still hold a cursor that is gone: its id must not become another one's.
     this.#cursorIds = clients.cursorIds
   }

@@ -27,6 +27,7 @@ export interface NodeClients {
   readonly connections: ConnectionTable
   readonly cursorIds: Random
   readonly term: bigint
+  readonly processId: Uint8Array
 }
 
 /** Costs no more than the number of collections, indexes, sessions and parameters. Nothing may be on its way to the disk. */

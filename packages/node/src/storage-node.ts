@@ -8,6 +8,7 @@ import {
   cursorId,
   createObjectIdFactory,
   noAnswer,
+  objectIdAfter,
   writeTimes,
   type ActorContext,
   type ClientCommand,
@@ -85,7 +86,7 @@ export class StorageNode implements CommonHost {
   readonly primary = new PrimaryState(this)
   readonly parameters: ParameterSet
   /** The process id part of hello's topologyVersion. */
-  readonly processId: Uint8Array
+  processId: Uint8Array
   readonly newObjectId: () => Uint8Array
   /** Aborted when the member shuts down: ends what only waits. */
   readonly stopping = new AbortController()
@@ -141,7 +142,7 @@ export class StorageNode implements CommonHost {
 
   /** See {@link Actor.exportClients}. */
   exportClients(): NodeClients {
-    return { connections: this.connections, cursorIds: this.#cursorIds, term: this.primary.term }
+    return { connections: this.connections, cursorIds: this.#cursorIds, term: this.primary.term, processId: this.processId }
   }
 
   /** See {@link Actor.resume}. What the node counts begins anew, as after a restart. */
@@ -150,6 +151,8 @@ export class StorageNode implements CommonHost {
     if (clients === null) return
     this.connections.adopt(clients.connections)
     this.primary.adopt(clients.term)
+    // Who awaits a change of the topology hears of it, however often the same state is gone back to.
+    this.processId = objectIdAfter(clients.processId)
     // A client may still hold a cursor that is gone: its id must not become another one's.
     this.#cursorIds = clients.cursorIds
   }
@@ -269,7 +272,9 @@ export class StorageNode implements CommonHost {
       routed: null,
       client: command,
     })
-    return writer instanceof Promise ? writer.then((written) => replyToClient(this, command, written)) : replyToClient(this, command, writer)
+    return writer instanceof Promise
+      ? writer.then((written) => replyToClient(this, command, written))
+      : replyToClient(this, command, writer)
   }
 
   /** A command of another member. */
@@ -282,7 +287,9 @@ export class StorageNode implements CommonHost {
       routed: command,
       client: null,
     })
-    return writer instanceof Promise ? writer.then((written) => replyToMember(this, command, written)) : replyToMember(this, command, writer)
+    return writer instanceof Promise
+      ? writer.then((written) => replyToMember(this, command, written))
+      : replyToMember(this, command, writer)
   }
 
   #sessionEnded(key: string): void {

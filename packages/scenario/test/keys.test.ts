@@ -1,6 +1,6 @@
 import { createRandom } from '@shardlab/actor'
 import t from 'tap'
-import { imbalanceOf, keysOf, rateAt, scatterBelow, type KeysSource } from '@shardlab/scenario'
+import { imbalanceOf, keysOf, keyWeightsOf, rateAt, scatterBelow, type KeysSource } from '@shardlab/scenario'
 
 const draws = 20_000
 
@@ -47,6 +47,38 @@ t.test('distributions of key values', async (t) => {
   )
   t.throws(() => keysOf({ distribution: 'file', path: `${file}/empty.txt` }), { name: 'OptionError', message: /is empty/ })
   t.throws(() => keysOf({ distribution: 'file', path: `${file}/none.txt` }), { name: 'OptionError', message: /cannot be read: ENOENT/ })
+})
+
+t.test('weights of distributions are what is drawn', async (t) => {
+  const random = createRandom(2).fork('weights')
+  const progress = { documents: 5000, nextKey: 5000 }
+  const sources: KeysSource[] = [
+    { distribution: 'uniform' },
+    { distribution: 'uniform', cardinality: 300 },
+    { distribution: 'zipfian', theta: 0.99, cardinality: 50 },
+    { distribution: 'zipfian', theta: 0.7, cardinality: 5000 },
+    { distribution: 'hotspot', cardinality: 3000, hotKeys: 0.1, hotOperations: 0.9 },
+    { distribution: 'monotonic' },
+    { distribution: 'latest', theta: 0.99 },
+    { distribution: 'file', path: `${t.testdir({ 'keys.txt': '7\n7\n42\n' })}/keys.txt` },
+  ]
+  for (const source of sources) {
+    const [keys, weights] = [keysOf(source), keyWeightsOf(source, 1000).ofOperations(progress)]
+    t.ok(Math.abs(weights.reduce((sum, { weight }) => sum + weight, 0) - 1) < 1e-9, `${source.distribution}: all weights are 1`)
+    const drawn = Array.from({ length: draws }, () => keys.drawn(random.fraction(), progress) as number)
+    const end = Math.max(...weights.map(({ to }) => to))
+    for (const share of [0.01, 0.1, 0.3, 0.5, 0.9, 0.99]) {
+      const bound = Math.floor(end * share)
+      const below = weights.reduce((sum, { from, to, weight }) => sum + weight * Math.min(1, Math.max(0, (bound - from) / (to - from))), 0)
+      const counted = drawn.filter((key) => key < bound).length / draws
+      t.ok(Math.abs(below - counted) < 0.02, `${source.distribution}: ${below} below ${share}, drawn ${counted}`)
+    }
+  }
+  t.same(keyWeightsOf({ distribution: 'monotonic' }, 1000).ofDocuments(progress, 10), [{ from: 5000, to: 5010, weight: 1 }])
+  t.throws(() => keyWeightsOf({ distribution: 'file', path: `${t.testdir({ 'names.txt': 'Asia\n' })}/names.txt` }, 10), {
+    name: 'OptionError',
+    message: /"Asia": in mode metadata values are whole numbers/,
+  })
 })
 
 t.test('scattering is a bijection', async (t) => {

@@ -69,7 +69,22 @@ t.test('broken rules are told with their line', async (t) => {
     ['shards: 2', 'shards: 0', 'a.yaml:4: cluster.shards: is a whole number from 1 to 1000'],
     ['eu: [shard01]', 'eu: [shard09]', 'a.yaml:4: cluster.zones.eu.0: shard09 is not a shard by then; there are shard01 to shard02'],
     ['key: { customer: 1 }', 'key: { customer: -1 }', 'a.yaml:6: collections.0.key.customer: is 1 or hashed'],
-    ['key: { customer: 1 }', 'key: { customer: 1 }, mode: metadata', 'a.yaml:6: collections.0.mode: metadata is not built yet'],
+    ['key: { customer: 1 }', 'key: { customer: 1 }, mode: sizes', 'a.yaml:6: collections.0.mode: is documents or metadata'],
+    [
+      'key: { customer: 1 }',
+      'key: { a: 1, b: 1, c: 1 }, mode: metadata',
+      'a.yaml:6: collections.0.key: has at most two fields in mode metadata',
+    ],
+    [
+      'key: { customer: 1 }',
+      'key: { customer: 1 }, numInitialChunks: 9',
+      'a.yaml:6: collections.0.numInitialChunks: goes only with a hashed key',
+    ],
+    [
+      'shards: 2',
+      'shards: 2, migrationBandwidth: 5MB',
+      'a.yaml:4: cluster.migrationBandwidth: is "5MB"; write a bandwidth such as 100MB/s',
+    ],
     ['key: { customer: 1 }', 'key: { _id: 1 }', 'a.yaml:8: data.0.keys: an _id cannot repeat'],
     ['size: 2MB', 'size: 2 pounds', 'a.yaml:8: data.0.size: is "2 pounds"; give bytes or a size such as 64KB, 128MB or 1GB'],
     ['size: 2MB, ', '', 'a.yaml:8: data.0.size: is missing'],

@@ -41,3 +41,57 @@ export class RecordStore {
     this.#node.apply({ op: 'd', ns: this.#ns, uuid: collection.uuid, object, id, session: null })
   }
 }
+
+/** How records of one kind are written down. */
+export interface RecordShape<R, Key> {
+  readonly ns: string
+  /** `_id` of the record that has this key. */
+  readonly id: (key: Key) => RawValue
+  readonly write: (record: R) => Uint8Array
+  /** Undefined: it is none of them. Several kinds may share a collection, and clients may write there. */
+  readonly read: (document: Uint8Array) => R | undefined
+}
+
+/** Records of one kind. */
+export class Records<R extends object, Key> {
+  readonly #store: RecordStore
+  readonly #shape: RecordShape<R, Key>
+  /** By the document, which is never written again. */
+  readonly #read = new WeakMap<Uint8Array, R>()
+
+  constructor(node: StorageNode, shape: RecordShape<R, Key>) {
+    this.#store = new RecordStore(node, shape.ns)
+    this.#shape = shape
+  }
+
+  all(): R[] {
+    return this.#store.all().flatMap((document) => this.#parse(document) ?? [])
+  }
+
+  get(key: Key): R | undefined {
+    const document = this.#store.get(this.#shape.id(key))
+    return document === undefined ? undefined : this.#parse(document)
+  }
+
+  has(key: Key): boolean {
+    return this.get(key) !== undefined
+  }
+
+  /** Inserts or replaces. {@link StorageNode.flush} follows. */
+  put(record: R): void {
+    this.#store.put(this.#shape.write(record))
+  }
+
+  /** No error when it is not there. {@link StorageNode.flush} follows. */
+  remove(key: Key): void {
+    this.#store.remove(this.#shape.id(key))
+  }
+
+  #parse(document: Uint8Array): R | undefined {
+    const known = this.#read.get(document)
+    if (known !== undefined) return known
+    const record = this.#shape.read(document)
+    if (record !== undefined) this.#read.set(document, record)
+    return record
+  }
+}

@@ -2,7 +2,6 @@
 import type { UnfinishedWork } from '@shardlab/actor'
 import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
-import { movePrimaryRecords } from './coordinators/move-primary-records.js'
 import type { RememberedMoves } from './document-moves/document-moves.js'
 import type { KnownPlacements } from './metadata/placement-state.js'
 import type { Scheduled } from './migration/range-deleter.js'
@@ -25,8 +24,11 @@ export function unfinishedWork({ node, migrations, reshardings, ddl, documentMov
   return [
     ...migrations.names().map((what) => ({ what: `${address} ${what}`, isBrief: false })),
     ...[...reshardings.all()].map(({ facts }) => ({ what: `${address} takes part in the resharding of ${facts.ns}`, isBrief: false })),
-    ...movePrimaryRecords(node).map(({ db, to }) => ({ what: `${address} moves the database ${db} to ${to}`, isBrief: false })),
-    ...ddl.records.all().map(({ operation, ns }) => ({ what: `${address} carries out ${operation} on ${ns}`, isBrief: true })),
+    ...ddl.records.all().map((record) =>
+      record.operation === 'movePrimary'
+        ? { what: `${address} moves the database ${record.ns} to ${record.to}`, isBrief: false }
+        : { what: `${address} carries out ${record.operation} on ${record.ns}`, isBrief: true },
+    ),
     ...(documentMoves.isBusy ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }] : []),
     ...migrations.deleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]

@@ -117,7 +117,11 @@ t.test('positions of bounds', async (t) => {
     [{ a: 3n ** 39n, b: 'text' }, Number(3n ** 39n), Number.POSITIVE_INFINITY],
     [{ a: -(2n ** 63n), b: null }, -(2 ** 63), none],
   ] as const)
-    t.same(positionOf(encode(bound as Document)), { x, y }, JSON.stringify(bound, (_, value: unknown) => String(value)))
+    t.same(
+      positionOf(encode(bound as Document)),
+      { x, y },
+      JSON.stringify(bound, (_, value: unknown) => String(value)),
+    )
 })
 
 const documentBytes = 1024
@@ -129,7 +133,12 @@ interface Found {
 }
 
 /** What a shard says of a collection with these documents, or of one that is measured. */
-async function found(values: readonly number[] | RangeSizes, key: Document, version: EmulatedVersion, pointsMax: number | null): Promise<Found> {
+async function found(
+  values: readonly number[] | RangeSizes,
+  key: Document,
+  version: EmulatedVersion,
+  pointsMax: number | null,
+): Promise<Found> {
   const disks = new MeasuredDisks()
   const measured = values instanceof RangeSizes ? { namespaces: ['db.c'], cloneBytesPerSecond: 1e9, disks } : null
   const shards = new Shards({ version, measured })
@@ -145,7 +154,11 @@ async function found(values: readonly number[] | RangeSizes, key: Document, vers
     })
   if (values instanceof RangeSizes) {
     await ask()
-    disks.of('shard01').values().next().value!.put([...values.ranges()])
+    disks
+      .of('shard01')
+      .values()
+      .next()
+      .value!.put([...values.ranges()])
   } else {
     const filler = 'x'.repeat(documentBytes - encode({ _id: 1, a: 1, filler: '' }).length)
     for (let i = 0; i < values.length; i += 1000) {
@@ -168,11 +181,16 @@ for (const seed of seeds.slice(0, 3)) {
     for (let i = 0; i < 6; i++) {
       const [from, to] = interval(random)
       const count = 1 + random.below(400)
-      sizes.grow(random.chance(1, 3) ? { ...oneKey(from, count), bytes: count * documentBytes } : spread(from, to, count, count * documentBytes))
+      sizes.grow(
+        random.chance(1, 3) ? { ...oneKey(from, count), bytes: count * documentBytes } : spread(from, to, count, count * documentBytes),
+      )
     }
     const all = new MeasuredKeys([...sizes.ranges()], false)
     const values = Array.from({ length: all.count }, (_, n) => all.at(n).x)
-    t.same(values, values.toSorted((a, b) => a - b))
+    t.same(
+      values,
+      values.toSorted((a, b) => a - b),
+    )
     for (const version of ['7.0', '4.0'] as const)
       for (const pointsMax of [null, 1, 3])
         t.same(
@@ -185,9 +203,18 @@ for (const seed of seeds.slice(0, 3)) {
 
 t.test('clients cannot ask for documents', async (t) => {
   const shards = new Shards({ measured: { namespaces: ['db.c'], cloneBytesPerSecond: 1e9, disks: new MeasuredDisks() } })
-  for (const command of [{ find: 'c' }, { count: 'c' }, { insert: 'c', documents: [{ a: 1 }] }, { aggregate: 'c', pipeline: [], cursor: {} }]) {
+  for (const command of [
+    { find: 'c' },
+    { count: 'c' },
+    { insert: 'c', documents: [{ a: 1 }] },
+    { aggregate: 'c', pipeline: [], cursor: {} },
+  ]) {
     const reply = await shards.direct('shard01', command)
-    t.match(reply, { ok: 0, code: 115, errmsg: /^db\.c is measured: it has sizes of ranges instead of documents/ }, Object.keys(command)[0]!)
+    t.match(
+      reply,
+      { ok: 0, code: 115, errmsg: /^db\.c is measured: it has sizes of ranges instead of documents/ },
+      Object.keys(command)[0]!,
+    )
   }
   t.match(await shards.direct('shard01', { find: 'd' }), { ok: 1 })
 })

@@ -17,7 +17,7 @@ async function parse(...args: string[]): Promise<{ options: UpOptions | null; er
     unique: async () => {},
     explainBalance: async () => {},
     simulate: async () => {},
-  swarm: async () => {},
+    swarm: async () => {},
   })
   for (const command of [program, ...program.commands]) {
     command.configureOutput({

@@ -147,11 +147,12 @@ export const migrationExchanges = {
     { shardVersion: version, collectionVersion: version, error: null },
   ),
   /**
-   * Donor to config server: from now on no commit of a migration can succeed that began with this version of the chunk.
+   * Donor to config server: from now on no commit of a migration can succeed that began with this version of the chunk. The reply tells the
+   * name that the collection has now, or the given one when there is none with that UUID.
    * Server: _configsvrEnsureChunkVersionIsGreaterThan.
    */
   'config.ensure-chunk-version-is-greater-than': exchange<
     { ns: string; uuid: Uint8Array; min: Uint8Array; max: Uint8Array; version: PlacementVersionTuple },
-    { error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), min: emptyDocument, max: emptyDocument, version }, { error: null }),
+    { ns: string; error: ErrorField }
+  >({ ns: 'test.c', uuid: new Uint8Array(16), min: emptyDocument, max: emptyDocument, version }, { ns: 'test.c', error: null }),
 }

@@ -1,7 +1,7 @@
 /** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
 import type { ChunkAssignment, ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
-import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
+import { generationOf, leaveAnswer, ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
 import { chunkDocument, collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
 import { withFields } from './document-changes.js'
@@ -33,7 +33,7 @@ function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'confi
   const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
   const from = full ? [] : [findField(new DocumentWriter(32).timestamp('lastmod', since[3], since[4]).finish(), 'lastmod')!]
   const chunks = [...catalog.scanChunks(collection, { fields: ['lastmod'], from, fromIncluded: full, to: [] })]
-  return { collection, chunks, full }
+  return { collection, chunks: leaveAnswer(catalog.node.context, ns, { collection, chunks, full }), full }
 }
 
 async function commitCreateCollection(

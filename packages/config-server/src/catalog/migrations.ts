@@ -3,7 +3,7 @@
  * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp, sharding_catalog_manager_chunk_operations.cpp.
  */
 import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, elementsOf, errorDocument, findField } from '@shardlab/bson'
+import { BsonType, CommandError, compareDocuments, elementsOf, errorDocument, findField, sameBytes } from '@shardlab/bson'
 import { formatRange, comparePlacement, ShardKeyPattern } from '@shardlab/sharding'
 import { isUnsplittable } from './catalog-documents.js'
 import type { StoredChunk } from './chunk-documents.js'
@@ -221,14 +221,23 @@ function isSameGeneration(chunks: CollectionChunks, [epoch, seconds, increment]:
 /** Nothing happens when the chunk is newer, or is not there in this form: a commit would be refused anyway. */
 async function ensureVersion(
   catalog: ShardingCatalog,
-  { ns, min, version }: RequestOf<'config.ensure-chunk-version-is-greater-than'>,
+  { ns, uuid, min, version }: RequestOf<'config.ensure-chunk-version-is-greater-than'>,
 ): Promise<ReplyOf<'config.ensure-chunk-version-is-greater-than'>> {
   const chunks = CollectionChunks.open(catalog, ns)
   const chunk = chunks?.beginningAtOrBelow(min) ?? null
-  if (chunks === null || chunk === null || !isSameGeneration(chunks, version)) return { error: null }
+  if (chunks === null || chunk === null || !isSameGeneration(chunks, version)) return { ns: nameOf(catalog, uuid) ?? ns, error: null }
   if (comparePlacement(chunks.placementVersion([chunk.major, chunk.minor]), version) <= 0) {
     chunks.put(withVersion(chunk, nextMajor(chunks.version)), 'version-first')
     await catalog.node.flush()
   }
-  return { error: null }
+  return { ns, error: null }
 }
+
+/** Undefined: no collection has that UUID. */
+function nameOf(catalog: ShardingCatalog, uuid: Uint8Array): string | undefined {
+  const entry = catalog.collections().find((collection) => sameBytes(findField(collection, 'uuid')?.asBinary() ?? emptyUuid, uuid))
+  return entry === undefined ? undefined : findField(entry, '_id')!.asString()
+}
+
+/** Of a collection of a version without UUIDs. */
+const emptyUuid = new Uint8Array(0)

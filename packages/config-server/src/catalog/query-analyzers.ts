@@ -4,6 +4,7 @@
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { noteSampledCollections } from '@shardlab/node'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 const queryAnalyzers = 'config.queryAnalyzers'
@@ -65,6 +66,7 @@ async function configure(
     if (goesOn) writer.value('startTime', findField(known, 'startTime')!)
     else writer.date('startTime', node.context.now())
     store.put(queryAnalyzers, writer.finish())
+    noteSampledCollections(node.context, 1)
   }
   await node.flush()
   return { oldConfiguration: known === null || !isOfCollection(known, uuid) ? null : configurationOf(known), error: null }
@@ -79,6 +81,7 @@ function refresh(
   const own = findField(statistics, 'numQueriesExecutedPerSecond')!.asNumber()
   known.set(name, { pingedAtMs: now, queriesPerSecond: own })
   const active = catalog.store.find(queryAnalyzers, { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } }, { _id: 1 })
+  noteSampledCollections(catalog.node.context, active.length)
   if (active.length === 0) return { configurations: [], error: null }
   const ratio = shareOf(catalog, own, now)
   const configurations = active.map((document) =>

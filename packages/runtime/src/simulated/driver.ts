@@ -83,13 +83,14 @@ export class Driver {
   async #run(): Promise<void> {
     for (;;) {
       await this.#jobsDone()
-      for (const flush of this.#turnEnds.splice(0)) flush()
+      for (let i = 0; i < this.#turnEnds.length; i++) this.#turnEnds[i]!()
+      this.#turnEnds.length = 0
       if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
       if (this.#waiters.size === 0) break
-      const done = [...this.#waiters].filter((waiter) => waiter.isDone())
-      for (const waiter of done) this.#waiters.delete(waiter)
+      let isSomeoneDone = false
+      for (const waiter of this.#waiters) if (waiter.isDone()) isSomeoneDone = this.#waiters.delete(waiter)
       // Whoever waited may have something new to ask before the others are told that nothing happens any more.
-      if (done.length > 0) continue
+      if (isSomeoneDone) continue
       const nextMicros = this.#clock.nextMicros()
       const waiter = this.#mostImpatient()
       if (nextMicros === Infinity || nextMicros > waiter.untilMicros) {

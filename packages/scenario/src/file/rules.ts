@@ -18,7 +18,14 @@ export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
 
 type Rule = (scenario: ScenarioSource) => Generator<BrokenRule, void>
 
-const rules: readonly Rule[] = [collectionsAreKnown, sizesGoTogether, keysFitTheirCollection, shardsAreKnown, timesAreWithin, faultsAreUnderstood]
+const rules: readonly Rule[] = [
+  collectionsAreKnown,
+  sizesGoTogether,
+  keysFitTheirCollection,
+  shardsAreKnown,
+  timesAreWithin,
+  faultsAreUnderstood,
+]
 
 function* collectionsAreKnown({ collections, data, workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const known = new Set<string>()

@@ -114,7 +114,7 @@ function latestWeights(theta: number): KeyWeights['ofOperations'] {
   const below = zipfianBelow(latestRanked, theta)
   return ({ nextKey }) => {
     const weights: KeyWeight[] = []
-    for (let low = 0; low < latestRanked; ) {
+    for (let low = 0; low < latestRanked;) {
       const high = Math.min(latestRanked, Math.max(low + 1, low * 2))
       // Below the first key there is none: they all fall on it.
       const [from, to] = [Math.max(0, nextKey - high), Math.max(1, nextKey - low)]

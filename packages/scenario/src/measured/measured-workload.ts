@@ -10,9 +10,9 @@ import type { MeasuredCollection } from './measured-collection.js'
 import type { Owners } from './owners.js'
 import { inserted, targetsOf, type Targets } from './targets.js'
 
-/** Between two looks, unless the scenario is measured more often: that share of its duration, and at least so long. */
-const whileShare = 1 / 1000
-const whileMsLeast = 1000
+/** Between two looks, unless the scenario is measured more often: that share of its duration, within these limits. */
+const whileShare = 1 / 500
+const whileMs = { least: 1000, most: 10 * 60_000 } as const
 /** FailedToSatisfyReadPreference: what a router says of a shard that is down. */
 const shardDownCode = 133
 /** As a client that finds no router has it. */
@@ -48,7 +48,7 @@ export class MeasuredWorkload implements Load {
     this.#world = world
     this.#routed = routed
     this.#beginMs = world.cluster.now()
-    this.#whileMs = Math.min(scenario.tick ?? scenario.duration, Math.max(whileMsLeast, scenario.duration * whileShare))
+    this.#whileMs = Math.min(scenario.tick ?? scenario.duration, whileMs.most, Math.max(whileMs.least, scenario.duration * whileShare))
     this.#streams = scenario.workload.map((source): Stream => {
       const collection = world.measured.get(source.ns)!
       return {
@@ -90,6 +90,7 @@ export class MeasuredWorkload implements Load {
   }
 
   setRate(ns: string, name: string | undefined, rate: WorkloadSource['rate']): void {
+    this.#look()
     for (const stream of this.#streams)
       if (stream.source.ns === ns && (name === undefined || stream.source.name === name)) stream.rate = rate
   }
@@ -101,19 +102,23 @@ export class MeasuredWorkload implements Load {
   #later(): void {
     this.#world.cluster.alarm(this.#whileMs, () => {
       if (this.#ended) return
-      const now = this.#world.cluster.now() - this.#beginMs
-      for (const stream of this.#streams) this.#play(stream, this.#lastMs, now).catch((error: unknown) => (this.#failure ??= asError(error)))
-      this.#lastMs = now
+      this.#look()
       this.#later()
     })
   }
 
-  /** What has been asked for between two times. */
-  async #play(stream: Stream, fromMs: number, toMs: number): Promise<void> {
+  #look(): void {
+    const now = this.#world.cluster.now() - this.#beginMs
+    for (const stream of this.#streams) {
+      const operations = operationsBetween(stream, this.#lastMs, now)
+      if (operations > 0) this.#play(stream, operations).catch((error: unknown) => (this.#failure ??= asError(error)))
+    }
+    this.#lastMs = now
+  }
+
+  /** So many operations, a part of one among them. */
+  async #play(stream: Stream, operations: number): Promise<void> {
     const { source, collection, due } = stream
-    const [begin, end] = [Math.max(fromMs, source.from), Math.min(toMs, source.to ?? toMs)]
-    if (end <= begin) return
-    const operations = (rateAt(stream.rate, (begin + end) / 2) * (end - begin)) / 1000
     const counts = operationNames.map((name) => {
       due[name] += operations * source.mix[name]
       const count = Math.floor(due[name])
@@ -177,4 +182,10 @@ export class MeasuredWorkload implements Load {
   #hasRouter(): boolean {
     return this.#world.cluster.members().some(({ role, state }) => role === 'mongos' && state === 'running')
   }
+}
+
+/** How many are asked for. */
+function operationsBetween({ source, rate }: Stream, fromMs: number, toMs: number): number {
+  const [begin, end] = [Math.max(fromMs, source.from), Math.min(toMs, source.to ?? toMs)]
+  return end <= begin ? 0 : (rateAt(rate, (begin + end) / 2) * (end - begin)) / 1000
 }

@@ -34,7 +34,15 @@ export function targetsOf(
 }
 
 function byShard(kinds: Targets['kinds'], perShard: ReadonlyMap<string, number>): Targets {
-  return { kinds, perShard, failing: (down) => Math.min(1, [...perShard].reduce((sum, [shard, share]) => sum + (down.has(shard) ? share : 0), 0)) }
+  return {
+    kinds,
+    perShard,
+    failing: (down) =>
+      Math.min(
+        1,
+        [...perShard].reduce((sum, [shard, share]) => sum + (down.has(shard) ? share : 0), 0),
+      ),
+  }
 }
 
 function everywhere({ shards }: Owners): Targets {

@@ -10,6 +10,8 @@ const strip = { top: 28, height: 20 }
 const rowHeights = { least: 6, most: 16, ofAll: 240 }
 /** Key ranges that are told apart. */
 const columnsMax = 300
+/** Of so many chunks of an instant the bounds are looked at. */
+const lookedAtMax = 3000
 
 /**
  * The key space is shown by its ranges, each as wide as every other: what was split most is widest.
@@ -52,10 +54,16 @@ export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: st
 }
 
 /** Every lower bound that there has been, in key order; of too many, evenly chosen ones. */
-function boundsOf(all: readonly (readonly ChunkSample[])[]): string[] {
-  const bounds = [...new Set(all.flatMap((chunks) => chunks.map(({ min }) => min)))].sort((a, b) => (a < b ? -1 : 1))
-  const every = Math.max(1, Math.ceil(bounds.length / columnsMax))
-  return bounds.filter((_, i) => i % every === 0)
+function boundsOf(all: readonly (readonly ChunkSample[])[]): readonly string[] {
+  const some = all.flatMap((chunks) => thinned(chunks, lookedAtMax).map(({ min }) => min))
+  const bounds = [...new Set(some)].sort((a, b) => (a < b ? -1 : 1))
+  return thinned(bounds, columnsMax)
+}
+
+/** Evenly chosen ones, the first among them. */
+function thinned<T>(all: readonly T[], most: number): readonly T[] {
+  const every = Math.ceil(all.length / most)
+  return every <= 1 ? all : all.filter((_, i) => i % every === 0)
 }
 
 /** The owner of each range; empty where there was no chunk. */

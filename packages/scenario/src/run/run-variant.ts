@@ -127,7 +127,10 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
     },
     hottest: hottestOf(routed),
     shards: Object.fromEntries(
-      Object.entries(last.shards).map(([id, shard]): [string, ShardSample] => [id, { ...shard, operations: Math.round(routed.perShard.get(id) ?? 0) }]),
+      Object.entries(last.shards).map(([id, shard]): [string, ShardSample] => [
+        id,
+        { ...shard, operations: Math.round(routed.perShard.get(id) ?? 0) },
+      ]),
     ),
     failedSteps: timeline.failedSteps,
   }

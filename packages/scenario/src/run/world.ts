@@ -65,7 +65,9 @@ export class ScenarioWorld {
     for (const data of scenario.data) {
       const measured = world.measured.get(data.ns)
       const onPart = (bytes: number): void => onLoaded((loaded += bytes) / total)
-      await (measured === undefined ? world.#load(data, onPart) : loadMeasured(measured, data, behavioursOf(emulate as EmulatedVersion), onPart))
+      await (measured === undefined
+        ? world.#load(data, onPart)
+        : loadMeasured(measured, data, behavioursOf(emulate as EmulatedVersion), onPart))
     }
     await world.#toRoundTime()
     return world

@@ -121,7 +121,9 @@ class Run {
 
   /** As an administrator who knows config.settings: not every version has commands for it. */
   async #balancer(client: ReturnType<SwarmWorld['client']>, isOn: boolean): Promise<void> {
-    const updates = [{ q: { _id: 'balancer' }, u: { $set: isOn ? { mode: 'full', stopped: false } : { mode: 'off', stopped: true } }, upsert: true }]
+    const updates = [
+      { q: { _id: 'balancer' }, u: { $set: isOn ? { mode: 'full', stopped: false } : { mode: 'off', stopped: true } }, upsert: true },
+    ]
     await client.untilDone({ update: 'settings', updates, writeConcern: { w: 'majority' }, $db: 'config' })
   }
 
@@ -158,7 +160,16 @@ class Run {
   }
 }
 
-const watched: readonly ClusterEvent['type'][] = ['fault-applied', 'fault-healed', 'member', 'migration', 'catalog', 'split', 'merge', 'routed']
+const watched: readonly ClusterEvent['type'][] = [
+  'fault-applied',
+  'fault-healed',
+  'member',
+  'migration',
+  'catalog',
+  'split',
+  'merge',
+  'routed',
+]
 
 function checkerOf(error: unknown): CheckerName {
   return isOfACommand(error) ? 'answers' : 'invariants'

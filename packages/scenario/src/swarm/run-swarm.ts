@@ -78,7 +78,8 @@ function failedRun({ seed, without, mutation }: SwarmTask, { violations, journal
 function check({ runs, seed, minutes, without = [], mutation, threads }: SwarmOptions): void {
   const atLeastOne = { runs, threads }
   for (const [name, value] of Object.entries(atLeastOne))
-    if (value !== undefined && (!Number.isInteger(value) || value < 1)) throw new OptionError(`${name} must be a whole number of at least 1.`)
+    if (value !== undefined && (!Number.isInteger(value) || value < 1))
+      throw new OptionError(`${name} must be a whole number of at least 1.`)
   if (seed !== undefined && (!Number.isInteger(seed) || seed < 0)) throw new OptionError('seed must be a whole number of at least 0.')
   if (minutes !== undefined && !(minutes > 0)) throw new OptionError('minutes must be more than 0.')
   for (const verb of without)

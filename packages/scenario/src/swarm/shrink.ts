@@ -4,7 +4,11 @@ import type { SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'
 
 /** @returns what the run is without, and that run */
-export async function shrink(players: Players, task: SwarmTask, failed: SwarmRun): Promise<{ readonly task: SwarmTask; readonly run: SwarmRun }> {
+export async function shrink(
+  players: Players,
+  task: SwarmTask,
+  failed: SwarmRun,
+): Promise<{ readonly task: SwarmTask; readonly run: SwarmRun }> {
   const [{ checker }] = failed.violations as [SwarmRun['violations'][number]]
   let smallest = { task, run: failed }
   /** Leaves out what of these can be left out: all at once, or half by half. */

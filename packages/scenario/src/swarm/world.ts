@@ -19,7 +19,6 @@ export class SwarmWorld {
   readonly pace = new Pace()
   /** Commands that have not been answered. */
   readonly waiting = new Set<string>()
-  #connections = 0
 
   private constructor(plan: SwarmPlan, cluster: SimulatedCluster) {
     this.plan = plan
@@ -49,7 +48,7 @@ export class SwarmWorld {
 
   /** A client with a session of its own. `counts`: what goes wrong goes wrong while it is at work. */
   client(name: string, counts = false): StoryClient {
-    const port = connect(this.cluster, 10 + ++this.#connections, this.waiting)
+    const port = connect(this.cluster, name, this.waiting)
     return new StoryClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 

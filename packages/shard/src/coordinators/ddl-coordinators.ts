@@ -7,7 +7,7 @@ import { RequestFailedError } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { ShardParts } from '../shard-parts.js'
-import { DdlRecords, type DdlRecord } from './ddl-records.js'
+import { DdlRecords, type DdlRecord, type MovePrimaryRecord } from './ddl-records.js'
 
 /** How an operation is carried on after a restart, by its kind: in which critical sections, and what is done there. */
 export interface DdlRecovery<R extends DdlRecord = DdlRecord> {
@@ -15,7 +15,10 @@ export interface DdlRecovery<R extends DdlRecord = DdlRecord> {
   carryOn(parts: ShardParts, record: R): Promise<void>
 }
 
-export type DdlRecoveries = { readonly [O in DdlRecord['operation']]: DdlRecovery<Extract<DdlRecord, { readonly operation: O }>> }
+/** All but movePrimary, which is not carried on but ended. */
+type CarriedOn = Exclude<DdlRecord, MovePrimaryRecord>
+
+export type DdlRecoveries = { readonly [O in CarriedOn['operation']]: DdlRecovery<Extract<CarriedOn, { readonly operation: O }>> }
 
 export class DdlCoordinators {
   readonly records: DdlRecords
@@ -38,6 +41,7 @@ export class DdlCoordinators {
   /** After a restart, before anybody can touch what an earlier life has begun to change. */
   recover(parts: ShardParts, recoveries: DdlRecoveries): void {
     for (const record of this.records.all()) {
+      if (record.operation === 'movePrimary') continue
       const recovery = recoveries[record.operation] as DdlRecovery
       const [db] = record.ns.split('.', 1) as [string]
       const recovering = parts.databaseMoves.coordinate(db, () => recovery.hold(parts, record, () => recovery.carryOn(parts, record)))

@@ -2,14 +2,14 @@
  * What a coordinator has begun and not yet finished, kept on the primary shard's disk where the server keeps it.
  * Server: sharding_ddl_coordinator.cpp, config.system.sharding_ddl_coordinators.
  */
-import { DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import { RecordStore } from '../record-store.js'
+import { Records } from '../record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
 
 /** One operation that has to be carried to its end. */
-export type DdlRecord = DropCollectionRecord | RenameCollectionRecord | DropDatabaseRecord
+export type DdlRecord = DropCollectionRecord | RenameCollectionRecord | DropDatabaseRecord | MovePrimaryRecord
 
 export interface DropCollectionRecord {
   readonly operation: 'dropCollection'
@@ -35,30 +35,35 @@ export interface DropDatabaseRecord {
   readonly uuid: string
 }
 
-export class DdlRecords {
+export interface MovePrimaryRecord {
+  readonly operation: 'movePrimary'
+  /** The database's name. */
+  readonly ns: string
+  readonly to: string
+  /** The collections that move. */
+  readonly namespaces: readonly string[]
+}
+
+type DdlRecordKey = Pick<DdlRecord, 'operation' | 'ns'>
+
+export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
   readonly #node: StorageNode
-  readonly #store: RecordStore
 
   constructor(node: StorageNode) {
+    super(node, { ns: ddlRecordsNs, id: ({ operation, ns }) => ddlRecordId(operation, ns), write: writeRecord, read: readRecord })
     this.#node = node
-    this.#store = new RecordStore(node, ddlRecordsNs)
   }
 
-  /** All that are on the disk. */
-  all(): DdlRecord[] {
-    return this.#store.all().flatMap((document) => readRecord(document) ?? [])
-  }
-
-  /** Resolves when the record is on the disk. */
+  /** Resolves when the record is on the disk. @throws CommandError 14031 OutOfDiskSpace */
   async begin(record: DdlRecord): Promise<void> {
     this.#node.requireRoom()
-    this.#store.put(writeRecord(record))
+    this.put(record)
     await this.#node.flush()
   }
 
   /** Resolves when it is gone from the disk. */
-  async finish({ operation, ns }: DdlRecord): Promise<void> {
-    this.#store.remove(ddlRecordId(operation, ns))
+  async finish(record: DdlRecordKey): Promise<void> {
+    this.remove(record)
     await this.#node.flush()
   }
 }
@@ -77,15 +82,18 @@ function writeRecord(record: DdlRecord): Uint8Array {
         .finish()
     case 'dropDatabase':
       return writer.string('uuid', record.uuid).finish()
+    case 'movePrimary':
+      writer.string('toShardId', record.to).startArray('collectionsToClone')
+      record.namespaces.forEach((ns, i) => writer.string(String(i), ns))
+      return writer.end().finish()
   }
 }
 
-/** Null: a record of another mechanism. */
-function readRecord(document: Uint8Array): DdlRecord | null {
+/** Undefined: a record of another mechanism. */
+function readRecord(document: Uint8Array): DdlRecord | undefined {
   const field = (name: string) => findField(document, name)!
-  const id = field('_id')
-  const ns = findField(id.bytes, 'namespace', id.start)!.asString()
-  switch (findField(id.bytes, 'operationType', id.start)!.asString()) {
+  const { operation, ns } = ddlRecordKey(document)
+  switch (operation) {
     case 'dropCollection':
       return { operation: 'dropCollection', ns, sharded: field('sharded').isTruthy() }
     case 'renameCollection': {
@@ -101,13 +109,22 @@ function readRecord(document: Uint8Array): DdlRecord | null {
     }
     case 'dropDatabase':
       return { operation: 'dropDatabase', ns, uuid: field('uuid').asString() }
+    case 'movePrimary':
+      return { operation, ns, to: field('toShardId').asString(), namespaces: elementsOf(field('collectionsToClone')).map((each) => each.asString()) }
     default:
-      return null
+      return undefined
   }
 }
 
 /** `_id` of a record: its collection or database, and what is being done there. */
-export function ddlRecordId(operation: DdlRecord['operation'] | 'movePrimary', ns: string): RawValue {
+export function ddlRecordId(operation: DdlRecord['operation'] | 'reshardCollection', ns: string): RawValue {
   const document = new DocumentWriter(96).startDocument('_id').string('namespace', ns).string('operationType', operation).end().finish()
   return findField(document, '_id')!
+}
+
+/** What a record is about, from its `_id`. */
+export function ddlRecordKey(document: Uint8Array): { readonly operation: string; readonly ns: string } {
+  const { bytes, start } = findField(document, '_id')!
+  const part = (name: string) => findField(bytes, name, start)!.asString()
+  return { operation: part('operationType'), ns: part('namespace') }
 }

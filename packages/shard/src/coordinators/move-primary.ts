@@ -11,14 +11,14 @@ import { parseDatabase } from '../metadata/placement-state.js'
 import type { ShardParts } from '../shard-parts.js'
 import { copyCollection, createEmptyCopy } from './copy-collection.js'
 import { logChange } from './log-change.js'
-import { beginMovePrimary, finishMovePrimary, movePrimaryRecords, type MovePrimaryRecord } from './move-primary-records.js'
+import type { MovePrimaryRecord } from './ddl-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
 
 export async function movePrimary(
   parts: ShardParts,
   { db, to, databaseVersion }: RequestOf<'shard.move-primary'>,
 ): Promise<ReplyOf<'shard.move-primary'>> {
-  const { node, state, databaseMoves } = parts
+  const { node, state, databaseMoves, ddl } = parts
   const { context } = node
   return databaseMoves.move(db, async () => {
     await raiseStaleDatabase(state, context.address, db, databaseVersion)
@@ -37,9 +37,9 @@ export async function movePrimary(
         await checkRecipient(parts, to, db, found.unsharded)
         await log(parts, 'start', db, to, sharded)
         await context.reach('shard.move-primary.started', { db, to })
-        const record: MovePrimaryRecord = { db, to, namespaces: found.unsharded }
+        const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
         begun.push(record)
-        await beginMovePrimary(node, record)
+        await ddl.records.begin(record)
         await copyAndCommit(parts, record, sharded, databaseVersion)
       })
     } catch (error) {
@@ -60,7 +60,7 @@ async function copyAndCommit(
 ): Promise<void> {
   const { node, state, critical } = parts
   const { context } = node
-  const { db, to, namespaces } = record
+  const { ns: db, to, namespaces } = record
   for (const ns of sharded) await createEmptyCopy(node, ns, to)
   for (const ns of namespaces) await copyCollection(node, ns, to)
   await context.reach('shard.move-primary.cloned', { db, to })
@@ -77,7 +77,7 @@ async function copyAndCommit(
 /** Until it is known whether the commit was made nobody may touch the database. @throws CommandError of the config server: it was not made */
 async function commit(
   { node }: ShardParts,
-  { db, to }: MovePrimaryRecord,
+  { ns: db, to }: MovePrimaryRecord,
   databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
 ): Promise<void> {
   const request = { db, to, databaseVersion }
@@ -85,22 +85,22 @@ async function commit(
 }
 
 /** {@link StorageNode.flush} follows. */
-function dropOriginals({ node, state }: ShardParts, { db, namespaces }: MovePrimaryRecord): void {
-  for (const ns of namespaces) {
+function dropOriginals({ node, state, ddl }: ShardParts, record: MovePrimaryRecord): void {
+  for (const ns of record.namespaces) {
     dropLocalCollection(node, ns)
     state.forgetCollection(ns)
   }
-  finishMovePrimary(node, db)
+  ddl.records.remove(record)
 }
 
 async function abort(parts: ShardParts, record: MovePrimaryRecord, error: unknown): Promise<void> {
   const { context } = parts.node
   context.log('warn', 'movePrimary failed', {
-    db: record.db,
+    db: record.ns,
     to: record.to,
     reason: error instanceof Error ? error.message : String(error),
   })
-  if (movePrimaryRecords(parts.node).some(({ db }) => db === record.db)) {
+  if (parts.ddl.records.has(record)) {
     try {
       await end(parts, record)
     } catch (failure) {
@@ -108,7 +108,7 @@ async function abort(parts: ShardParts, record: MovePrimaryRecord, error: unknow
       context.setTimer(movePrimaryTimer, recoveryPauseMs)
     }
   }
-  if (parts.node.behaviours.movePrimaryLogsPhases) await log(parts, 'error', record.db, record.to, []).catch(ignoreUnreachable)
+  if (parts.node.behaviours.movePrimaryLogsPhases) await log(parts, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
 }
 
 function ignoreUnreachable(error: unknown): void {
@@ -121,7 +121,8 @@ const recoveryPauseMs = 1_000
 
 /** Ends every move that a former life of this shard, or an unreachable member, left behind; tries again when it cannot. */
 export async function recoverMovePrimaries(parts: ShardParts): Promise<void> {
-  for (const { db } of movePrimaryRecords(parts.node)) {
+  for (const { operation, ns: db } of parts.ddl.records.all()) {
+    if (operation !== 'movePrimary') continue
     try {
       await parts.databaseMoves.move(db, () => endPending(parts, db))
     } catch (error) {
@@ -132,15 +133,15 @@ export async function recoverMovePrimaries(parts: ShardParts): Promise<void> {
 }
 
 async function endPending(parts: ShardParts, db: string): Promise<void> {
-  const pending = movePrimaryRecords(parts.node).find((record) => record.db === db)
-  if (pending !== undefined) await end(parts, pending)
+  const pending = parts.ddl.records.get({ operation: 'movePrimary', ns: db })
+  if (pending?.operation === 'movePrimary') await end(parts, pending)
 }
 
 /** Drops the copies of a move that was not committed, or the originals of one that was. @throws RequestFailedError */
 async function end(parts: ShardParts, record: MovePrimaryRecord): Promise<void> {
-  const { node, state } = parts
+  const { node, state, ddl } = parts
   const { context } = node
-  const { db, to, namespaces } = record
+  const { ns: db, to, namespaces } = record
   const { database } = await context.request(configAddress, 'config.get-database', { db })
   const isCommitted = database === null || parseDatabase(database).primary !== context.address
   if (isCommitted) {
@@ -148,7 +149,7 @@ async function end(parts: ShardParts, record: MovePrimaryRecord): Promise<void> 
     dropOriginals(parts, record)
   } else {
     for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
-    finishMovePrimary(node, db)
+    ddl.records.remove(record)
   }
   await node.flush()
 }

@@ -10,7 +10,7 @@ import type { CloneBatch, ModsBatch } from '../cloning/document-feed.js'
 import { ClonerSource, type ClonedRange } from '../migration/cloner-source.js'
 import { RangeCursor, rangeIndex, type KeyRange } from '../migration/key-range.js'
 import { otherBound } from '../migration/range-choice.js'
-import { rangeSizeOf, type RangeSizeAnswer, type RangeSizeRequest } from '../statistics/measure-range.js'
+import { rangeSizeOf, type RangeSizeAnswer, type RangeSizeRequest } from '../statistics/range-size.js'
 import type { Size } from './sized-range.js'
 
 /** Where a range is to end that begins at the lower, or with `reverse` the upper end of a chunk. */

@@ -45,7 +45,13 @@ async function measure(parts: ShardParts, { ns, ranges }: RequestOf<'shard.measu
   return { documents, bytes, error: null }
 }
 
-function grow({ autoSplitter }: ShardParts, known: MeasuredCollection, placement: CollectionPlacement, chunk: ChunkEntry, part: SizedRange): void {
+function grow(
+  { autoSplitter }: ShardParts,
+  known: MeasuredCollection,
+  placement: CollectionPlacement,
+  chunk: ChunkEntry,
+  part: SizedRange,
+): void {
   known.grow(part)
   autoSplitter.noteGrowth(placement, chunk, { values: valuesAt(placement.shardKey, startOf(part)), keyString: chunk.min }, part.bytes)
 }
@@ -56,7 +62,11 @@ function* partsIn(placement: CollectionPlacement, range: SizedRange): Generator<
   let chunk = chunkOf(placement, startOf(range))
   for (;;) {
     const end = positionOfKeyString(chunk.max)
-    if (chunk.max === placement.table.globalMax || comparePositions(endOf(rest), end) <= 0 || (hasOneKey(rest) && comparePositions(startOf(rest), end) < 0))
+    if (
+      chunk.max === placement.table.globalMax ||
+      comparePositions(endOf(rest), end) <= 0 ||
+      (hasOneKey(rest) && comparePositions(startOf(rest), end) < 0)
+    )
       return yield [rest, chunk]
     const cut = cutRange(rest, end)
     if (cut !== null) {

@@ -118,13 +118,19 @@ export class MeasuredCollections {
   check(ns: string, { operation }: Entrant): void {
     if (this.#options === null || !refused.has(operation.command)) return
     if (!this.#isMeasured(ns)) return
-    throw new CommandError('CommandNotSupported', `${ns} is measured: it has sizes of ranges instead of documents, and no ${operation.command}`)
+    throw new CommandError(
+      'CommandNotSupported',
+      `${ns} is measured: it has sizes of ranges instead of documents, and no ${operation.command}`,
+    )
   }
 
   /** @throws CommandError 115 CommandNotSupported for a collection whose documents cannot be copied, as there are none */
   checkCopied(ns: string): void {
     if (this.#options === null || !this.#isMeasured(ns)) return
-    throw new CommandError('CommandNotSupported', `${ns} is measured: it has sizes of ranges instead of documents, which only chunks can move`)
+    throw new CommandError(
+      'CommandNotSupported',
+      `${ns} is measured: it has sizes of ranges instead of documents, which only chunks can move`,
+    )
   }
 
   #isMeasured(ns: string): boolean {

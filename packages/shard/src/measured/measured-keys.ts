@@ -69,10 +69,13 @@ export class MeasuredKeys {
  * Documents at which keys are cut into parts: each the first with its key that has at least `first` documents before it from `from` on, then
  * `others` between one and the next.
  */
-export function cutsOf(keys: MeasuredKeys, { from = 0, first, others, most }: { from?: number; first: number; others: number; most: number }): number[] {
+export function cutsOf(
+  keys: MeasuredKeys,
+  { from = 0, first, others, most }: { from?: number; first: number; others: number; most: number },
+): number[] {
   const cuts: number[] = []
   let last = keys.at(from)
-  for (let next = from + first; next < keys.count && cuts.length < most; ) {
+  for (let next = from + first; next < keys.count && cuts.length < most;) {
     const n = comparePositions(keys.at(next), last) === 0 ? keys.nextKey(next) : next
     if (n >= keys.count) break
     cuts.push(n)

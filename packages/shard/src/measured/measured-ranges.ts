@@ -8,7 +8,7 @@ import { fullEnough, repositionedMax, type AutoSplitRequest } from '../auto-spli
 import { keysPerPart, type SplitVectorRequest } from '../chunks/split-vector.js'
 import type { ClonedRange } from '../migration/cloner-source.js'
 import { rangeIndex, type KeyRange } from '../migration/key-range.js'
-import type { RangeSizeAnswer, RangeSizeRequest } from '../statistics/measure-range.js'
+import type { RangeSizeAnswer, RangeSizeRequest } from '../statistics/range-size.js'
 import type { CollectionRanges, DeletedSome, OtherBoundRequest, RangeSource } from './collection-ranges.js'
 import type { MeasuredCollection } from './measured-collections.js'
 import { cutsOf, MeasuredKeys } from './measured-keys.js'

@@ -267,7 +267,8 @@ function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
   const all = pieces.map((piece, i) => {
     if (!lies(piece)) return piece
     covered += length(piece)
-    const documents = (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) - documentsGiven
+    const documents =
+      (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) - documentsGiven
     documentsGiven += documents
     const bytes = sizeOfSome(grown, documentsGiven).bytes - bytesGiven
     bytesGiven += bytes
@@ -282,7 +283,14 @@ function joined(pieces: readonly SizedRange[]): SizedRange[] {
   for (const piece of pieces) {
     const last = done.at(-1)
     if (last === undefined || !fits(last, piece)) done.push(piece)
-    else done[done.length - 1] = { ...last, x1: piece.x1, y1: piece.y1, documents: last.documents + piece.documents, bytes: last.bytes + piece.bytes }
+    else
+      done[done.length - 1] = {
+        ...last,
+        x1: piece.x1,
+        y1: piece.y1,
+        documents: last.documents + piece.documents,
+        bytes: last.bytes + piece.bytes,
+      }
   }
   return done
 }

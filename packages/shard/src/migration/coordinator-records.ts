@@ -1,10 +1,10 @@
 /** config.migrationCoordinators: the migrations that a donor has begun and not yet forgotten. Server: migration_coordinator_document.idl. */
 import type { MigrationDecision, PlacementVersionTuple } from '@shardlab/actor'
-import { BsonType, DocumentWriter, findField, hexOf, readUint32, sameBytes, uuidValue } from '@shardlab/bson'
+import { BsonType, DocumentWriter, findField, hexOf, readUint32, uuidValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { writePlacementVersion } from '@shardlab/sharding'
 import { parseRange, writeRange, type KeyRange } from './key-range.js'
-import { RecordStore } from '../record-store.js'
+import { Records } from '../record-store.js'
 
 export interface MigrationRecord {
   readonly id: Uint8Array
@@ -19,48 +19,32 @@ export interface MigrationRecord {
   readonly decision: MigrationDecision | null
 }
 
-export class MigrationRecords {
-  readonly #store: RecordStore
-
+export class MigrationRecords extends Records<MigrationRecord, Uint8Array> {
   constructor(node: StorageNode) {
-    this.#store = new RecordStore(node, 'config.migrationCoordinators')
-  }
-
-  all(): MigrationRecord[] {
-    return this.#store.all().flatMap(parseRecord)
-  }
-
-  has(id: Uint8Array): boolean {
-    return this.all().some((record) => sameBytes(record.id, id))
-  }
-
-  /** {@link StorageNode.flush} follows. */
-  put(record: MigrationRecord): void {
-    const { id, ns, collectionUuid, donor, recipient, range, chunkVersion, decision } = record
-    const writer = new DocumentWriter(512)
-      .uuid('_id', id)
-      .string('migrationSessionId', `${donor}_${recipient}_${hexOf(id.subarray(0, 12))}`)
-      .startDocument('lsid')
-      .uuid('id', id)
-      .end()
-      .int64('txnNumber', 0n)
-      .string('nss', ns)
-      .uuid('collectionUuid', collectionUuid)
-      .string('donorShardId', donor)
-      .string('recipientShardId', recipient)
-    writeRange(writer, 'range', range)
-    writePlacementVersion(writer, 'preMigrationChunkVersion', chunkVersion)
-    if (decision !== null) writer.string('decision', decision)
-    this.#store.put(writer.finish())
-  }
-
-  /** {@link StorageNode.flush} follows. */
-  remove(id: Uint8Array): void {
-    this.#store.remove(uuidValue(id))
+    super(node, { ns: 'config.migrationCoordinators', id: uuidValue, write: writeRecord, read: parseRecord })
   }
 }
 
-function parseRecord(document: Uint8Array): MigrationRecord[] {
+function writeRecord(record: MigrationRecord): Uint8Array {
+  const { id, ns, collectionUuid, donor, recipient, range, chunkVersion, decision } = record
+  const writer = new DocumentWriter(512)
+    .uuid('_id', id)
+    .string('migrationSessionId', `${donor}_${recipient}_${hexOf(id.subarray(0, 12))}`)
+    .startDocument('lsid')
+    .uuid('id', id)
+    .end()
+    .int64('txnNumber', 0n)
+    .string('nss', ns)
+    .uuid('collectionUuid', collectionUuid)
+    .string('donorShardId', donor)
+    .string('recipientShardId', recipient)
+  writeRange(writer, 'range', range)
+  writePlacementVersion(writer, 'preMigrationChunkVersion', chunkVersion)
+  if (decision !== null) writer.string('decision', decision)
+  return writer.finish()
+}
+
+function parseRecord(document: Uint8Array): MigrationRecord | undefined {
   const id = findField(document, '_id')
   const ns = findField(document, 'nss')
   const collectionUuid = findField(document, 'collectionUuid')
@@ -68,22 +52,20 @@ function parseRecord(document: Uint8Array): MigrationRecord[] {
   const recipient = findField(document, 'recipientShardId')
   const range = findField(document, 'range')
   const version = findField(document, 'preMigrationChunkVersion')
-  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary || version?.type !== BsonType.object) return []
-  if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return []
-  if (recipient?.type !== BsonType.string || range?.type !== BsonType.object) return []
+  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary || version?.type !== BsonType.object) return undefined
+  if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
+  if (recipient?.type !== BsonType.string || range?.type !== BsonType.object) return undefined
   const decision = findField(document, 'decision')?.asString()
-  return [
-    {
-      id: id.asBinary(),
-      ns: ns.asString(),
-      collectionUuid: collectionUuid.asBinary(),
-      donor: donor.asString(),
-      recipient: recipient.asString(),
-      range: parseRange(range),
-      chunkVersion: parseVersion(version.slice()),
-      decision: decision === 'committed' || decision === 'aborted' ? decision : null,
-    },
-  ]
+  return {
+    id: id.asBinary(),
+    ns: ns.asString(),
+    collectionUuid: collectionUuid.asBinary(),
+    donor: donor.asString(),
+    recipient: recipient.asString(),
+    range: parseRange(range),
+    chunkVersion: parseVersion(version.slice()),
+    decision: decision === 'committed' || decision === 'aborted' ? decision : null,
+  }
 }
 
 function parseVersion(document: Uint8Array): PlacementVersionTuple {

@@ -47,7 +47,8 @@ export function donatedRange(
       `The range ${formatRange(given.min, given.max)} is not valid for collection ${ns} with key pattern ${toExtendedJson(shardKey.document)}`,
     )
   }
-  const other = (reverse: boolean) => rangesOf(node, node.collection(ns)!).otherBound({ shardKey, chunk: given, maxChunkSizeBytes, reverse })
+  const other = (reverse: boolean) =>
+    rangesOf(node, node.collection(ns)!).otherBound({ shardKey, chunk: given, maxChunkSizeBytes, reverse })
   if (min === null) return { min: other(true), max: given.max }
   return max === null ? { min, max: other(false) } : given
 }

@@ -203,14 +203,19 @@ export class Migrations {
     const { node, state } = this.#parts()
     const { context } = node
     const request = { ns, uuid: collectionUuid, ...range, version: chunkVersion }
-    await untilDone(node, () =>
-      context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, { timeoutMs: answerTimeoutMs }),
-    )
-    // The first of two answers may be one that somebody else asked for before.
-    await untilDone(node, () => state.refreshCollection(ns))
-    const placement = await untilDone(node, () => state.refreshCollection(ns))
-    if (placement === null || !sameBytes(placement.uuid, collectionUuid)) return 'aborted'
-    return ownerOfRange(placement, range) === context.address ? 'aborted' : 'committed'
+    for (let asked: string | null = null; ;) {
+      // It may be renamed meanwhile: that does not undo what was committed before.
+      const { ns: name } = await untilDone(node, () =>
+        context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, { timeoutMs: answerTimeoutMs }),
+      )
+      if (name === asked) return 'aborted'
+      asked = name
+      // The first of two answers may be one that somebody else asked for before.
+      await untilDone(node, () => state.refreshCollection(name))
+      const placement = await untilDone(node, () => state.refreshCollection(name))
+      if (placement === null || !sameBytes(placement.uuid, collectionUuid)) continue
+      return ownerOfRange(placement, range) === context.address ? 'aborted' : 'committed'
+    }
   }
 
   /** This shard must not serve the range any more: it waits until it knows the new placement, or knows none. */

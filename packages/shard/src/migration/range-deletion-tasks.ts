@@ -2,10 +2,11 @@
  * config.rangeDeletions: ranges that a shard does not own, or may not come to own, and whose documents it has to delete.
  * Server: range_deletion_task.idl.
  */
+import type { TimestampPair } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, sameBytes, uuidValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { overlaps, parseRange, writeRange, type KeyRange } from './key-range.js'
-import { RecordStore } from '../record-store.js'
+import { Records } from '../record-store.js'
 
 export interface RangeDeletionTask {
   /** That of the migration. */
@@ -24,84 +25,54 @@ export interface RangeDeletionTask {
   readonly keyPattern: Uint8Array
 }
 
-export class RangeDeletionTasks {
-  readonly #node: StorageNode
-  readonly #store: RecordStore
-  /** By the document, which is never written again. */
-  readonly #parsed = new WeakMap<Uint8Array, readonly RangeDeletionTask[]>()
-
+export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   constructor(node: StorageNode) {
-    this.#node = node
-    this.#store = new RecordStore(node, 'config.rangeDeletions')
-  }
-
-  /** Those that can be read: clients may write here. */
-  all(): RangeDeletionTask[] {
-    return this.#store.all().flatMap((document) => this.#parse(document))
-  }
-
-  get(id: Uint8Array): RangeDeletionTask | undefined {
-    const document = this.#store.get(uuidValue(id))
-    return document === undefined ? undefined : this.#parse(document)[0]
+    super(node, { ns: 'config.rangeDeletions', id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
   }
 
   overlapping(collectionUuid: Uint8Array, range: KeyRange): RangeDeletionTask[] {
     return this.all().filter((task) => sameBytes(task.collectionUuid, collectionUuid) && overlaps(task.range, range))
   }
-
-  /** {@link StorageNode.flush} follows. */
-  put(task: RangeDeletionTask): void {
-    const writer = new DocumentWriter(384)
-      .uuid('_id', task.id)
-      .string('nss', task.ns)
-      .uuid('collectionUuid', task.collectionUuid)
-      .string('donorShardId', task.donorShard)
-    writeRange(writer, 'range', task.range)
-    if (task.pending) writer.bool('pending', true)
-    if (task.processing) writer.bool('processing', true)
-    writer.string('whenToClean', task.whenToClean)
-    const [seconds, increment] = this.#node.clock.time
-    writer.timestamp('timestamp', seconds, increment).int64('numOrphanDocs', task.numOrphanDocs).document('keyPattern', task.keyPattern)
-    this.#store.put(writer.finish())
-  }
-
-  /** {@link StorageNode.flush} follows. */
-  remove(id: Uint8Array): void {
-    this.#store.remove(uuidValue(id))
-  }
-
-  #parse(document: Uint8Array): readonly RangeDeletionTask[] {
-    const known = this.#parsed.get(document)
-    if (known !== undefined) return known
-    const parsed = parseTask(document)
-    this.#parsed.set(document, parsed)
-    return parsed
-  }
 }
 
-function parseTask(document: Uint8Array): RangeDeletionTask[] {
+function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair): Uint8Array {
+  const writer = new DocumentWriter(384)
+    .uuid('_id', task.id)
+    .string('nss', task.ns)
+    .uuid('collectionUuid', task.collectionUuid)
+    .string('donorShardId', task.donorShard)
+  writeRange(writer, 'range', task.range)
+  if (task.pending) writer.bool('pending', true)
+  if (task.processing) writer.bool('processing', true)
+  writer.string('whenToClean', task.whenToClean)
+  return writer
+    .timestamp('timestamp', seconds, increment)
+    .int64('numOrphanDocs', task.numOrphanDocs)
+    .document('keyPattern', task.keyPattern)
+    .finish()
+}
+
+function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
   const id = findField(document, '_id')
   const ns = findField(document, 'nss')
   const collectionUuid = findField(document, 'collectionUuid')
   const donor = findField(document, 'donorShardId')
   const range = findField(document, 'range')
   const keyPattern = findField(document, 'keyPattern')
-  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return []
-  if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return []
-  if (range?.type !== BsonType.object || keyPattern?.type !== BsonType.object) return []
+  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return undefined
+  if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
+  if (range?.type !== BsonType.object || keyPattern?.type !== BsonType.object) return undefined
   const count = findField(document, 'numOrphanDocs')
-  return [
-    {
-      id: id.asBinary(),
-      ns: ns.asString(),
-      collectionUuid: collectionUuid.asBinary(),
-      donorShard: donor.asString(),
-      range: parseRange(range),
-      pending: findField(document, 'pending')?.isTruthy() === true,
-      processing: findField(document, 'processing')?.isTruthy() === true,
-      whenToClean: findField(document, 'whenToClean')?.asString() === 'now' ? 'now' : 'delayed',
-      numOrphanDocs: count?.isNumber() === true ? count.asNumber() : 0,
-      keyPattern: keyPattern.slice(),
-    },
-  ]
+  return {
+    id: id.asBinary(),
+    ns: ns.asString(),
+    collectionUuid: collectionUuid.asBinary(),
+    donorShard: donor.asString(),
+    range: parseRange(range),
+    pending: findField(document, 'pending')?.isTruthy() === true,
+    processing: findField(document, 'processing')?.isTruthy() === true,
+    whenToClean: findField(document, 'whenToClean')?.asString() === 'now' ? 'now' : 'delayed',
+    numOrphanDocs: count?.isNumber() === true ? count.asNumber() : 0,
+    keyPattern: keyPattern.slice(),
+  }
 }

@@ -4,16 +4,7 @@
  */
 import { configAddress, RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
-import {
-  buildIndex,
-  createCollection,
-  sampledQueriesNs,
-  SampleTracker,
-  type NodeInvocation,
-  type SampledWrites,
-  type ShardLabel,
-  type StorageNode,
-} from '@shardlab/node'
+import { buildIndex, createCollection, type NodeInvocation, nothingIsSampled, sampledQueriesNs, type SampledWrites, SampleTracker, type ShardLabel, type StorageNode } from '@shardlab/node'
 import { inlineDiff } from './document-diff.js'
 
 export const sampledDiffsNs = 'config.sampledQueriesDiff'
@@ -157,6 +148,12 @@ export class QuerySamples implements SampledWrites {
 
   async #refresh(): Promise<void> {
     const { context, stopping } = this.#node
+    if (this.#tracker.isActive || !nothingIsSampled(context)) await this.#askWhatIsSampled()
+    if (!stopping.signal.aborted) this.start()
+  }
+
+  async #askWhatIsSampled(): Promise<void> {
+    const { context } = this.#node
     // A shard routes no queries of its own: it only has to know what is sampled.
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', 0).finish()
     try {
@@ -170,7 +167,6 @@ export class QuerySamples implements SampledWrites {
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
     }
-    if (!stopping.signal.aborted) this.start()
   }
 
   #sample(sampleId: Uint8Array, ns: string, uuid: Uint8Array): DocumentWriter {

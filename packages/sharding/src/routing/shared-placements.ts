@@ -5,20 +5,58 @@
  */
 import { findField, readUint32 } from '@shardlab/bson'
 import { comparePlacement, isOlderGeneration, sameGeneration, type PlacementVersion } from '../model/placement-version.js'
-import { applyPlacementAnswer, type CollectionPlacement, type PlacementAnswer } from './placement.js'
+import { applyPlacementAnswer, generationOf, type CollectionPlacement, type PlacementAnswer } from './placement.js'
 
 /** What members keep once for all, where they do. */
 export interface Sharing {
   readonly shared?: Map<string, unknown>
 }
 
+/** Chunks that are too many to travel: whoever shares finds them here. */
+interface LeftAnswer {
+  readonly collection: Uint8Array
+  readonly chunks: readonly Uint8Array[]
+}
+
+const chunksThatTravelMax = 10_000
+
+/**
+ * What the config server sends of a whole answer: where members share, not the chunks, if they are many.
+ * @see wholeAnswer
+ */
+export function leaveAnswer({ shared }: Sharing, ns: string, answer: PlacementAnswer): readonly Uint8Array[] {
+  const { collection, chunks, full } = answer
+  if (shared === undefined || !full || collection === null || chunks.length <= chunksThatTravelMax) return chunks
+  leftIn(shared).set(ns, { collection, chunks })
+  return []
+}
+
+/** The answer with the chunks that did not travel; what was left later, of the same creation of the collection, is as good. */
+export function wholeAnswer<A extends PlacementAnswer>({ shared }: Sharing, ns: string, answer: A): A {
+  const { collection, chunks, full } = answer
+  if (shared === undefined || !full || collection === null || chunks.length > 0) return answer
+  const left = leftIn(shared).get(ns)
+  if (left === undefined || generationOf(left.collection).join() !== generationOf(collection).join()) return answer
+  return { ...answer, chunks: left.chunks }
+}
+
+function leftIn(shared: Map<string, unknown>): Map<string, LeftAnswer> {
+  const known = shared.get('whole answers') as Map<string, LeftAnswer> | undefined
+  if (known !== undefined) return known
+  const left = new Map<string, LeftAnswer>()
+  shared.set('whole answers', left)
+  return left
+}
+
 /** The placements that a member knows; without {@link Sharing.shared} each has its own. */
 export class SharedPlacements {
   /** By namespace; null: nothing is shared. */
   readonly #newest: Map<string, CollectionPlacement> | null
+  readonly #sharing: Sharing
 
-  constructor({ shared }: Sharing) {
-    this.#newest = shared === undefined ? null : newestIn(shared)
+  constructor(sharing: Sharing) {
+    this.#sharing = sharing
+    this.#newest = sharing.shared === undefined ? null : newestIn(sharing.shared)
   }
 
   /** From what a member refreshes that knows this of a collection. */
@@ -32,8 +70,9 @@ export class SharedPlacements {
    * @param known what the answer builds on
    * @throws CommandError as {@link applyPlacementAnswer}
    */
-  after(ns: string, known: CollectionPlacement | null, answer: PlacementAnswer): CollectionPlacement | null {
-    if (this.#newest === null) return applyPlacementAnswer(ns, known, answer)
+  after(ns: string, known: CollectionPlacement | null, received: PlacementAnswer): CollectionPlacement | null {
+    if (this.#newest === null) return applyPlacementAnswer(ns, known, received)
+    const answer = wholeAnswer(this.#sharing, ns, received)
     const newest = this.#newest.get(ns)
     const placement =
       (newest === undefined || known === null ? null : goOnFrom(ns, newest, known, answer)) ?? applyPlacementAnswer(ns, known, answer)

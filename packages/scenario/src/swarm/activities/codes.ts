@@ -51,7 +51,14 @@ export const cannotSplit: readonly Code[] = [
   codes.namespaceNotFound,
 ]
 
-export const cannotMerge: readonly Code[] = [...wrongBounds, codes.staleEpoch, codes.illegalOperation, codes.badValue, codes.notSharded, codes.namespaceNotFound]
+export const cannotMerge: readonly Code[] = [
+  ...wrongBounds,
+  codes.staleEpoch,
+  codes.illegalOperation,
+  codes.badValue,
+  codes.notSharded,
+  codes.namespaceNotFound,
+]
 
 export const cannotMove: readonly Code[] = [
   ...wrongBounds,

@@ -70,8 +70,7 @@ export class Membership implements Activity {
       if (ns === undefined) continue
       await client.try({ moveChunk: ns, bounds: [chunk['min'], chunk['max']], to: other(), $db: 'admin' }, cannotMove)
     }
-    for (const db of dbsToMove as string[])
-      await client.try({ movePrimary: db, to: other(), $db: 'admin' }, cannotMovePrimary)
+    for (const db of dbsToMove as string[]) await client.try({ movePrimary: db, to: other(), $db: 'admin' }, cannotMovePrimary)
   }
 
   /** What it has of the cluster's databases is rest, and in the way of its return. */

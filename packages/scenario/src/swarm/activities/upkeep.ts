@@ -42,7 +42,9 @@ export class Upkeep implements Activity {
     if (!behaviours.collectionBalancingCanBeConfigured) return
     const client = this.#world.client('upkeep at the end')
     for (const ns of collections)
-      await client.untilDone({ configureCollectionBalancing: `app.${ns}`, defragmentCollection: false, $db: 'admin' }, [codes.namespaceNotFound])
+      await client.untilDone({ configureCollectionBalancing: `app.${ns}`, defragmentCollection: false, $db: 'admin' }, [
+        codes.namespaceNotFound,
+      ])
   }
 
   async #act(client: StoryClient, random: Random): Promise<void> {

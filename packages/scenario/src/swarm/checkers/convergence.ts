@@ -66,7 +66,8 @@ export class Convergence {
     const found: string[] = []
     const look = async (member: string, names: readonly string[]): Promise<void> => {
       for (const name of names)
-        for (const document of await directly(this.#world, member, 'config', name)) found.push(`${member} has in ${name} ${JSON.stringify(document)}`)
+        for (const document of await directly(this.#world, member, 'config', name))
+          found.push(`${member} has in ${name} ${JSON.stringify(document)}`)
     }
     for (const shard of cluster.shards) await look(shard, unfinishedOfShards)
     await look('config', unfinishedOfConfig)

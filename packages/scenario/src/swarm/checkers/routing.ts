@@ -41,7 +41,10 @@ export class RoutingHistory {
     const known = tables as readonly CatalogTable[]
     const wrong = isEverything(bounds) && kind === 'broadcast' ? missed(known, shards) : strangers(known, shards, bounds)
     if (wrong !== null)
-      this.#verdicts.violated('routing', `${mongos} answered ${command} of ${ns} (${JSON.stringify(bounds)}) from ${shards.join()}: ${wrong}`)
+      this.#verdicts.violated(
+        'routing',
+        `${mongos} answered ${command} of ${ns} (${JSON.stringify(bounds)}) from ${shards.join()}: ${wrong}`,
+      )
   }
 
   #during(ns: string, fromMs: number): (CatalogTable | null)[] {

@@ -26,13 +26,7 @@ export function errorsOf(reply: Document): Document[] {
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
   const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
   const ofConcern = reply['writeConcernError'] as Document | undefined
-  return [
-    ...(reply['ok'] === 1 ? [] : [reply]),
-    ...ofStatements,
-    ...ofBulk,
-    ...ofShards,
-    ...(ofConcern === undefined ? [] : [ofConcern]),
-  ]
+  return [...(reply['ok'] === 1 ? [] : [reply]), ...ofStatements, ...ofBulk, ...ofShards, ...(ofConcern === undefined ? [] : [ofConcern])]
 }
 
 /** An answer that no client may get. */

@@ -2,6 +2,7 @@
 import { RequestFailedError, type Address } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
+import { createClient } from '../../client/index.js'
 import { nameOf } from './errors.js'
 
 /** A reply, or null: nobody knows what became of the command. */
@@ -16,19 +17,33 @@ export interface SwarmPort {
   wait(ms: number): Promise<void>
 }
 
-/** A connection of its own to each member. `waiting`: what has been sent and not been answered, in words. */
-export function connect(cluster: SimulatedCluster, connectionId: number, waiting: Set<string>): SwarmPort {
+/** Nobody waits long for a mongos that is down. */
+const serverSelectionTimeoutMs = 1000
+/** A mongos that goes away is noticed all the same; runs let hours pass. */
+const heartbeatMs = 3_600_000
+
+/** A client of its own on the network. `waiting`: what has been sent and not been answered, in words. */
+export function connect(cluster: SimulatedCluster, name: string, waiting: Set<string>): SwarmPort {
+  const { mongos } = cluster
+  const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })
   let sent = 0
+  const viaRouter = async (command: Document, to: Address): Promise<Reply> =>
+    (await cluster.during(client.run(command, { to, retryable: false }))).reply
+  const directly = async (command: Document, to: Address): Promise<Reply> => {
+    try {
+      return decode(await cluster.command(encode(command), { to }), { promoteLongs: true })
+    } catch (error) {
+      if (error instanceof RequestFailedError) return null
+      throw error
+    }
+  }
   return {
-    routers: cluster.mongos,
+    routers: mongos,
     async run(command, to) {
-      const what = `${connectionId}.${++sent} to ${to}: ${nameOf(command)}`
+      const what = `${name}, ${++sent}, to ${to}: ${nameOf(command)}`
       waiting.add(what)
       try {
-        return decode(await cluster.command(encode(command), { to, connectionId }), { promoteLongs: true })
-      } catch (error) {
-        if (error instanceof RequestFailedError) return null
-        throw error
+        return await (mongos.includes(to) ? viaRouter : directly)(command, to)
       } finally {
         waiting.delete(what)
       }

@@ -75,7 +75,8 @@ export class Model {
   /** What is wrong with all documents of this client in a collection. `unseen` ones may be missing. */
   differences(documents: readonly Document[], where: string, unseen: ReadonlySet<number> = new Set()): Difference[] {
     const wrong: Difference[] = []
-    const note = (kind: DifferenceKind, _id: number, what: string) => wrong.push({ kind, sentence: `${where}: ${this.name} ${_id} ${what}` })
+    const note = (kind: DifferenceKind, _id: number, what: string) =>
+      wrong.push({ kind, sentence: `${where}: ${this.name} ${_id} ${what}` })
     const counts = new Map<number, number>()
     for (const document of documents) {
       const _id = document['_id'] as number

@@ -234,7 +234,11 @@ export class DocumentsWorker {
     const count = (found[0]?.['count'] as number | undefined) ?? 0
     const most = model.known().length + model.uncertain
     const least = model.known().filter(({ _id }) => !this.#unseen.has(_id)).length
-    this.#verdicts.must(count >= least && count <= most, 'orphans', () => `${count} documents of ${this.number} in ${ns}, not ${least} to ${most}`)
+    this.#verdicts.must(
+      count >= least && count <= most,
+      'orphans',
+      () => `${count} documents of ${this.number} in ${ns}, not ${least} to ${most}`,
+    )
   }
 
   /**

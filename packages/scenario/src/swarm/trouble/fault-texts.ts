@@ -73,7 +73,9 @@ export const faultTexts: Readonly<Record<FaultVerb, (random: Random, victims: Vi
     const from = random.chance(1, 4) ? '' : ` from ${other}`
     return [`partition ${one}${from}${random.chance(1, 3) ? ' one way' : ''} for ${lasting(random)}`]
   },
-  delay: (random, victims) => [`delay ${percentage(random)} ${somewhere(random, victims)} by 1ms..${2 + random.below(60)}ms for ${lasting(random)}`],
+  delay: (random, victims) => [
+    `delay ${percentage(random)} ${somewhere(random, victims)} by 1ms..${2 + random.below(60)}ms for ${lasting(random)}`,
+  ],
   limit: (random, victims) => [`limit ${somewhere(random, victims)} to ${pick(random, [10, 100, 1000])}KB/s for ${lasting(random)}`],
   duplicate: (random, victims) => [`duplicate ${percentage(random)} ${somewhere(random, victims)} for ${lasting(random)}`],
   drop: (random, victims) => [`drop ${percentage(random)} ${somewhere(random, victims)} for ${lasting(random)}`],

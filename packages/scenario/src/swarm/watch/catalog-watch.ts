@@ -30,7 +30,9 @@ export class CatalogWatch {
     const atMs = this.#world.cluster.now()
     this.#looking = this.#looking
       .then(() => this.#look(atMs))
-      .catch((error: unknown) => this.#world.verdicts.violated('invariants', `the catalog cannot be looked at: ${(error as Error).message}`))
+      .catch((error: unknown) =>
+        this.#world.verdicts.violated('invariants', `the catalog cannot be looked at: ${(error as Error).message}`),
+      )
     return this.#looking
   }
 

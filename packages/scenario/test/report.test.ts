@@ -1,0 +1,109 @@
+/** Reports of runs of any size: what a page contains, that its script can be read, and that it is about what was measured. */
+import { Script } from 'node:vm'
+import { htmlReport, textReport, type Sample, type ScenarioFile, type VariantResult, type VariantRun } from '@shardlab/scenario'
+import t from 'tap'
+
+const file: ScenarioFile = { path: 'big.yaml', shows: 'A <b> scenario.', seed: 1, variants: [] }
+const even = { maxToMean: 1, deviation: 0 }
+const always = { first: even, worst: even, last: even }
+
+/** A run with so many shards and instants, in which the first shard has most. */
+function runOf(shards: number, instants: number, operations = 0): VariantRun {
+  const names = Array.from({ length: shards }, (_, i) => `shard${String(i + 1).padStart(2, '0')}`)
+  const samples = Array.from({ length: instants }, (_, at): Sample => ({
+    atMs: at * 60_000,
+    shards: Object.fromEntries(
+      names.map((name, i) => [name, { bytes: (shards - i) * 1024 * at, orphans: 0, chunks: 1, operations, draining: false }]),
+    ),
+    succeeded: operations,
+    failed: 0,
+    jumboChunks: 0,
+    chunks: { 'a.b': names.map((shard, i) => ({ min: String(i).padStart(6, '0'), minText: `{"k":${i}}`, shard })) },
+  }))
+  const result: VariantResult = {
+    name: 'scenario',
+    emulate: '7.0',
+    mode: 'documents',
+    durationMs: (instants - 1) * 60_000,
+    imbalance: { first: 1, worst: 1, last: 1, bytes: always, chunks: always, operations: null },
+    migrations: {
+      total: 0,
+      byReason: { draining: 0, zoneViolation: 0, chunksImbalance: 0, defragment: 0, other: 0 },
+      aborted: 0,
+      repeated: 0,
+      returned: 0,
+    },
+    splits: 0,
+    merges: 0,
+    bytesMoved: 0,
+    bytesMovedLeast: 0,
+    convergedAtMs: 0,
+    jumboChunks: 0,
+    orphans: { worst: 0, last: 0 },
+    criticalSections: { longestMs: 0, totalMs: 0 },
+    operations: {
+      total: operations * instants,
+      failed: 0,
+      latencyMs: { p50: 1, p99: 2, max: 3 },
+      errors: {},
+      routed: { targeted: 1, multi: 0, broadcast: 0 },
+    },
+    hottest: null,
+    shards: samples.at(-1)!.shards,
+    failedSteps: [],
+    failedExpectations: [],
+    traceHash: 'abc',
+  }
+  return { result, samples, decisions: [], tookMs: 1 }
+}
+
+const dataOf = (page: string): { times: string[]; shards: string[]; tones: string[]; bytes: number[][] } =>
+  JSON.parse(/<script type="application\/json">(.*?)<\/script>/s.exec(page)![1]!)
+
+t.test('three shards: plots, a map, a slider with what each shard had when', async (t) => {
+  const page = htmlReport(file, [runOf(3, 11, 5)])
+  t.match(page, 'A &lt;b&gt; scenario.')
+  for (const part of ['Bytes that each shard owns', 'Chunks', 'Operations that asked each shard', 'Owners of a.b over time', '<input type="range"'])
+    t.match(page, part)
+  const { times, shards, tones, bytes } = dataOf(page)
+  t.same([times[0], times.at(-1)], ['0s', '10m'])
+  t.same(shards, ['shard01', 'shard02', 'shard03'])
+  t.same(tones, ['s0', 's1', 's2'])
+  t.same(bytes.at(-1), [30 * 1024, 20 * 1024, 10 * 1024])
+  t.equal(page.match(/<g class="row">/g)!.length, 11, 'a row of the map for each instant')
+  const [, script] = /<script>(.*?)<\/script>/s.exec(page)!
+  t.doesNotThrow(() => new Script(script!))
+})
+
+t.test('sixty instants are enough, the first and the last among them', async (t) => {
+  for (const instants of [1, 59, 60, 61, 200, 1000]) {
+    const { times } = dataOf(htmlReport(file, [runOf(2, instants)]))
+    t.ok(times.length <= 61 && times.length >= Math.min(instants, 30), `${times.length} of ${instants}`)
+    t.equal(times[0], '0s')
+    t.equal(dataOf(htmlReport(file, [runOf(2, instants)])).bytes.at(-1)![0], 2 * 1024 * (instants - 1))
+  }
+})
+
+t.test('nothing at all: no plots of nothing, no rows of nothing', async (t) => {
+  const [page] = htmlReport(file, [runOf(2, 1)]).split('<script>')
+  t.notMatch(page, /Bytes that each shard owns|Operations that asked|NaN|Infinity|undefined/)
+  t.match(page, 'Nothing was decided.')
+  t.notMatch(textReport(file, [runOf(2, 1)]), /jumbo chunks|orphaned|operations \/ failed/)
+  t.match(textReport(file, [runOf(2, 2, 7)]), /operations \/ failed +14 \/ 0/)
+})
+
+t.test('a thousand shards: a colour for each, cells instead of bars, both ends of the list', async (t) => {
+  const run = runOf(1000, 100, 1)
+  const page = htmlReport(file, [run])
+  t.ok(page.length < 4_000_000, `${page.length} characters`)
+  t.match(page, '<div class="cells"')
+  t.match(page, /rect\.s999\{fill:hsl\(/)
+  t.equal(new Set(dataOf(page).tones).size, 1000)
+  t.match(page, 'largest')
+  t.match(page, '<summary>1,000 shards at the end</summary>')
+  const text = textReport(file, [run])
+  t.match(text, /shard01 .*\n/)
+  t.match(text, 'and 976 between these and those below')
+  t.match(text, /shard1000 /)
+  t.notMatch(text, /shard500 /)
+})

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { Command, CommanderError } from 'commander'
+import { addSwarmCommand, type SwarmCommandOptions } from '../src/commands/swarm-options.js'
+
+async function parse(...args: string[]): Promise<SwarmCommandOptions> {
+  let seen: SwarmCommandOptions | null = null
+  const program = new Command('shardlab').exitOverride().configureOutput({ writeErr: () => {} })
+  addSwarmCommand(program, async (options) => {
+    seen = options
+  })
+  for (const command of program.commands) command.copyInheritedSettings(program)
+  await program.parseAsync(['swarm', ...args], { from: 'user' })
+  return seen!
+}
+
+t.test('options of swarm', async (t) => {
+  t.same(await parse(), {})
+  t.same(await parse('--runs', '500', '--seed', '0', '--minutes', '0.5', '--json'), { runs: 500, seed: 0, minutes: 0.5, json: true })
+  t.same(await parse('--without', 'crash', 'drop', '--mutation', 'retryDedupeOff', '--json', 'r.json'), {
+    without: ['crash', 'drop'],
+    mutation: 'retryDedupeOff',
+    json: 'r.json',
+  })
+  for (const args of [['--runs', '0'], ['--runs', 'many'], ['--seed', '-1'], ['--seed', '1.5'], ['--minutes', '0'], ['--wings'], ['more']])
+    await t.rejects(parse(...args), CommanderError, args.join(' '))
+})

@@ -1,0 +1,64 @@
+/**
+ * What simulated clusters of many shards and chunks cost: three sizes, in which as many chunks lie on a shard, and a month of a cluster in
+ * which nothing happens. The chunks are empty. `SHARDLAB_LONG=1` for the largest size and the whole month.
+ */
+import { execFile } from 'node:child_process'
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { BenchResult } from './benches.js'
+import type { GrowthTask, QuietTask, SimulateResult, SimulateTask } from './simulate-run.js'
+
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+const growth: readonly GrowthTask[] = [
+  { kind: 'growth', shards: 50, added: 5, chunks: 50_000 },
+  { kind: 'growth', shards: 200, added: 20, chunks: 200_000 },
+  { kind: 'growth', shards: 1000, added: 100, chunks: 1_000_000 },
+]
+const month: QuietTask = { kind: 'quiet', shards: 12, days: isLong ? 30 : 1 }
+/** Most of what is made lives for a message: with little room for the young, much of it is moved before it dies. */
+const nodeOptions = ['--max-semi-space-size=64', '--max-old-space-size=8192']
+
+export async function measure(): Promise<BenchResult> {
+  const rows: BenchResult['rows'][number][] = []
+  for (const task of isLong ? growth : growth.slice(0, -1)) {
+    const result = await runApart(task)
+    const size = `${task.shards} + ${task.added} shards, ${task.chunks.toLocaleString('en')} chunks`
+    const goals = task.chunks === 1_000_000
+    rows.push(
+      { name: size, value: seconds(result.wallMs), ...(goals ? { goal: 'goal: at most 60 s' } : {}) },
+      { name: '  start', value: seconds(result.startMs) },
+      { name: '  chunks, each', value: `${((result.chunksMs * 1000) / task.chunks).toFixed(1)} µs` },
+      { name: `  ${result.migrations.toLocaleString('en')} migrations, each`, value: `${(result.runMs / result.migrations).toFixed(2)} ms` },
+      {
+        name: '  memory',
+        value: `${(result.peakBytes / 1024 ** 2).toFixed(0)} MB`,
+        ...(goals ? { goal: 'goal: at most 2,048 MB' } : {}),
+      },
+    )
+  }
+  const { runMs, rounds, virtualMs } = await runApart(month)
+  rows.push(
+    {
+      name: `${month.days} days of ${month.shards} quiet shards`,
+      value: `${Math.round(virtualMs / runMs).toLocaleString('en')} times`,
+      goal: 'goal, with a load: 10,000 times faster than real time',
+    },
+    { name: '  a round of the balancer, with all between two', value: `${((runMs * 1000) / rounds).toFixed(0)} µs` },
+  )
+  return {
+    title: 'simulate: shards are added to a simulated cluster, until nothing moves; and a quiet one',
+    rows,
+    note: `Figures of the emulator, not of MongoDB. The first line of each size is by the clock on the wall, the others are processor time. One run. Node ${process.version}, ${cpus().length} cores.`,
+  }
+}
+
+async function runApart(task: SimulateTask): Promise<SimulateResult> {
+  const script = fileURLToPath(new URL('simulate-run.js', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, script, JSON.stringify(task)])
+  return JSON.parse(stdout) as SimulateResult
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
