@@ -11,9 +11,11 @@ export interface Bench {
 }
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  codec: () => import('./codec.js'),
   fork: () => import('./fork.js'),
   migration: () => import('./migration.js'),
   operations: () => import('./operations.js'),
+  routing: () => import('./routing.js'),
   simulate: () => import('./simulate.js'),
   soak: () => import('./soak.js'),
   start: () => import('./start.js'),

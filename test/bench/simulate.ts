@@ -29,7 +29,10 @@ export async function measure(): Promise<BenchResult> {
       { name: size, value: seconds(result.wallMs), ...(goals ? { goal: 'goal: at most 60 s' } : {}) },
       { name: '  start', value: seconds(result.startMs) },
       { name: '  chunks, each', value: `${((result.chunksMs * 1000) / task.chunks).toFixed(1)} µs` },
-      { name: `  ${result.migrations.toLocaleString('en')} migrations, each`, value: `${(result.runMs / result.migrations).toFixed(2)} ms` },
+      {
+        name: `  ${result.migrations.toLocaleString('en')} migrations, each`,
+        value: `${(result.runMs / result.migrations).toFixed(2)} ms`,
+      },
       {
         name: '  memory',
         value: `${(result.peakBytes / 1024 ** 2).toFixed(0)} MB`,

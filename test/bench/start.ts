@@ -1,37 +1,56 @@
-/** From `ShardedCluster.start()` to the first ping of a raw client, in a process that has loaded the module. */
+/**
+ * From `ShardedCluster.start()` to the first ping of a raw client, in a process that has loaded the module; and what a cluster with documents
+ * takes of memory.
+ */
+import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 import type { BenchResult } from './benches.js'
+import { median, spread } from './interleaved.js'
+import { startCluster } from './wire/servers.js'
 
 const repetitions = 5
-const goalsMs = { threads: 250, inline: 40 } as const
+
+interface Start {
+  readonly shards: number
+  readonly runtime: 'threads' | 'inline'
+  readonly hosts?: number
+  readonly goal: string
+}
+
+const clusters: Readonly<Record<string, Start>> = {
+  threads: { shards: 3, runtime: 'threads', goal: 'goal: at most 250 ms' },
+  inline: { shards: 3, runtime: 'inline', goal: 'goal: at most 40 ms' },
+  '20 shards on two threads': { shards: 20, runtime: 'threads', hosts: 2, goal: 'goal: at most twice as long as three shards' },
+  '20 shards, a thread for each member': { shards: 20, runtime: 'threads', hosts: 23, goal: 'goal: at most 450 ms' },
+}
 
 export async function measure(): Promise<BenchResult> {
-  const samples = { threads: [] as number[], inline: [] as number[] }
-  for (let i = 0; i < repetitions; i++) {
-    for (const runtime of ['threads', 'inline'] as const) samples[runtime].push(await startToPing(runtime))
-  }
+  const samples = Object.keys(clusters).map(() => [] as number[])
+  for (let i = 0; i < repetitions; i++)
+    for (const [at, start] of Object.values(clusters).entries()) samples[at]!.push(await startToPing(start))
+  const threads = median(samples[0]!)
+  const five = await startCluster('five', '--shards', '5')
+  const residentMb = residentBytes(five.pid) / 2 ** 20
+  await five.stop()
   return {
-    title: 'start: three shards, config server, one mongos, balancer, to the first ping of a raw client',
-    rows: (['threads', 'inline'] as const).flatMap((runtime) => [
-      {
-        name: `${runtime}, median of ${repetitions}`,
-        value: `${median(samples[runtime]).toFixed(1)} ms`,
-        goal: `goal: at most ${goalsMs[runtime]} ms`,
-      },
-      {
-        name: `${runtime}, least and most`,
-        value: `${Math.min(...samples[runtime]).toFixed(1)}–${Math.max(...samples[runtime]).toFixed(1)} ms`,
-      },
-    ]),
-    note: `Figures of the emulator, not of MongoDB. Node ${process.version}, ${cpus().length} cores; threads and inline interleaved.`,
+    title: 'start: config server, one mongos, balancer and shards (three where it does not say), to the first ping of a raw client',
+    rows: [
+      ...Object.entries(clusters).map(([name, { shards, goal }], at) => ({
+        name,
+        value: `${spread(samples[at]!, 0)} ms${shards === 3 ? '' : `, ${(median(samples[at]!) / threads).toFixed(1)} × three shards`}`,
+        goal,
+      })),
+      { name: 'resident: five shards, 20,000 documents', value: `${residentMb.toFixed(0)} MB` },
+    ],
+    note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions} starts in turns, in brackets the least and the most. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 
-async function startToPing(runtime: 'threads' | 'inline'): Promise<number> {
+async function startToPing({ shards, runtime, hosts }: Start): Promise<number> {
   const startedMs = performance.now()
-  const cluster = await ShardedCluster.start({ shards: 3, runtime })
+  const cluster = await ShardedCluster.start({ shards, runtime, ...(hosts === undefined ? {} : { hosts }) })
   const client = await RawClient.connect(cluster.mongos[0]!)
   const reply = await client.command({ ping: 1, $db: 'admin' })
   const tookMs = performance.now() - startedMs
@@ -41,6 +60,6 @@ async function startToPing(runtime: 'threads' | 'inline'): Promise<number> {
   return tookMs
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) * 1024
 }

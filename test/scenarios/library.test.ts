@@ -1,8 +1,23 @@
 /** The scenarios that come with Shardlab do what they say, and a scenario is a function of its file and seed. */
-import { findScenario, htmlReport, listScenarios, parseScenario, reportOf, runScenario, runVariant, textReport, type VariantRun } from '@shardlab/scenario'
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import {
+  findScenario,
+  htmlReport,
+  listScenarios,
+  parseScenario,
+  reportOf,
+  runScenario,
+  runVariant,
+  textReport,
+  type VariantRun,
+} from '@shardlab/scenario'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+
+const cli = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
 
 /** Otherwise one variant of each. */
 const isLong = process.env['SHARDLAB_LONG'] === '1'
@@ -103,6 +118,33 @@ t.test('the package that is published has them all', async (t) => {
   execFileSync(process.execPath, ['scripts/library.mjs'], { cwd })
   for (const { name, path } of listScenarios())
     t.equal(readFileSync(new URL(`dist/library/${name}.yaml`, cwd), 'utf8'), readFileSync(path, 'utf8'), name)
+})
+
+t.test('on the command line: page, numbers and tables as files; what is wrong ends with its own code', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'shardlab-simulate-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  const at = (name: string): string => join(directory, name)
+  const shardlab = (...args: string[]): { readonly code: number | null; readonly out: string; readonly error: string } => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'simulate', ...args], { encoding: 'utf8' })
+    return { code: status, out: stdout, error: stderr }
+  }
+  const files = ['--report', at('page.html'), '--json', at('numbers.json'), '--csv', at('some/tables')]
+  const { code, out, error } = shardlab('same-id-twice', '--variant', 'another key', '--seed', '9', '--explain', ...files)
+  t.match([code, error], [0, ''])
+  t.match(out, /refused as expected: .*\(code 96\)/)
+  t.match(readFileSync(at('page.html'), 'utf8'), '<h1>same-id-twice</h1>')
+  t.match(JSON.parse(readFileSync(at('numbers.json'), 'utf8')), {
+    version: 1,
+    seed: 9,
+    variants: [{ name: 'another key', migrations: { aborted: 1 } }],
+  })
+  t.same(readdirSync(at('some/tables')).sort(), ['decisions.csv', 'results.csv', 'samples.csv'])
+  writeFileSync(at('own.yaml'), small.replace('duration: 20s', 'duration: 20s\npolicy: ./own.mjs'))
+  writeFileSync(at('own.mjs'), 'export default () => [{ chunk: 0, to: "shard07" }]')
+  t.match(shardlab(at('own.yaml')), {
+    code: 2,
+    error: /^shardlab: .*own\.yaml: the policy .*own\.mjs, asked about a\.b: move 0 goes to "shard07"/,
+  })
 })
 
 t.test('a name that is neither a file nor a scenario', async (t) => {

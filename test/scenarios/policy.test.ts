@@ -61,7 +61,10 @@ t.test('a policy gets bounds, sizes and zones, and its reasons are counted', asy
   const text = scenario('policy: ./zones.mjs\n')
     .replace('splitAt: [100, 200, 300, 400, 500]', 'splitAt: [100, 200], primary: shard02')
     .replace('shards: 2', 'shards: 2, zones: { eu: [shard01] }')
-    .replace('{ at: 1s, do: addShard }', '{ at: 0s, do: updateZoneKeyRange, ns: shop.orders, min: { customer: 0 }, max: { customer: 200 }, zone: eu }')
+    .replace(
+      '{ at: 1s, do: addShard }',
+      '{ at: 0s, do: updateZoneKeyRange, ns: shop.orders, min: { customer: 0 }, max: { customer: 200 }, zone: eu }',
+    )
   const { result, decisions } = await runVariant(parseScenario(text, join(directory, 'zones.yaml')).variants[0]!)
   t.equal(result.migrations.total, result.migrations.byReason.zoneViolation)
   const [move] = decisions.filter(({ kind }) => kind === 'migration')
@@ -77,7 +80,11 @@ const wrong: readonly (readonly [what: string, source: string, message: RegExp])
   ['no move', 'export default () => [7]', /: move 0 is a number, not \{ chunk, to \}\.$/],
   ['no chunk', 'export default () => [{ chunk: 99, to: "shard02" }]', /: move 0 names chunk 99; chunk is an index from 0 to 5\.$/],
   ['no shard', 'export default () => [{ chunk: 0, to: "shard09" }]', /: move 0 goes to "shard09"; to is one of shard01, shard02\.$/],
-  ['the same shard', 'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard }]', /: move 0 goes to shard0\d, where the chunk is already\.$/],
+  [
+    'the same shard',
+    'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard }]',
+    /: move 0 goes to shard0\d, where the chunk is already\.$/,
+  ],
   [
     'a shard twice',
     'export default ({ chunks }) => [0, 1].map((chunk) => ({ chunk, to: chunks[1 - chunk].shard }))',
@@ -89,7 +96,11 @@ const wrong: readonly (readonly [what: string, source: string, message: RegExp])
     'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard === "shard01" ? "shard02" : "shard01", reason: "whim" }]',
     /: move 0 has the reason "whim"; there are draining, zoneViolation, chunksImbalance\.$/,
   ],
-  ['memory', 'let n = 0; export default () => (n++ % 2 ? [] : [{ chunk: 0, to: "shard02" }])', /: asked the same again it answers differently; /],
+  [
+    'memory',
+    'let n = 0; export default () => (n++ % 2 ? [] : [{ chunk: 0, to: "shard02" }])',
+    /: asked the same again it answers differently; /,
+  ],
 ]
 
 for (const [what, source, message] of wrong)

@@ -1,6 +1,6 @@
 /** One script for two clients: the official driver on an inline cluster, and the simulated client on a simulated one. */
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, ShardedCluster, type ClusterOptions } from '@shardlab/cluster'
+import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type Faults } from '@shardlab/cluster'
 import { createClient, errorsOf, type Client, type ClientSession, type Failed, type RunOptions } from '@shardlab/scenario'
 import {
   MongoBulkWriteError,
@@ -69,7 +69,17 @@ const labels = (all: readonly string[]): string[] => all.filter((label) => publi
 
 export const heartbeatMs = 500
 export const selectionMs = 1000
-const clusterOptions = (options: ClusterOptions): ClusterOptions => ({ shards: 2, findReplicaSetHostTimeoutMs: 200, ...options })
+const clusterOptions = (options: ClusterOptions): ClusterOptions => ({
+  shards: 2,
+  findReplicaSetHostTimeoutMs: 60,
+  networkTimeoutMs: 60,
+  ...options,
+})
+
+/** Some are over at once. */
+async function healed(faults: Faults, id: number): Promise<void> {
+  if (faults.list().some((fault) => fault.id === id)) await faults.heal(id)
+}
 
 /** Counts sessions and mongoses in the order in which they come up. */
 class SentLog {
@@ -98,12 +108,14 @@ class SentLog {
   }
 }
 
-export async function speakSimulated(options: ClusterOptions): Promise<Speaker> {
+export async function speakSimulated(options: ClusterOptions, retries: boolean): Promise<Speaker> {
   const cluster = await createSimulatedCluster({ ...clusterOptions(options), serverTimings: false, seed: 5 })
   const log = new SentLog()
   const client: Client = createClient(cluster, {
     heartbeatMs,
     serverSelectionTimeoutMs: selectionMs,
+    retryReads: retries,
+    retryWrites: retries,
     onCommand: ({ command, to }) => log.add(command, to),
   })
   await cluster.advance(10)
@@ -155,7 +167,7 @@ export async function speakSimulated(options: ClusterOptions): Promise<Speaker> 
       }
     },
     fault: async (text) => (await cluster.faults.apply(text)).id,
-    heal: async (id) => void (await cluster.faults.heal(id)),
+    heal: (id) => healed(cluster.faults, id),
     wait: (ms) => cluster.advance(ms),
     stop: async () => {
       await cluster.during(client.close())
@@ -164,15 +176,15 @@ export async function speakSimulated(options: ClusterOptions): Promise<Speaker> 
   }
 }
 
-export async function speakThroughDriver(options: ClusterOptions): Promise<Speaker> {
-  const cluster = await ShardedCluster.start({ ...clusterOptions(options), runtime: 'inline', seed: 5 })
+export async function speakThroughDriver(options: ClusterOptions, retries: boolean): Promise<Speaker> {
+  const cluster = await ShardedCluster.start({ runtime: 'inline', seed: 5, ...clusterOptions(options) })
   const log = new SentLog()
   const client = new MongoClient(cluster.uri, {
     heartbeatFrequencyMS: heartbeatMs,
     serverSelectionTimeoutMS: selectionMs,
     monitorCommands: true,
-    // Its sockets come from one address: otherwise they would be compressed and pooled alike anyway.
-    minPoolSize: 0,
+    retryReads: retries,
+    retryWrites: retries,
   })
   client.on('commandStarted', ({ command, address, commandName }) => {
     if (commandName !== 'endSessions') log.add(command, address)
@@ -223,7 +235,7 @@ export async function speakThroughDriver(options: ClusterOptions): Promise<Speak
       for (const admin of admins) await admin.db('admin').command(command)
     },
     fault: async (text) => (await cluster.faults.apply(text)).id,
-    heal: async (id) => void (await cluster.faults.heal(id)),
+    heal: (id) => healed(cluster.faults, id),
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     stop: async () => {
       await Promise.all([client, ...admins].map((each) => each.close()))
@@ -285,8 +297,8 @@ function resultOf(error: unknown): Result {
   if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
   if (error instanceof MongoBulkWriteError && error.code === undefined) {
     // It keeps the labels of what was no answer, and loses its class.
-    const all = labels(error.errorLabels)
-    return { ok: false, kind: all.length > 0 ? 'network' : 'selection', code: null, labels: all }
+    const kind = error.errorLabels.length > 0 ? 'network' : 'selection'
+    return { ok: false, kind, code: null, labels: labels(error.errorLabels) }
   }
   if (error instanceof MongoServerSelectionError) return { ok: false, kind: 'selection', code: null, labels: [] }
   if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }

@@ -1,12 +1,11 @@
 /** Clients that want the same values, on a simulated cluster whose members crash; some clients stop for good in the middle of a write. */
-import { createDeferred, createRandom, type Random } from '@shardlab/actor'
+import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
-import { Maintenance, parseSpec, UniqueProtocol, type Fields, type World } from '@shardlab/unique'
+import { isExpected, Stop, uniquePort, uniqueSpecs as specs, uniqueValueViolations, UniqueWriter } from '@shardlab/scenario'
+import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { PatientClient } from './patient-client.js'
 import { Trouble } from './trouble.js'
-import { simulatedClock, simulatedPort, type Stop } from './unique-port.js'
 
-const specs = ['email', { fields: ['tenant', 'handle'] }].map(parseSpec)
 const reservationMs = 6000
 const clients = 3
 const writesOfClient = 3
@@ -81,11 +80,11 @@ export class UniqueStory {
   /** What must never be is checked at once, unless there are documents that were written past the library; the rest after the reservations expired and a repair. Then everything is removed. */
   async settle(title: string, promised = true): Promise<void> {
     const world = this.world(this.#random.fork(`${title}, inspection`), null)
-    const wrong = promised ? await unsafe(world) : []
+    const wrong = promised ? await uniqueValueViolations(world) : []
     await this.#cluster.advance(reservationMs + 1)
     const maintenance = new Maintenance(world, new UniqueProtocol(world))
     const { left } = await maintenance.repair()
-    wrong.push(...left.map((finding) => `left after the repair: ${JSON.stringify(finding)}`), ...(await unsafe(world)))
+    wrong.push(...left.map((finding) => `left after the repair: ${JSON.stringify(finding)}`), ...(await uniqueValueViolations(world)))
     const { findings, inFlight } = await maintenance.verify()
     wrong.push(...findings.map((finding) => `found after the repair: ${JSON.stringify(finding)}`))
     if (inFlight > 0) wrong.push(`${inFlight} reservations are left`)
@@ -98,12 +97,12 @@ export class UniqueStory {
 
   world(random: Random, stop: Stop | null, onSend: () => void = () => {}): World {
     const client = new PatientClient(this.#cluster, random.fork('session'), onSend)
-    const port = (collection: string) => simulatedPort(client, db, collection, stop)
+    const port = (collection: string) => uniquePort(client, db, collection, stop)
     return {
       main: port('information'),
       proxies: specs.map((spec, i) => ({ name: `proxy${i}`, port: port(`proxy${i}`), specs: [spec], sharded: true })),
       specs,
-      clock: simulatedClock(this.#cluster),
+      clock: { now: () => this.#cluster.now(), sleep: (durationMs) => this.#cluster.advance(durationMs) },
       newToken: () => Buffer.from(random.bytes(12)).toString('hex'),
       reservationMs,
       busyMs: 500,
@@ -113,15 +112,13 @@ export class UniqueStory {
   }
 
   async #client(random: Random, number: number, trouble: Trouble): Promise<void> {
-    const stop: Stop | null = random.chance(1, 2)
-      ? { commandsLeft: random.below(20), after: random.chance(1, 2), stopped: createDeferred<void>() }
-      : null
-    const writer = new Writer(this.world(random, stop, () => trouble.sent()))
+    const stop = random.chance(1, 2) ? new Stop(random.below(20), random.chance(1, 2)) : null
+    const writer = new UniqueWriter(this.world(random, stop, () => trouble.sent()))
     const work = this.#write(random, number, writer)
     await Promise.race(stop === null ? [work] : [work, stop.stopped.promise.then(() => void this.stopped++)])
   }
 
-  async #write(random: Random, number: number, writer: Writer): Promise<void> {
+  async #write(random: Random, number: number, writer: UniqueWriter): Promise<void> {
     const value = (): string => `v${random.below(6)}`
     for (let i = 0; i < writesOfClient; i++) {
       // Some documents are a client's own, some are everybody's.
@@ -138,85 +135,7 @@ export class UniqueStory {
   }
 }
 
-/** One client's writes. */
-export class Writer {
-  readonly #world: World
-  readonly #protocol: UniqueProtocol
-
-  constructor(world: World) {
-    this.#world = world
-    this.#protocol = new UniqueProtocol(world)
-  }
-
-  insert(document: Fields): Promise<void> {
-    return this.#protocol.insert(document, () => this.#world.main.insertOne(document))
-  }
-
-  async update(_id: unknown, $set: Fields): Promise<void> {
-    await this.#protocol.change({
-      find: () => this.#world.main.findOne({ _id }),
-      plan: (before) => ({ touched: specs.filter(({ fields }) => fields.some((field) => field in $set)), after: { ...before, ...$set } }),
-      write: async ({ region }, guard) => ((await this.#world.main.updateOne({ _id, region, ...guard }, { $set })) > 0 ? true : null),
-    })
-  }
-
-  /** A document without a reservation. */
-  async insertPast(document: Fields): Promise<void> {
-    await this.#world.main.insertOne(document)
-  }
-
-  async backfill(): Promise<void> {
-    await new Maintenance(this.#world, this.#protocol).backfill()
-  }
-
-  async remove(_id: unknown): Promise<void> {
-    await this.#protocol.change({
-      find: () => this.#world.main.findOne({ _id }),
-      plan: () => ({ touched: specs, after: null }),
-      write: async ({ region }, guard) => ((await this.#world.main.deleteOne({ _id, region, ...guard })) > 0 ? true : null),
-    })
-  }
-}
-
-/** Values that are taken, documents that others are changing, answers that did not come: anything else is wrong. */
+/** @throws what is wrong */
 export function mustBeExpected(error: unknown): void {
-  const { name } = error as Error
-  if (!['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes(name)) throw error
-}
-
-/** Values that two documents have, documents without a reservation. */
-async function unsafe(world: World): Promise<string[]> {
-  const wrong: string[] = []
-  const documents = await all(world, world.main)
-  for (const {
-    port,
-    specs: [spec],
-  } of world.proxies) {
-    const owners = new Map(
-      (await all(world, port)).map((proxy) => [key(spec!.fields, proxy), 'owner' in proxy ? proxy['owner'] : proxy['_id']]),
-    )
-    const seen = new Set<string>()
-    for (const document of documents) {
-      const value = key(spec!.fields, document)
-      if (seen.has(value)) wrong.push(`${spec!.name} ${value} is owned twice`)
-      seen.add(value)
-      if (owners.get(value) !== document['_id']) wrong.push(`${JSON.stringify(document)} has no reservation of ${spec!.name}`)
-    }
-  }
-  return wrong
-}
-
-const key = (fields: readonly string[], document: Fields): string => JSON.stringify(fields.map((field) => document[field]))
-
-async function all({ clock }: World, port: World['main']): Promise<Fields[]> {
-  for (;;) {
-    try {
-      const documents: Fields[] = []
-      for await (const document of port.find({})) documents.push(document)
-      return documents
-    } catch (error) {
-      mustBeExpected(error)
-      await clock.sleep(50)
-    }
-  }
+  if (!isExpected(error)) throw error
 }

@@ -4,7 +4,8 @@
  */
 import { createRandom } from '@shardlab/actor'
 import { createSimulatedCluster } from '@shardlab/cluster'
-import { mustBeExpected, playUnique, UniqueStory, Writer, type Outcome } from './unique-story.js'
+import { UniqueWriter } from '@shardlab/scenario'
+import { mustBeExpected, playUnique, UniqueStory, type Outcome } from './unique-story.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const long = SHARDLAB_LONG === '1'
@@ -12,15 +13,16 @@ const schedules = 25
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: long ? 80 : 4 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 const document = { _id: 1, email: 'v1', tenant: 1, handle: 'v5', region: 1 }
-const insert = (writer: Writer): Promise<void> => writer.insert(document)
+const insert = (writer: UniqueWriter): Promise<void> => writer.insert(document)
 
-const writes: Readonly<Record<string, { readonly before: 'inserted' | 'past' | null; readonly write: (writer: Writer) => Promise<void> }>> =
-  {
-    insert: { before: null, write: insert },
-    update: { before: 'inserted', write: (writer) => writer.update(1, { email: 'v3', handle: 'v0' }) },
-    backfill: { before: 'past', write: (writer) => writer.backfill() },
-    delete: { before: 'inserted', write: (writer) => writer.remove(1) },
-  }
+const writes: Readonly<
+  Record<string, { readonly before: 'inserted' | 'past' | null; readonly write: (writer: UniqueWriter) => Promise<void> }>
+> = {
+  insert: { before: null, write: insert },
+  update: { before: 'inserted', write: (writer) => writer.update(1, { email: 'v3', handle: 'v0' }) },
+  backfill: { before: 'past', write: (writer) => writer.backfill() },
+  delete: { before: 'inserted', write: (writer) => writer.remove(1) },
+}
 
 /** Every shard crashes while each command of a write is on its way; a rival wants the value before the repair. */
 async function crashAtEveryStep(name: string): Promise<{ violations: readonly string[]; steps: number }> {
@@ -35,12 +37,12 @@ async function crashAtEveryStep(name: string): Promise<{ violations: readonly st
       // While the command is on its way, and when it may have been done.
       for (const delayMs of long ? [0, 0.5, 1, 2] : [0.5]) {
         const title = `${shard} at step ${step} after ${delayMs} ms`
-        const preparing = new Writer(story.world(random.fork(`${title}, before`), null))
+        const preparing = new UniqueWriter(story.world(random.fork(`${title}, before`), null))
         if (before === 'inserted') await insert(preparing)
         else if (before === 'past') await preparing.insertPast(document)
         let sent = 0
         let crashing: Promise<void> = Promise.resolve()
-        const writer = new Writer(
+        const writer = new UniqueWriter(
           story.world(random.fork(title), null, () => {
             if (++sent === step) crashing = crash(delayMs, shard)
           }),
@@ -55,7 +57,7 @@ async function crashAtEveryStep(name: string): Promise<{ violations: readonly st
         await crashing
         if (step === 1) steps = Math.max(steps, sent)
         // Whoever wants the value of a document that is not reserved yet gets it: a backfill comes first.
-        const rival = new Writer(story.world(random.fork(`${title}, rival`), null))
+        const rival = new UniqueWriter(story.world(random.fork(`${title}, rival`), null))
         if (before !== 'past') await rival.insert({ _id: 2, email: 'v1', tenant: 1, handle: 'v4', region: 2 }).catch(mustBeExpected)
         await story.settle(title, before !== 'past')
       }

@@ -11,7 +11,7 @@ export interface RequestOptions {
   /** Milliseconds of the actor's clock. Without it the request waits until it is answered or the peer is gone. */
   readonly timeoutMs?: number
   /** Aborting rejects the request with `cancelled`; the peer still finishes what it began. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 /** What {@link ActorContext.reach} gives where no fault is: whoever finds it need not wait. */

@@ -68,7 +68,11 @@ export class ChunkDraft<C extends ChunkPlace> {
   #takeFromShard(chunk: C): void {
     const list = this.#listOf(chunk.shard)
     if (list.length === 1) this.#byShard.delete(chunk.shard)
-    else list.splice(lastAt(list, chunk.min, ({ min }) => min), 1)
+    else
+      list.splice(
+        lastAt(list, chunk.min, ({ min }) => min),
+        1,
+      )
   }
 
   #giveToShard(chunk: C): void {

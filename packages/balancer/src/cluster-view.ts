@@ -1,7 +1,7 @@
 /** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
-import { wholeAnswer, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
+import { versionToAskWith, wholeAnswer, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 import { ChunkMap, type KnownChunk } from './chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
@@ -83,7 +83,12 @@ export class ClusterView {
   async collection(ns: string, isNew = false): Promise<CollectionView | null> {
     const options = { timeoutMs: configTimeoutMs }
     const known = isNew ? null : (this.#known.get(ns) ?? null)
-    const answer = await this.#context.request(configAddress, 'config.get-collection', { ns, since: known?.version ?? null }, options)
+    const answer = await this.#context.request(
+      configAddress,
+      'config.get-collection',
+      { ns, since: versionToAskWith(this.#context, known) },
+      options,
+    )
     const chunks = ChunkMap.after(known, wholeAnswer(this.#context, ns, answer))
     if (chunks === null) {
       this.#forget(ns)
@@ -168,8 +173,7 @@ export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' |
   const documents = new Map<string, Uint8Array>()
   for (const { min, max, minDocument, maxDocument } of ranges) documents.set(min, minDocument).set(max, maxDocument)
   const splits: ZoneSplit[] = []
-  for (const [chunk, points] of splitsAtZones(chunks, ranges))
-    splits.push({ chunk, points: points.map((point) => documents.get(point)!) })
+  for (const [chunk, points] of splitsAtZones(chunks, ranges)) splits.push({ chunk, points: points.map((point) => documents.get(point)!) })
   return splits
 }
 

@@ -18,7 +18,14 @@ import type { AttemptedMove, ChunkOperations } from './chunk-operations.js'
 import type { KnownChunk } from './chunk-map.js'
 import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
 import type { Defragmentations, WantedMove } from './defragmentation/defragmentations.js'
-import { selectByOwnPolicy, selectMigrations, type BalancePolicy, type ChunkPlace, type Migration, type ShardStatistics } from './policy/index.js'
+import {
+  selectByOwnPolicy,
+  selectMigrations,
+  type BalancePolicy,
+  type ChunkPlace,
+  type Migration,
+  type ShardStatistics,
+} from './policy/index.js'
 import type { BalancerSettings } from './settings.js'
 
 /** How many collections' sizes are asked for at a time. */

@@ -32,36 +32,51 @@ const told = (map: ChunkMap) =>
 
 t.test('splits, merges and moves of some chunks: as if all were read anew', async (t) => {
   const shards = ['a', 'b', 'c']
-  const change = fc.tuple(fc.integer({ min: -3000, max: 3000 }), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 0, max: 2 }), fc.boolean())
+  const change = fc.tuple(
+    fc.integer({ min: -3000, max: 3000 }),
+    fc.integer({ min: 1, max: 400 }),
+    fc.integer({ min: 0, max: 2 }),
+    fc.boolean(),
+  )
   await check(
-    fc.asyncProperty(fc.integer({ min: 1, max: 900 }), fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), async (count, answers) => {
-      let minor = 0
-      const cuts = Array.from({ length: count - 1 }, (_, i) => i * 2 - count)
-      let chunks = [ends[0], ...cuts].map((min, i): Chunk => ({ min, max: cuts[i] ?? ends[1], shard: shards[i % 3]!, minor: ++minor }))
-      let map = mapOf(null, chunks)
-      for (const changes of answers) {
-        const before = minor
-        for (const [at, width, shard, isMerge] of changes) {
-          const first = chunks.findLastIndex(({ min }) => min <= at)
-          const touched = chunks.slice(first, isMerge ? first + width : first + 1)
-          const [min, max] = [touched[0]!.min, touched.at(-1)!.max]
-          const middle = isMerge || at <= min || at >= max ? [] : [at]
-          const parts = [min, ...middle].map((low, i): Chunk => ({ min: low, max: middle[i] ?? max, shard: shards[(shard + i) % 3]!, minor: ++minor }))
-          chunks = chunks.toSpliced(first, touched.length, ...parts)
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 900 }),
+      fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }),
+      async (count, answers) => {
+        let minor = 0
+        const cuts = Array.from({ length: count - 1 }, (_, i) => i * 2 - count)
+        let chunks = [ends[0], ...cuts].map((min, i): Chunk => ({ min, max: cuts[i] ?? ends[1], shard: shards[i % 3]!, minor: ++minor }))
+        let map = mapOf(null, chunks)
+        for (const changes of answers) {
+          const before = minor
+          for (const [at, width, shard, isMerge] of changes) {
+            const first = chunks.findLastIndex(({ min }) => min <= at)
+            const touched = chunks.slice(first, isMerge ? first + width : first + 1)
+            const [min, max] = [touched[0]!.min, touched.at(-1)!.max]
+            const middle = isMerge || at <= min || at >= max ? [] : [at]
+            const parts = [min, ...middle].map((low, i): Chunk => ({
+              min: low,
+              max: middle[i] ?? max,
+              shard: shards[(shard + i) % 3]!,
+              minor: ++minor,
+            }))
+            chunks = chunks.toSpliced(first, touched.length, ...parts)
+          }
+          map = mapOf(
+            map,
+            chunks.filter((chunk) => chunk.minor > before).sort((a, b) => a.minor - b.minor),
+          )
+          if (told(map) !== told(mapOf(null, chunks))) throw new Error('what it remembers is not what there is')
+          for (const { min, max, shard } of chunks.slice(0, 5)) {
+            const key = map.shardKey.keyStringOfBound(encode(bound(min)))!
+            if (map.at(key)?.shard !== shard || map.holding(key) !== map.at(key)) throw new Error(`not found: ${min}`)
+            const within = map.shardKey.keyStringOfBound(encode(bound(min + 1)))!
+            if (max > min + 1 && (map.at(within) !== undefined || map.holding(within) !== map.at(key)))
+              throw new Error(`not held: ${min + 1}`)
+          }
         }
-        map = mapOf(
-          map,
-          chunks.filter((chunk) => chunk.minor > before).sort((a, b) => a.minor - b.minor),
-        )
-        if (told(map) !== told(mapOf(null, chunks))) throw new Error('what it remembers is not what there is')
-        for (const { min, max, shard } of chunks.slice(0, 5)) {
-          const key = map.shardKey.keyStringOfBound(encode(bound(min)))!
-          if (map.at(key)?.shard !== shard || map.holding(key) !== map.at(key)) throw new Error(`not found: ${min}`)
-          const within = map.shardKey.keyStringOfBound(encode(bound(min + 1)))!
-          if (max > min + 1 && (map.at(within) !== undefined || map.holding(within) !== map.at(key))) throw new Error(`not held: ${min + 1}`)
-        }
-      }
-    }),
+      },
+    ),
     process.env['SHARDLAB_LONG'] === '1' ? 500 : 25,
   )
   t.pass()
@@ -84,13 +99,30 @@ t.test('counts by zone are those of the chunks, also when some of them change', 
     { min: '10', max: '30', zone: 'x' },
     { min: '30', max: '40', zone: 'y' },
   ]
-  const place = (at: number, shard: string) => ({ min: String(at).padStart(2, '0'), max: String(at + 5).padStart(2, '0'), shard, isJumbo: false })
+  const place = (at: number, shard: string) => ({
+    min: String(at).padStart(2, '0'),
+    max: String(at + 5).padStart(2, '0'),
+    shard,
+    isJumbo: false,
+  })
   const a = [5, 10, 15].map((at) => place(at, 'a'))
   const b = [20, 30, 45].map((at) => place(at, 'b'))
-  const first = new Distribution(new Map([['a', a], ['b', b]]), ranges)
+  const first = new Distribution(
+    new Map([
+      ['a', a],
+      ['b', b],
+    ]),
+    ranges,
+  )
   t.same([first.countOn('a'), first.countOn('a', 'x'), first.countOn('b', 'x'), first.countOn('b', 'y')], [3, 2, 1, 1])
   t.same([first.countIn('x'), first.countIn(noZone), first.chunkCount], [3, 2, 6])
-  const moved = new Distribution(new Map([['a', a.slice(1)], ['b', [a[0]!, ...b]]]), ranges)
+  const moved = new Distribution(
+    new Map([
+      ['a', a.slice(1)],
+      ['b', [a[0]!, ...b]],
+    ]),
+    ranges,
+  )
   t.same([moved.countOn('a', noZone), moved.countOn('b', noZone), moved.countIn('x')], [0, 2, 3])
   t.same([...moved.zonesOn('b')].sort(), [noZone, 'x', 'y'])
 })

@@ -22,6 +22,7 @@ import {
   nullValue,
   ObjectId,
   RawValue,
+  readName,
   readDouble,
   readInt32,
   readInt64,
@@ -222,4 +223,20 @@ t.test('binary values and identity', async (t) => {
   t.notOk(toRawValue(1).isIdentical(doubleValue(1)), 'another type')
   t.notOk(toRawValue('ab').isIdentical(toRawValue('a')), 'another length')
   t.notOk(toRawValue('ab').isIdentical(toRawValue('ac')))
+})
+
+t.test('a name is read the same however often, whatever was read before', async () => {
+  check(
+    fc.property(fc.array(fc.oneof(fc.string({ maxLength: 40 }), fc.constantFrom('é', 'a', 'filter', '\u{1f600}')), { maxLength: 30 }), (texts) =>
+      [...texts, ...texts].every((text) => {
+        const bytes = Buffer.from(text)
+        return readName(bytes, 0, bytes.length) === bytes.toString()
+      }),
+    ),
+  )
+})
+
+t.test('a byte that is no text is not taken for a name that has it as a character', async (t) => {
+  readName(Buffer.from('\u00e9'), 0, 2)
+  t.equal(readName(Buffer.from([0xe9]), 0, 1), '\ufffd')
 })

@@ -69,7 +69,7 @@ t.test('the ends of the ranges', async (t) => {
 })
 
 const names =
-  'shards, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
+  'shards, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize, from'
 
 /** Wrong options, also of kinds that TypeScript would refuse, and the sentence that answers them. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -97,6 +97,7 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ chunkSize: 'big' }, 'chunkSize is "big"; give bytes or a size such as 64KB, 128MB or 1GB.'],
   [{ chunkSize: 1023 }, 'chunkSize is 1023; it must be from 1KB to 1GB.'],
   [{ chunkSize: '2GB' }, 'chunkSize is 2GB; it must be from 1KB to 1GB.'],
+  [{ from: {} as never }, 'that is no snapshot: take one with await cluster.snapshot().'],
   [{ diskSize: 'none' }, 'diskSize is "none"; give bytes or a size such as 64KB, 128MB or 1GB.'],
   [{ diskSize: '1023KB' }, 'diskSize is 1023KB; it must be at least 1MB.'],
   [{ seed: -1 }, 'seed is -1; it must be a whole number from 0 to 4294967295.'],

@@ -53,6 +53,7 @@ class ConfigServer implements Actor {
         },
         checkReplacement: () => {},
         checkImplicitCreate: checkCreate,
+        writeShardingStatistics: (writer) => this.#catalog.reshardings.writeStatistics(writer),
       }),
     )
     this.#catalog = new ShardingCatalog(this.#node)

@@ -75,6 +75,7 @@ export { setFeatureCompatibilityVersionOf } from './parameters/feature-compatibi
 export * from './parameters/parameter-set.js'
 export * from './parameters/parameter.js'
 export * from './statistics/member-statistics.js'
+export * from './statistics/resharding-statistics.js'
 export * from './commands/coll-stats.js'
 export * from './commands/current-op.js'
 export * from './commands/data-size.js'

@@ -57,7 +57,7 @@ export interface StorageNodeOptions {
   readonly maxWireVersion: number
   /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
-  /** See {@link NodeLogOptions}; default 64 MB. */
+  /** See {@link NodeLogOptions}. Default 64 MB; 256 kB where a process holds so many members that they share what they can. */
   readonly checkpointAfterBytes?: number
 }
 
@@ -117,7 +117,7 @@ export class StorageNode implements CommonHost {
       clock: this.clock,
       now: () => context.now(),
       retries: this.retries,
-      options: { checkpointAfterBytes: options.checkpointAfterBytes ?? 64 * 1024 * 1024 },
+      options: { checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 : 0.25) * 1024 * 1024 },
     })
     this.role = makeRole(this)
     this.table = new CommandTable<NodeInvocation>([

@@ -63,7 +63,13 @@ const dataOf = (page: string): { times: string[]; shards: string[]; tones: strin
 t.test('three shards: plots, a map, a slider with what each shard had when', async (t) => {
   const page = htmlReport(file, [runOf(3, 11, 5)])
   t.match(page, 'A &lt;b&gt; scenario.')
-  for (const part of ['Bytes that each shard owns', 'Chunks', 'Operations that asked each shard', 'Owners of a.b over time', '<input type="range"'])
+  for (const part of [
+    'Bytes that each shard owns',
+    'Chunks',
+    'Operations that asked each shard',
+    'Owners of a.b over time',
+    '<input type="range"',
+  ])
     t.match(page, part)
   const { times, shards, tones, bytes } = dataOf(page)
   t.same([times[0], times.at(-1)], ['0s', '10m'])

@@ -8,6 +8,7 @@ import type { CriticalSections } from './metadata/critical-sections.js'
 import type { DatabaseMoves } from './metadata/database-moves.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import type { QuerySamples } from './query-analysis/query-samples.js'
+import type { OrphanCounts } from './statistics/orphans.js'
 import type { VersionCheck } from './metadata/version-check.js'
 import type { MeasuredCollections } from './measured/measured-collections.js'
 import type { Migrations } from './migration/migrations.js'
@@ -27,6 +28,7 @@ export interface ShardParts {
   readonly definitionLocks: DefinitionLocks
   readonly autoSplitter: AutoSplitter
   readonly measured: MeasuredCollections
+  readonly orphans: OrphanCounts
   /** Null where the emulated version samples no queries. */
   readonly samples: QuerySamples | null
 }

@@ -8,6 +8,7 @@ import { shardIndexRules } from './metadata/index-rules.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import { checkShardKeyOfUpsert, checkShardKeyUpdate } from './metadata/shard-key-updates.js'
 import { reshardingOperations } from './resharding/operations.js'
+import { writeReshardingStatistics } from './resharding/statistics.js'
 import type { ShardParts, ShardRole } from './shard-parts.js'
 import { shardRows } from './shard-rows.js'
 import { orphanCountOf } from './statistics/orphans.js'
@@ -62,6 +63,7 @@ export function shardRole(shard: string, behaviours: Behaviours, state: Placemen
     writeShardingStatistics(writer) {
       const { statistics, deleter } = parts().migrations
       statistics.write(writer, behaviours, deleter.tasks.all().length)
+      writeReshardingStatistics(parts(), writer)
     },
     backgroundOperations: (label) => reshardingOperations(parts(), label),
   }

@@ -31,6 +31,7 @@ import { recoverReshardCommands } from './resharding/reshard-collection.js'
 import { Reshardings, reshardingTimer } from './resharding/reshardings.js'
 import { shardHandlers } from './shard-handlers.js'
 import type { ShardParts } from './shard-parts.js'
+import { OrphanCounts } from './statistics/orphans.js'
 import { shardRole } from './shard-role.js'
 import { exportShardState, resumeShard, unfinishedWork, type ShardState } from './shard-state.js'
 
@@ -159,6 +160,7 @@ function createParts(context: ActorContext, options: ShardOptions): ShardParts {
     definitionLocks: new DefinitionLocks(context, critical),
     autoSplitter: new AutoSplitter(() => parts),
     measured: new MeasuredCollections(node, options.measured ?? null),
+    orphans: new OrphanCounts(node),
   }
   return parts
 }

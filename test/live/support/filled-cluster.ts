@@ -3,6 +3,7 @@ import { MongoClient, type Document } from 'mongodb'
 import { ShardedCluster, type ClusterOptions } from 'shardlab'
 import type { Test } from 'tap'
 import type { Loose } from '../../support/clusters.js'
+import { RawClient } from '../../support/raw-client.js'
 
 export const quiet = { shards: 3, runtime: 'inline', balancerRoundIntervalMs: 2 ** 31 - 1 } as const
 
@@ -62,4 +63,11 @@ export async function placesOf({ cluster }: World): Promise<Record<string, unkno
     await direct.close()
   }
   return places
+}
+
+/** One connection to a router, with nothing between. */
+export async function through(t: Test, { cluster }: World, router: number): Promise<RawClient> {
+  const raw = await RawClient.connect(cluster.mongos[router]!)
+  t.teardown(() => raw.close())
+  return raw
 }

@@ -175,7 +175,7 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 
 const slotCount = 64
 const shapesOfSlotMax = 8
-/** The first bytes of a command: its name and the beginning of its first value. */
+/** So far the name of a command and that of its collection are looked at. */
 const hashedBytes = 24
 
 /** The shapes of one kind of command that came last. */
@@ -210,9 +210,12 @@ export class CommandShapes {
 }
 
 function slotOf(body: Uint8Array): number {
-  const end = Math.min(body.length, 4 + hashedBytes)
-  let hash = 0
-  for (let i = 4; i < end; i++) hash = (hash * 31 + body[i]!) | 0
+  const most = Math.min(body.length, 4 + hashedBytes)
+  let at = 4
+  let hash = body[at]!
+  // Behind the name of the command a text says which collection; other values may be anything.
+  while (++at < most && body[at] !== 0) hash = (hash * 31 + body[at]!) | 0
+  if (body[4] === BsonType.string) for (at += 5; at < most && body[at] !== 0; at++) hash = (hash * 31 + body[at]!) | 0
   return (hash ^ (hash >>> 6) ^ (hash >>> 12)) & (slotCount - 1)
 }
 

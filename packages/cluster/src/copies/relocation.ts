@@ -33,11 +33,11 @@ export class Relocation {
     this.#untold = []
     await this.#runtime.request(configAddress, 'config.relocate', { moved })
     const configHost = `${configAddress}/${config.endpoint}`
-    const tell = running.map(({ address, role }) => {
-      if (role === 'shard') return this.#runtime.request(address, 'shard.relocate', { configHost })
-      return role === 'mongos' ? this.#runtime.request(address, 'mongos.refresh-shards', {}) : undefined
+    const told = running.flatMap(({ address, role }): Promise<unknown>[] => {
+      if (role === 'shard') return [this.#runtime.request(address, 'shard.relocate', { configHost })]
+      return role === 'mongos' ? [this.#runtime.request(address, 'mongos.refresh-shards', {})] : []
     })
-    await Promise.all(tell)
+    await Promise.all(told)
   }
 }
 

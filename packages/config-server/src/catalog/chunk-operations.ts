@@ -113,7 +113,10 @@ export class CollectionChunks {
   inRange(min: Uint8Array, max: Uint8Array, shard: string | null): StoredChunk[] {
     const bounds = { from: [documentValue(min)], to: [documentValue(max)], toIncluded: false }
     if (shard === null) return [...this.#chunks({ fields: ['min'], ...bounds })]
-    const [from, to] = [[stringValue(shard), ...bounds.from], [stringValue(shard), ...bounds.to]]
+    const [from, to] = [
+      [stringValue(shard), ...bounds.from],
+      [stringValue(shard), ...bounds.to],
+    ]
     return [...this.#chunks({ fields: ['shard', 'min'], from, to, toIncluded: false })]
   }
 

@@ -67,7 +67,10 @@ export class YamlFile {
 }
 
 function valueAt(value: unknown, path: SettingPath): unknown {
-  return path.reduce<unknown>((at, part) => (at === null || at === undefined ? undefined : (at as Record<PropertyKey, unknown>)[part]), value)
+  return path.reduce<unknown>(
+    (at, part) => (at === null || at === undefined ? undefined : (at as Record<PropertyKey, unknown>)[part]),
+    value,
+  )
 }
 
 const sentence = (text: string): string => text.split('\n')[0]!.replace(/\.$/, '')

@@ -38,13 +38,7 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
   const points = series.flatMap((line) => line.points)
   if (points.length === 0) return ''
   const xValues = options.xDomain ?? points.map(([value]) => value)
-  const x = axis(
-    xValues,
-    options.xScale ?? 'linear',
-    margin.left,
-    width - margin.right,
-    options.xTicks,
-  )
+  const x = axis(xValues, options.xScale ?? 'linear', margin.left, width - margin.right, options.xTicks)
   const y = axis(
     points.map(([, value]) => value),
     options.yScale ?? 'linear',

@@ -3,7 +3,7 @@
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
-import { knownVersion, PlacementHistories, SharedPlacements, type CollectionPlacement, type PlacementHistory } from '@shardlab/sharding'
+import { PlacementHistories, SharedPlacements, versionToAskWith, type CollectionPlacement, type PlacementHistory } from '@shardlab/sharding'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { raise } from '../remote/command-reply.js'
@@ -162,7 +162,12 @@ export class CatalogCache {
       () => this.#context.now(),
       async () => {
         const base = this.#shared.before(ns, known)
-        const answer = await this.#remote.request(configAddress, 'config.get-collection', { ns, since: knownVersion(base) }, null)
+        const answer = await this.#remote.request(
+          configAddress,
+          'config.get-collection',
+          { ns, since: versionToAskWith(this.#context, base?.table ?? null) },
+          null,
+        )
         const placement = this.#shared.after(ns, base, answer)
         if (placement !== null && placement !== known) this.learned(placement)
         return placement

@@ -121,12 +121,27 @@ export class NodeLog {
     // build on those before them, so none may reach the disk when an earlier one did not.
     for (let writing = this.#writing; writing !== null; writing = this.#writing) await writing.catch(() => {})
     if (this.#unwritten.length === 0) return
+    // So much at once would be followed by a checkpoint anyway.
+    if (this.#claimedBytes > this.#checkpointAtBytes && (await this.#isCheckpointWritten())) return
     this.#appending = this.#append().finally(() => {
       this.#appending = null
     })
     await this.#appending
-    const { logBytes, checkpointBytes } = this.#disk.usage()
-    if (logBytes > Math.max(this.#options.checkpointAfterBytes, 2 * checkpointBytes)) await this.#checkpoint().catch(ignoreFullDisk)
+    if (this.#disk.usage().logBytes > this.#checkpointAtBytes) await this.#checkpoint().catch(ignoreFullDisk)
+  }
+
+  get #checkpointAtBytes(): number {
+    return Math.max(this.#options.checkpointAfterBytes, 2 * this.#disk.usage().checkpointBytes)
+  }
+
+  #isCheckpointWritten(): Promise<boolean> {
+    return this.#checkpoint().then(
+      () => true,
+      (error: unknown) => {
+        ignoreFullDisk(error)
+        return false
+      },
+    )
   }
 
   /**

@@ -1,10 +1,14 @@
-import type { CancelSignal } from '@shardlab/actor'
+import { Cancellation, type CancelSignal } from '@shardlab/actor'
 
-/** Who listens to each signal: one listener of the platform's for all of them, which cost more to add and to take away than a message. */
+/** Who listens to each signal of the platform: one listener for all of them, since each costs more to add and to take away than a message. */
 const listening = new WeakMap<CancelSignal, Set<() => void>>()
 
 /** Calls `listener` when the signal aborts, unless the function that is returned has been called before. */
 export function whenAborted(signal: CancelSignal, listener: () => void): () => void {
+  if (signal instanceof Cancellation) {
+    signal.addEventListener('abort', listener)
+    return () => signal.removeEventListener('abort', listener)
+  }
   const listeners = listening.get(signal) ?? listenTo(signal)
   // Each time one of its own: who listens twice is called twice.
   const own = () => listener()

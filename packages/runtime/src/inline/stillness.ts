@@ -16,7 +16,7 @@ export interface StillnessOptions {
   /** Moved while somebody waits and only timers are left; null: time passes by itself, or only when it is told to. */
   readonly clock: VirtualClock | null
   /** Resolves when no message is on its way and all promise jobs have run. */
-  quiet(): Promise<void>
+  readonly quiet: () => Promise<void>
 }
 
 /** Waits for the moment in which no member works on anything: then a world can be copied. Clients are kept out meanwhile. */

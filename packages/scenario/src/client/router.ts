@@ -2,11 +2,12 @@
  * One mongos as the client sees it, and the monitor that watches it. Drivers' specification: Server Discovery and Monitoring, Server
  * Monitoring (streaming protocol, here as an awaitable hello that is repeated).
  */
-import { createDeferred, RequestFailedError, type ActorContext, type Address } from '@shardlab/actor'
+import { createDeferred, type ActorContext, type Address } from '@shardlab/actor'
 import { Long, type Document } from '@shardlab/bson'
 import { ConnectionPool, type Connection, type PoolParts } from './connection-pool.js'
 import { CommandFailure, NetworkFailure } from './failures.js'
 import { codeOf, labelsOf } from './reply.js'
+import { sleepOr } from './sleep-or.js'
 
 export interface RouterParts extends PoolParts {
   readonly heartbeatMs: number
@@ -179,20 +180,10 @@ export class Router {
   async #pause(life: number): Promise<void> {
     const asked = createDeferred<void>()
     this.#wake = asked.resolve
-    await this.#sleepOr(this.#parts.heartbeatMs, asked.promise)
+    await sleepOr(this.#context, this.#parts.heartbeatMs, asked.promise)
     if (this.#life !== life) return
     this.#wake = null
     const leftMs = this.#lastCheckMs + minHeartbeatMs - this.#context.now()
     if (leftMs > 0) await this.#context.sleep(leftMs)
-  }
-
-  async #sleepOr(durationMs: number, asked: Promise<void>): Promise<void> {
-    const waiting = new AbortController()
-    void asked.then(() => waiting.abort())
-    try {
-      await this.#context.sleep(durationMs, waiting.signal)
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-    }
   }
 }

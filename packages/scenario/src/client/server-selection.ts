@@ -1,7 +1,8 @@
 /** Which mongos gets a command. Drivers' specification: Server Selection, for sharded clusters. */
-import { createDeferred, RequestFailedError, type ActorContext, type Address, type Deferred } from '@shardlab/actor'
+import { createDeferred, type ActorContext, type Address, type Deferred } from '@shardlab/actor'
 import { SelectionFailure } from './failures.js'
 import type { Router } from './router.js'
+import { sleepOr } from './sleep-or.js'
 
 /** Mongoses that answer that much later than the fastest one are not asked. */
 const localThresholdMs = 15
@@ -43,7 +44,7 @@ export class ServerSelection {
       for (const each of all) if (!each.isKnown) each.requestCheck()
       const leftMs = deadlineMs - this.#context.now()
       if (leftMs <= 0) throw new SelectionFailure(this.#timeoutMs)
-      await this.#change(leftMs)
+      await sleepOr(this.#context, leftMs, this.#changed.promise)
     }
   }
 
@@ -57,15 +58,5 @@ export class ServerSelection {
     if (near.length === 1) return near[0]!
     const [one, other] = this.#context.random.shuffled(near)
     return one!.operations < other!.operations ? one! : other!
-  }
-
-  async #change(timeoutMs: number): Promise<void> {
-    const waiting = new AbortController()
-    void this.#changed.promise.then(() => waiting.abort())
-    try {
-      await this.#context.sleep(timeoutMs, waiting.signal)
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-    }
   }
 }

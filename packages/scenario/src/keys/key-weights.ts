@@ -114,13 +114,13 @@ function latestWeights(theta: number): KeyWeights['ofOperations'] {
   const below = zipfianBelow(latestRanked, theta)
   return ({ nextKey }) => {
     const weights: KeyWeight[] = []
-    for (let low = 0; low < latestRanked;) {
-      const high = Math.min(latestRanked, Math.max(low + 1, low * 2))
-      // Below the first key there is none: they all fall on it.
-      const [from, to] = [Math.max(0, nextKey - high), Math.max(1, nextKey - low)]
-      weights.push({ from, to: Math.max(from + 1, to), weight: below(high) - below(low) })
+    for (let low = 0; low < Math.min(latestRanked, nextKey);) {
+      const high = Math.min(latestRanked, nextKey, Math.max(low + 1, low * 2))
+      weights.push({ from: nextKey - high, to: nextKey - low, weight: below(high) - below(low) })
       low = high
     }
+    // Ranks beyond the first key fall on it.
+    if (nextKey < latestRanked) weights.push({ from: 0, to: 1, weight: 1 - below(nextKey) })
     return weights.reverse()
   }
 }

@@ -97,7 +97,8 @@ function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken
     if (!shards.some((shard) => shard.id === id && shard.isAvailable)) return `has ${id} take part, which is not available in this round`
     taken.add(id)
   }
-  if (typeof reason !== 'string' || !reasons.includes(reason)) return `has the reason ${JSON.stringify(reason)}; there are ${reasons.join(', ')}`
+  if (typeof reason !== 'string' || !reasons.includes(reason))
+    return `has the reason ${JSON.stringify(reason)}; there are ${reasons.join(', ')}`
   if (typeof because !== 'string') return `has a because that is ${kindOf(because)}, not a text`
   return { chunk: index as number, to: target.id, reason: reason as PolicyMove['reason'], because }
 }

@@ -15,7 +15,9 @@ export function csvFiles(runs: readonly VariantRun[]): ReadonlyMap<string, strin
       'decisions.csv',
       csv(
         ['variant', 'atMs', 'kind', 'text'],
-        runs.flatMap(({ result: { name }, decisions }) => decisions.map(({ atMs, kind, text }): Row => ({ variant: name, atMs, kind, text }))),
+        runs.flatMap(({ result: { name }, decisions }) =>
+          decisions.map(({ atMs, kind, text }): Row => ({ variant: name, atMs, kind, text })),
+        ),
       ),
     ],
     ['results.csv', resultsCsv(runs.map(({ result }) => result))],

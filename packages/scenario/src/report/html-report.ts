@@ -83,10 +83,7 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   const steps = decisions.filter(({ kind }) => kind === 'timeline' || kind === 'fault')
   const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: text.length > 40 ? `${text.slice(0, 39)}…` : text }))
   const common = { ...overTime, marks, xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
-  const largest = samples.reduce(
-    (most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most),
-    0,
-  )
+  const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)
   const unit = unitOf(largest)
   const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string, more: Partial<ChartOptions> = {}): string =>
     lineChart(shardSeries(samples, { shards, toneOf: toneOfShard, of }), { ...common, ...more, title, yLabel })

@@ -34,7 +34,10 @@ const resultRows: readonly ResultRow[] = [
   ],
   ['nothing moved any more after', ({ convergedAtMs }) => (convergedAtMs === null ? 'not yet' : timeText(convergedAtMs))],
   ['jumbo chunks', ({ jumboChunks }) => (jumboChunks === 0 ? nothing : whole(jumboChunks))],
-  ['orphaned documents: most / last', ({ orphans }) => (orphans.worst === 0 ? nothing : `${whole(orphans.worst)} / ${whole(orphans.last)}`)],
+  [
+    'orphaned documents: most / last',
+    ({ orphans }) => (orphans.worst === 0 ? nothing : `${whole(orphans.worst)} / ${whole(orphans.last)}`),
+  ],
   [
     'critical sections: longest / in all',
     ({ criticalSections: { longestMs, totalMs } }) => (totalMs === 0 ? nothing : `${whole(longestMs)} ms / ${whole(totalMs)} ms`),
@@ -49,7 +52,9 @@ const resultRows: readonly ResultRow[] = [
   [
     '  time p50 / p99 / max',
     ({ operations: { total, latencyMs } }) =>
-      latencyMs === null || total === 0 ? nothing : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
+      latencyMs === null || total === 0
+        ? nothing
+        : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
   ],
   ['hottest shard', ({ hottest }) => (hottest === null ? nothing : `${hottest.shard}, ${percent(hottest.share)}`)],
   ['trace', ({ traceHash }) => traceHash],

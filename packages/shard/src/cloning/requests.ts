@@ -1,5 +1,5 @@
 /** What donors and recipients ask each other. */
-import { RequestFailedError, StepFailedError, type ActorContext, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { RequestFailedError, StepFailedError, type ActorContext, type CancelSignal, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
 export interface RepeatedRequest {
@@ -7,7 +7,7 @@ export interface RepeatedRequest {
   readonly timeoutMs: number
   readonly attemptsMax: number
   /** Ends the waiting. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 /** Pause before a member is asked again that could not be reached: a connection that broke is soon there again. */

@@ -5,7 +5,7 @@
  */
 import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
-import { knownVersion, PlacementHistories, SharedPlacements, type CollectionPlacement } from '@shardlab/sharding'
+import { PlacementHistories, SharedPlacements, versionToAskWith, type CollectionPlacement } from '@shardlab/sharding'
 
 export interface DatabasePlacement {
   readonly primary: string
@@ -76,7 +76,12 @@ export class PlacementState {
     return this.#once(`c ${ns}`, async () => {
       const known = this.#shared.before(ns, this.#collections.get(ns) ?? null)
       const answer = await this.#ask(() =>
-        this.#context.request(configAddress, 'config.get-collection', { ns, since: knownVersion(known) }, { timeoutMs: refreshTimeoutMs }),
+        this.#context.request(
+          configAddress,
+          'config.get-collection',
+          { ns, since: versionToAskWith(this.#context, known?.table ?? null) },
+          { timeoutMs: refreshTimeoutMs },
+        ),
       )
       const placement = this.#shared.after(ns, known, answer)
       this.#collections.set(ns, placement)

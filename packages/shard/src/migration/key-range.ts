@@ -31,7 +31,20 @@ export function parseRange(range: RawValue): KeyRange {
 
 /** Do two ranges of one key pattern have keys in common? */
 export function overlaps(a: KeyRange, b: KeyRange): boolean {
-  return keyOf(a.min) < keyOf(b.max) && keyOf(b.min) < keyOf(a.max)
+  const [aLow, aHigh] = keysOf(a)
+  const [bLow, bHigh] = keysOf(b)
+  return aLow < bHigh && bLow < aHigh
+}
+
+/** Ranges that wait to be deleted are compared with each one that is to move. */
+const keysOfRanges = new WeakMap<KeyRange, readonly [low: string, high: string]>()
+
+function keysOf(range: KeyRange): readonly [low: string, high: string] {
+  const known = keysOfRanges.get(range)
+  if (known !== undefined) return known
+  const keys = [keyOf(range.min), keyOf(range.max)] as const
+  keysOfRanges.set(range, keys)
+  return keys
 }
 
 /**

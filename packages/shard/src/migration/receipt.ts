@@ -4,6 +4,7 @@
  * Server: migration_destination_manager.cpp.
  */
 import {
+  Cancellation,
   createDeferred,
   RequestFailedError,
   type ErrorField,
@@ -41,7 +42,7 @@ export class Receipt {
   readonly #parts: ShardParts
   readonly #changed: Happening
   readonly #ended = createDeferred<void>()
-  readonly #stopping = new AbortController()
+  readonly #stopping = new Cancellation()
   readonly #timing: MoveTiming
   #state: RecipientState = 'ready'
   #reason: CommandError | null = null
@@ -241,7 +242,7 @@ export class Receipt {
   async #receiveSizes(changes: ReceivedChanges, sizes: Uint8Array): Promise<Size> {
     const { node, measured } = this.#parts
     const { bytes } = sizeOfPacked(sizes)
-    await node.context.sleep(measured.cloneMs(bytes), this.#stopping.signal)
+    await node.context.sleep(measured.cloneMs(bytes), this.#stopping)
     this.#check()
     return changes.grow(sizes)
   }
@@ -271,7 +272,7 @@ export class Receipt {
   /** @throws CommandError of the donor; RequestFailedError */
   async #ask<K extends 'shard.migrate-clone' | 'shard.transfer-mods'>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const { context } = this.#parts.node
-    const { signal } = this.#stopping
+    const signal = this.#stopping
     const reply = await askAgain(context, this.request.donor, kind, request, { ...donorPatience, signal })
     this.#check()
     raiseError((reply as { readonly error: ErrorField }).error)

@@ -4,7 +4,17 @@
  */
 import { configAddress, RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
-import { buildIndex, createCollection, type NodeInvocation, nothingIsSampled, sampledQueriesNs, type SampledWrites, SampleTracker, type ShardLabel, type StorageNode } from '@shardlab/node'
+import {
+  buildIndex,
+  createCollection,
+  type NodeInvocation,
+  nothingIsSampled,
+  sampledQueriesNs,
+  type SampledWrites,
+  SampleTracker,
+  type ShardLabel,
+  type StorageNode,
+} from '@shardlab/node'
 import { inlineDiff } from './document-diff.js'
 
 export const sampledDiffsNs = 'config.sampledQueriesDiff'

@@ -173,12 +173,12 @@ function criticalSection({ participation: { blockedAtMs }, nowMs }: Reported): n
   return blockedAtMs === null ? 0 : seconds(nowMs - blockedAtMs)
 }
 
-function donorState({ blockedAtMs, donor }: Participation): string {
+export function donorState({ blockedAtMs, donor }: Participation): string {
   if (blockedAtMs !== null) return 'blocking-writes'
   return donor!.isDrained ? 'donating-oplog-entries' : 'donating-initial-data'
 }
 
-function recipientState({ state }: RecipientSide): string {
+export function recipientState({ state }: RecipientSide): string {
   return state === 'caught-up' ? 'applying' : state
 }
 

@@ -4,13 +4,14 @@
  */
 import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import { dropLocalCollection, reachAnyway, untilDone } from '@shardlab/node'
+import { dropLocalCollection, reachAnyway, ReshardingStatistics, untilDone } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { ShardParts } from '../shard-parts.js'
 import { DonorSide } from './donor.js'
 import { Participation, unknownAttempt } from './participation.js'
 import { RecipientSide } from './recipient.js'
 import { DonorRecords, RecipientRecords, type ReshardingFacts } from './records.js'
+import { receivedBy } from './statistics.js'
 
 /** Name of the timer. */
 export const reshardingTimer = 'resharding'
@@ -28,6 +29,7 @@ interface Attempt {
 export class Reshardings {
   readonly donors: DonorRecords
   readonly recipients: RecipientRecords
+  readonly statistics = new ReshardingStatistics()
   readonly #parts: () => ShardParts
   readonly #participations = new Map<string, Participation>()
   #asking = false
@@ -126,7 +128,11 @@ export class Reshardings {
     this.recipients.remove(reshardingId)
     await node.flush()
     await reachAnyway(node.context, 'shard.resharding.settled', { ns })
-    if (this.#participations.get(hexOf(reshardingId)) === participation) this.#participations.delete(hexOf(reshardingId))
+    if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) === participation) {
+      this.#participations.delete(hexOf(reshardingId))
+      const { facts, recipient } = participation
+      if (recipient !== null) this.statistics.add(facts.provenance, receivedBy(recipient))
+    }
     participation?.release()
   }
 
@@ -161,6 +167,7 @@ export class Reshardings {
     const facts: ReshardingFacts = { id: reshardingId, attempt, ns, tempNs, sourceUuid, key, provenance, startedAtMs }
     const participation = new Participation(this.#parts(), facts, this.donors)
     this.#participations.set(hexOf(reshardingId), participation)
+    this.statistics.note(provenance)
     this.#arm()
     return participation
   }

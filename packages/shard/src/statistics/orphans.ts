@@ -1,22 +1,50 @@
 /** How many documents of a collection this shard does not own, as its range deletions say. Server: balancer_stats_registry.cpp. */
-import { findField } from '@shardlab/bson'
+import { BsonType, findField, hexOf } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
+import { partsOf } from '../shard-parts.js'
 
 const rangeDeletions = 'config.rangeDeletions'
 
 /** The sum of `numOrphanDocs` over the range deletions of a collection; 0 when there is none. */
 export function orphanCountOf(node: StorageNode, { uuid }: Collection): number {
-  const tasks = node.collection(rangeDeletions)
-  if (tasks === undefined || tasks.count === 0) return 0
-  let orphans = 0
-  const scan = tasks.scan()
-  for (let record = scan.next(); record !== null; record = scan.next()) {
-    const { document } = record
-    const collection = findField(document, 'collectionUuid')
-    if (collection?.isBinary(uuid) !== true) continue
-    const count = findField(document, 'numOrphanDocs')
-    if (count?.isNumber() === true) orphans += count.asNumber()
+  return partsOf(node).orphans.of(uuid)
+}
+
+/** The sums of all collections, until a range deletion changes. */
+export class OrphanCounts {
+  readonly #node: StorageNode
+  #byCollection: Map<string, number> | null = null
+  #isWatching = false
+
+  constructor(node: StorageNode) {
+    this.#node = node
   }
-  return orphans
+
+  of(collectionUuid: Uint8Array): number {
+    this.#watch()
+    this.#byCollection ??= this.#sums()
+    return this.#byCollection.size === 0 ? 0 : (this.#byCollection.get(hexOf(collectionUuid)) ?? 0)
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return
+    this.#isWatching = true
+    this.#node.observe(({ op, ns }) => {
+      if (op === 'c' || ns === rangeDeletions) this.#byCollection = null
+    })
+  }
+
+  #sums(): Map<string, number> {
+    const sums = new Map<string, number>()
+    const scan = this.#node.collection(rangeDeletions)?.scan()
+    for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) {
+      const collection = findField(record.document, 'collectionUuid')
+      const count = findField(record.document, 'numOrphanDocs')
+      if (collection?.type !== BsonType.binary || count?.isNumber() !== true) continue
+      const uuid = hexOf(collection.asBinary())
+      sums.set(uuid, (sums.get(uuid) ?? 0) + count.asNumber())
+    }
+    return sums
+  }
 }

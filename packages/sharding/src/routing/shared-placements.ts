@@ -20,18 +20,29 @@ interface LeftAnswer {
 
 const chunksThatTravelMax = 10_000
 
-/**
- * What the config server sends of a whole answer: where members share, not the chunks, if they are many.
- * @see wholeAnswer
- */
-export function leaveAnswer({ shared }: Sharing, ns: string, answer: PlacementAnswer): readonly Uint8Array[] {
+/** Of no collection: who asks with it knows nothing, and finds what does not travel. */
+const nothingKnown: PlacementVersion = ['', 0, 0, 0, 0]
+
+/** The version to ask the catalog with. @param known null for all chunks */
+export function versionToAskWith({ shared }: Sharing, known: { readonly version: PlacementVersion } | null): PlacementVersion | null {
+  return known?.version ?? (shared === undefined ? null : nothingKnown)
+}
+
+/** What the config server sends of an answer: where members share, not the chunks, if they are many. */
+export function leaveAnswer(
+  { shared }: Sharing,
+  ns: string,
+  since: PlacementVersion | null,
+  answer: PlacementAnswer,
+): readonly Uint8Array[] {
   const { collection, chunks, full } = answer
-  if (shared === undefined || !full || collection === null || chunks.length <= chunksThatTravelMax) return chunks
+  if (shared === undefined || since?.[0] !== nothingKnown[0] || !full || collection === null || chunks.length <= chunksThatTravelMax)
+    return chunks
   leftIn(shared).set(ns, { collection, chunks })
   return []
 }
 
-/** The answer with the chunks that did not travel; what was left later, of the same creation of the collection, is as good. */
+/** The answer to {@link versionToAskWith} with the chunks that did not travel; what was left later, of the same creation of the collection, is as good. */
 export function wholeAnswer<A extends PlacementAnswer>({ shared }: Sharing, ns: string, answer: A): A {
   const { collection, chunks, full } = answer
   if (shared === undefined || !full || collection === null || chunks.length > 0) return answer

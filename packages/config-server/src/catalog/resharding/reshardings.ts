@@ -1,7 +1,18 @@
 /** The reshardings that the config server coordinates: one at a time. Server: resharding_coordinator_service.cpp, configsvr_*_reshard_collection_command.cpp. */
 import { LinkedAbort, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, errorDocument, findField, hexOf, sameBytes } from '@shardlab/bson'
-import { databaseNameOf, uuidText } from '@shardlab/node'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  ErrorCodes,
+  errorDocument,
+  findField,
+  hexOf,
+  sameBytes,
+  type DocumentWriter,
+} from '@shardlab/bson'
+import { databaseNameOf, reshardingSectionOf, ReshardingStatistics, uuidText } from '@shardlab/node'
+import { chunkImbalance } from './chunk-imbalance.js'
 import type { ConfigHandlers, ShardingCatalog } from '../sharding-catalog.js'
 import { beginOperation, wasBegun } from './catalog-changes.js'
 import { ReshardingCoordinator, type Ending } from './coordinator.js'
@@ -37,6 +48,7 @@ export class ReshardingOperations {
   readonly #catalog: ShardingCatalog
   readonly #running = new Map<string, ReshardingCoordinator>()
   readonly #endings = new Map<string, Ending>()
+  readonly #statistics = new ReshardingStatistics()
 
   constructor(catalog: ShardingCatalog) {
     this.#catalog = catalog
@@ -103,6 +115,7 @@ export class ReshardingOperations {
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(reshardingId), coordinator)
     await node.flush()
+    this.#statistics.count(provenance, 'Started', forceRedistribution)
     void this.#untilEnded(coordinator)
     return reply('running')
   }
@@ -159,6 +172,24 @@ export class ReshardingOperations {
     return this.#isCommitted(reshardingId, ns) ? 'committed' : 'aborted'
   }
 
+  /** For serverStatus. */
+  writeStatistics(writer: DocumentWriter): void {
+    this.#statistics.write(writer, this.#catalog.behaviours.reshardingStatistics, (name) => ({
+      received: [],
+      states: [...this.#running.values()]
+        .filter(({ operation }) => reshardingSectionOf(operation.provenance) === name)
+        .map(({ operation }) => `Coordinator ${operation.state}`),
+    }))
+  }
+
+  #countEnding({ provenance, request, ns }: ReshardingOperation, ending: Ending): void {
+    const sameKey = findField(request, 'forceRedistribution')?.isTruthy() === true
+    const what = ending === null ? 'Succeeded' : ending.code === ErrorCodes.ReshardCollectionAborted ? 'Canceled' : 'Failed'
+    this.#statistics.count(provenance, what, sameKey)
+    const entry = this.#catalog.collection(ns)
+    if (ending === null && entry !== null) this.#statistics.noteImbalance(provenance, chunkImbalance(this.#catalog, entry))
+  }
+
   #of(ns: string): ReshardingCoordinator | null {
     for (const coordinator of this.#running.values()) if (coordinator.operation.ns === ns) return coordinator
     return null
@@ -185,12 +216,14 @@ export class ReshardingOperations {
   #run(operation: ReshardingOperation): void {
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(operation.id), coordinator)
+    this.#statistics.note(operation.provenance)
     void this.#untilEnded(coordinator)
   }
 
   async #untilEnded(coordinator: ReshardingCoordinator): Promise<void> {
     void coordinator.ended.then((ending) => {
       const key = hexOf(coordinator.operation.id)
+      this.#countEnding(coordinator.operation, ending)
       this.#endings.set(key, ending)
       for (const oldest of this.#endings.keys()) {
         if (this.#endings.size <= endingsMax) break

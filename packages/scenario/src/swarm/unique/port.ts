@@ -1,9 +1,8 @@
-/** The ports of `@shardlab/unique` over a client of the swarm: every operation is sent once, as a client without retries would. */
+/** The ports of `@shardlab/unique` over a simulated client: every operation is sent once, as a client without retries would. */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { PortError, type Fields, type ReadablePort } from '@shardlab/unique'
 import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
-import type { StoryClient } from '../client/story-client.js'
 
 /** A client that stops for good after that many commands, before or after the last one takes effect. */
 export class Stop {
@@ -23,9 +22,14 @@ export class Stop {
   }
 }
 
+/** Sends a command once; null: nobody knows what became of it. */
+export interface CommandSender {
+  once(command: Document): Promise<Document | null>
+}
+
 const duplicateKey = 11_000
 
-export function uniquePort(client: StoryClient, db: string, collection: string, stop: Stop | null): ReadablePort {
+export function uniquePort(client: CommandSender, db: string, collection: string, stop: Stop | null): ReadablePort {
   const send = async (command: Document): Promise<Document> => {
     const next = stop?.next() ?? 'sent'
     const reply = next === 'not-sent' ? null : await client.once({ ...command, $db: db })

@@ -32,6 +32,14 @@ export const reshardingBehaviours = {
     ['2.6', 118],
     ['8.0', 26],
   ),
+  reshardingStatistics: row<'none' | 'operations-first' | 'operations-last' | 'same-key'>(
+    'serverStatus counts reshardings in shardingStatistics: not in this form; with what has been applied before or behind writes that wait; also those that keep the key.',
+    'sharding_data_transform_cumulative_metrics.cpp; resharding_cumulative_metrics.cpp',
+    ['2.6', 'none'],
+    ['6.0.2', 'operations-first'],
+    ['7.0', 'operations-last'],
+    ['8.0', 'same-key'],
+  ),
   reshardingReport: row<'status' | 'instance' | 'phases' | 'index-build'>(
     'What $currentOp tells of a resharding: its status; or for each role what it has done; then the times of phases first; then those of index builds, too.',
     'resharding_metrics.cpp, sharding_data_transform_instance_metrics.cpp',

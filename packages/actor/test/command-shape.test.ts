@@ -1,0 +1,115 @@
+/** Commands that differ in their values only are taken apart once; that must never show. */
+import { CommandArguments, type FieldSpecs } from '@shardlab/actor'
+import { encode, Int32, Long, UUID, type Document } from '@shardlab/bson'
+import t from 'tap'
+import fc from 'fast-check'
+
+const specs = { filter: 'object', limit: 'number', sort: 'object', tailable: 'bool', txnNumber: 'int64' } as const satisfies FieldSpecs
+const names = ['filter', 'limit', 'sort', 'tailable', 'txnNumber', 'lsid', '$db', 'comment'] as const
+
+/** Specifications that nothing has been parsed with. */
+const fresh = (): FieldSpecs => ({ ...specs })
+
+/** Everything that a command's arguments say. */
+function told(args: CommandArguments): unknown {
+  return [
+    args.command,
+    args.target.type,
+    Buffer.from(args.target.slice()).toString('hex'),
+    names.map((name) => {
+      const value = args.value(name)
+      return [args.has(name), value?.type, value === undefined ? null : Buffer.from(value.slice()).toString('hex')]
+    }),
+  ]
+}
+
+const value = fc.oneof(
+  fc.integer().map((n) => new Int32(n)),
+  fc.string({ maxLength: 12 }),
+  fc.boolean(),
+  fc.constant(null),
+)
+const command = fc
+  .record(
+    {
+      find: fc.oneof(fc.constantFrom('a', 'b', 'é', 'a longer name of a collection'), fc.constant(new Int32(1))),
+      filter: fc.dictionary(fc.string({ maxLength: 4 }).map((name) => name.replaceAll('\0', '')), value, { maxKeys: 3, noNullPrototype: true }),
+      limit: fc.constantFrom(new Int32(1), new Int32(2), null),
+      lsid: fc.constantFrom(new UUID(Buffer.alloc(16, 1)), new UUID(Buffer.alloc(16, 2))).map((id) => ({ id })),
+      sort: fc.constantFrom({}, { a: 1 }, { b: 1 }),
+      txnNumber: fc.bigInt({ min: 0n, max: 9n }).map((n) => Long.fromBigInt(n)),
+      comment: value,
+      $db: fc.constantFrom('test', 'other'),
+    },
+    { requiredKeys: ['find', '$db'] },
+  )
+  .map((fields): Document => fields)
+
+t.test('what was parsed before makes no difference', async () => {
+  const used = fresh()
+  fc.assert(
+    fc.property(fc.array(command, { minLength: 1, maxLength: 20 }), (commands) => {
+      for (const each of commands) {
+        const body = encode(each)
+        const known = told(CommandArguments.parse(body, used))
+        const anew = told(CommandArguments.parse(body, fresh()))
+        if (JSON.stringify(known) !== JSON.stringify(anew)) return false
+      }
+      return true
+    }),
+    { numRuns: 300, ...(process.env['SHARDLAB_SEED'] === undefined ? {} : { seed: Number(process.env['SHARDLAB_SEED']) }) },
+  )
+})
+
+t.test('a value of another type is refused, however well the rest is known', async (t) => {
+  const used = fresh()
+  for (let i = 0; i < 3; i++) CommandArguments.parse(encode({ find: 'c', filter: { a: i }, $db: 'test' }), used)
+  t.throws(() => CommandArguments.parse(encode({ find: 'c', filter: 1, $db: 'test' }), used), { code: 14 })
+  t.throws(() => CommandArguments.parse(encode({ find: 'c', filter: {}, more: 1, $db: 'test' }), used), { code: 40415 })
+})
+
+t.test('arguments that come as sequences count for the command that they come with', async (t) => {
+  const used: FieldSpecs = { documents: 'array!' }
+  const body = encode({ insert: 'c', $db: 'test' })
+  CommandArguments.parse(body, used, ['documents'])
+  t.throws(() => CommandArguments.parse(body, used), { code: 40414 })
+  t.doesNotThrow(() => CommandArguments.parse(body, used, ['documents']))
+})
+
+t.test('what does not follow from the values is worked out once', async (t) => {
+  const used = fresh()
+  const key = {}
+  const scope = {}
+  let worked = 0
+  const limitOf = (limit: number, filter: Document, within: object = scope): number | undefined =>
+    CommandArguments.parse(encode({ find: 'c', filter, limit: new Int32(limit), $db: 'test' }), used).fixed(key, within, (args) => {
+      worked++
+      return args.number('limit')
+    })
+  t.equal(limitOf(1, { a: 'x' }), 1)
+  t.equal(limitOf(1, { b: 'some other text' }), 1)
+  t.equal(worked, 1)
+  t.equal(limitOf(2, { a: 'x' }), 2)
+  t.equal(worked, 2, 'another limit is another command')
+  t.equal(limitOf(2, { a: 'x' }, {}), 2)
+  t.equal(worked, 3, 'so is the same one elsewhere')
+})
+
+t.test('work that is done once cannot look at what differs', async (t) => {
+  const args = CommandArguments.parse(encode({ find: 'c', filter: {}, $db: 'test' }), fresh())
+  t.throws(() => args.fixed({}, {}, (fixed) => fixed.document('filter')), { message: 'filter differs from command to command' })
+  t.ok(args.document('filter'))
+})
+
+t.test('the name of a collection is refused each time', async (t) => {
+  const used = fresh()
+  for (let i = 0; i < 2; i++) {
+    const args = CommandArguments.parse(encode({ find: '.c', $db: 'test' }), used)
+    t.equal(args.namedCollection('test'), 'test..c')
+    t.throws(() => args.namespace('test'), { code: 73 })
+  }
+  const good = () => CommandArguments.parse(encode({ find: 'c', $db: 'test' }), used)
+  t.equal(good().namespace('test'), 'test.c')
+  t.equal(good().namespace('other'), 'other.c')
+  t.equal(CommandArguments.parse(encode({ find: 1, $db: 'test' }), used).namedCollection('test'), null)
+})
