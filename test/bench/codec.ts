@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { cpus } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { kindShapeAt, PacketWriter, readPacket, type NodeCommand, type NodeReply } from '@shardlab/actor'
-import { Packr } from 'msgpackr'
 import type { BenchResult } from './benches.js'
 import { interleaved, ratios, spread } from './interleaved.js'
 
@@ -42,7 +41,6 @@ export async function measure(): Promise<BenchResult> {
   } finally {
     await Promise.all([bytes.terminate(), messages.terminate()])
   }
-  const codec = packing()
   return {
     title: `codec: messages with 300 bytes of body, ${messagesOfPacket} in a packet`,
     rows: [
@@ -53,8 +51,7 @@ export async function measure(): Promise<BenchResult> {
         value: spread(ratios(samples.bytes, samples.messages)),
         goal: 'goal: at least 0.50',
       },
-      { name: 'write and read a request', value: `${spread(codec.own, 0)} ns` },
-      { name: 'msgpackr, the same values as an array', value: `${spread(codec.msgpackr, 0)} ns` },
+      { name: 'write and read a request', value: `${spread(packing(), 0)} ns` },
     ],
     note: `Figures of the emulator, not of MongoDB. CPU time; medians of ${rounds} rounds in which the variants take turns, in brackets the least and the most. Node ${process.version}, ${cpus().length} cores.`,
   }
@@ -91,22 +88,10 @@ function takeReplies(packet: Uint8Array): void {
   }
 }
 
-function packing(): { readonly own: number[]; readonly msgpackr: number[] } {
-  const packr = new Packr({ useRecords: false })
-  const tuple = [0, 1, 3, 1, 5, Object.values(command)]
-  return interleaved({
-    own: [
-      (times) => {
-        for (let i = 0; i < times; i += messagesOfPacket) readPacket(requests())
-      },
-      messagesOfPacket * 200,
-    ],
-    msgpackr: [
-      (times) => {
-        const tuples = Array.from({ length: messagesOfPacket }, () => tuple)
-        for (let i = 0; i < times; i += messagesOfPacket) packr.unpack(packr.pack(tuples))
-      },
-      messagesOfPacket * 200,
-    ],
-  })
+/** Nanoseconds for one request. */
+function packing(): number[] {
+  const pack = (times: number): void => {
+    for (let i = 0; i < times; i += messagesOfPacket) readPacket(requests())
+  }
+  return interleaved({ pack: [pack, messagesOfPacket * 200] }).pack
 }

@@ -53,7 +53,7 @@ t.test('faults as an application sees them', async (t) => {
     await cluster.stop()
   })
   const connect = async (retries: boolean): Promise<readonly [Collection<Thing>, () => number]> => {
-    const client = new MongoClient(cluster.uri, { retryReads: retries, retryWrites: retries, monitorCommands: true })
+    const client = new MongoClient(cluster.uri, { retryReads: retries, retryWrites: retries, monitorCommands: true, minHeartbeatFrequencyMS: 10 })
     clients.push(client)
     let sent = 0
     client.on('commandStarted', () => sent++)

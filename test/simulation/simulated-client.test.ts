@@ -120,6 +120,13 @@ t.test('a cursor stays with its mongos, holds its session, and is closed there',
   t.equal(await cursor.next(), null)
 })
 
+t.test('what follows an unacknowledged write on its connection comes behind it', async (t) => {
+  const { cluster, client } = await start(t, { mongos: 1 }, { maxPoolSize: 1 })
+  const insert = (_id: number): Document => ({ insert: 'c', documents: [{ _id }], writeConcern: { w: 0 }, $db })
+  t.same(await cluster.during(client.run(insert(1))), { ok: true, reply: { ok: 1 }, from: 'mongos01', attempts: 1 })
+  t.match(await cluster.during(client.run({ find: 'c', $db })), { reply: { cursor: { firstBatch: [{ _id: 1 }] } } })
+})
+
 t.test('sessions: causal consistency, and their end', async (t) => {
   const { cluster, client, sent } = await start(t)
   const session = client.startSession()

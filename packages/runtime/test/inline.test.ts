@@ -1,8 +1,9 @@
+import type { ActorFactory, RequestOf, UnfinishedWork } from '@shardlab/actor'
 import t from 'tap'
-import { createInlineRuntime } from '../src/index.js'
+import { BusyWorldError, createInlineRuntime, type InlineRuntime } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
-import { toyRoles } from './support/toy-roles.js'
+import { toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
 
 const world = { name: 'inline', create: () => createInlineRuntime({ roles: toyRoles, seed: 1 }) }
@@ -29,4 +30,97 @@ t.test('a manual clock moves only when it is advanced', async (test) => {
   await runtime.advance(hour)
   test.same(await names(), ['early', 'late', 'later'])
   await test.rejects(createInlineRuntime({ roles: toyRoles, seed: 1 }).advance(1), /only a manual clock/)
+})
+
+/** Counts its ticks, of which there is one each second; what it is told to call unfinished it cannot be copied with. */
+const ticker: ActorFactory<never> = (context) => {
+  let ticks = 0
+  let unfinished: readonly UnfinishedWork[] = []
+  const echo = toyRoles['echo']!(context, null as never)
+  const tick = () => context.setTimer('tick', 1000)
+  return {
+    receive: (kind, request, from) => {
+      const { db, body } = request as RequestOf<'node.command'>
+      if (db === 'unfinish') unfinished = JSON.parse(Buffer.from(body).toString())
+      return echo.receive(kind, (db === 'unfinish' ? toyRequest('echo') : request) as never, from)
+    },
+    start: tick,
+    wake: () => {
+      ticks++
+      tick()
+    },
+    unfinished: () => unfinished,
+    exportState: () => ticks,
+    resume: (state) => void (ticks = state as number),
+    describe: () => ({ ticks }),
+  }
+}
+
+t.test('a copy of a world', async (test) => {
+  const roles = { ...toyRoles, ticker }
+  const create = (seed = 1) => createInlineRuntime({ roles, seed, clock: 'manual', copyPatienceMs: 50 })
+  const runtime = create()
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'ticker'), spec('b', 'counter'), spec('c', 'counter'), spec('d', 'echo')])
+  await ask(runtime, 'b', 'add', 3)
+  await ask(runtime, 'c', 'add', 4)
+  await runtime.crash('c')
+  await runtime.advance(2500)
+  const copy = await runtime.copy()
+  const began = runtime.now()
+  const drawn = await ask(runtime, 'd', 'random')
+
+  const look = async (world: InlineRuntime) => [world.now(), (await world.describe('a'))['ticks'], await ask(world, 'b', 'sum')]
+  await runtime.advance(10_000)
+  await ask(runtime, 'b', 'add', 10)
+  await runtime.restart('c')
+  await runtime.start([spec('e', 'echo')])
+  test.same(await look(runtime), [began + 10_000, 12, 13])
+  const other = create(2)
+  test.teardown(() => other.stop())
+  const draws: unknown[] = []
+  for (const world of [runtime, other, runtime]) {
+    await world.become(copy)
+    test.same(
+      world.members().map(({ address, state }) => `${address} ${state}`),
+      ['a running', 'b running', 'c crashed', 'd running'],
+    )
+    test.same(await look(world), [began, 2, 3], 'a role without a state is started on its disk')
+    draws.push(await ask(world, 'd', 'random'))
+    await world.advance(400)
+    test.same(await look(world), [began + 400, 2, 3])
+    await world.advance(100)
+    test.same(await look(world), [began + 500, 3, 3], 'what was due in half a second is due in half a second')
+    await world.restart('c')
+    test.equal(await ask(world, 'c', 'sum'), 4)
+    await ask(world, 'b', 'add', 1)
+  }
+  test.equal(draws[0], draws[2], 'the same generator in every copy')
+  test.not(draws[0], drawn, 'and not the one of before')
+})
+
+t.test('a world is copied when nobody works on anything', async (test) => {
+  const roles = { ...toyRoles, ticker }
+  const runtime = createInlineRuntime({ roles, seed: 1, clock: 'manual', copyPatienceMs: 50 })
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'ticker'), spec('b', 'forwarder'), spec('c', 'echo')])
+  const says = (message: string) =>
+    Object.assign(new BusyWorldError([]), { message: new RegExp(`^the cluster cannot be copied now: ${message}\\. Wait`) })
+  let ended = false
+  const slow = ask(runtime, 'b', 'forward', { to: 'c', operation: 'after', argument: 700 }).then(() => (ended = true))
+  await runtime.copy()
+  test.ok(ended, 'what has begun is ended first')
+  await slow
+  await ask(runtime, 'a', 'unfinish', [{ what: 'a moves a mountain', isBrief: false }])
+  const copying = runtime.copy()
+  test.throws(() => runtime.checkIdle(), says('a moves a mountain'))
+  await test.rejects(copying, says('a moves a mountain'))
+  await ask(runtime, 'a', 'unfinish', [{ what: 'a moves a stone', isBrief: true }])
+  runtime.checkIdle()
+  await test.rejects(runtime.copy(), says('a moves a stone'))
+  await ask(runtime, 'a', 'unfinish', [])
+  await runtime.copy()
+  void ask(runtime, 'c', 'never').catch(() => {})
+  await test.rejects(runtime.copy(), says('c is still at work'))
+  test.equal(await ask(runtime, 'c', 'echo', 1).then(() => 'served'), 'served', 'the world goes on')
 })

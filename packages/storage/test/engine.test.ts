@@ -51,6 +51,25 @@ t.test('stored documents share no bytes with what came in', async (t) => {
   t.same(documentsOf(engine, 'db.c'), [{ _id: 1, a: 'x' }])
 })
 
+t.test('an engine that adopts another one is a node of its own', async (t) => {
+  const first = engineWith(createOf('db.c'), createIndexOf('db.c', { a: 1 }), insertOf('db.c', { _id: 1, a: 1 }))
+  first.collection('db.c')!.index('a_1')!.usage.ops += 5
+  const before = stateOf(first)
+  const second = engineWith(createOf('db.dropped'))
+  second.adopt(first)
+  t.same(stateOf(second), before)
+  t.equal(second.collection('db.c')!.index('a_1')!.usage.ops, 0, 'uses are counted anew')
+  second.collection('db.c')!.index('a_1')!.usage.ops++
+  t.equal(first.collection('db.c')!.index('a_1')!.usage.ops, 5)
+  applyAll(second, [insertOf('db.c', { _id: 2, a: 2 }), deleteOf('db.c', 1)])
+  t.same(stateOf(first), before)
+  first.apply(insertOf('db.c', { _id: 2, a: 3 }))
+  t.same(documentsOf(second, 'db.c'), [{ _id: 2, a: 2 }])
+  const third = createMemoryEngine()
+  third.adopt(second)
+  t.same(stateOf(third), stateOf(second))
+})
+
 t.test('duplicate keys', async (t) => {
   const engine = engineWith(
     createOf('db.c'),

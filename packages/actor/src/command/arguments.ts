@@ -3,6 +3,7 @@
  * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
  */
 import { BsonType, CommandError, documentsOf, FieldIterator, findField, fromRawValue, RawValue, typeName, valueEnd } from '@shardlab/bson'
+import { checkType, wrongType, type FieldSpecs, type FieldType } from './argument-types.js'
 import {
   CommandShape,
   CommandShapes,
@@ -12,25 +13,7 @@ import {
   type ShapedArgument,
   type Shifts,
 } from './command-shape.js'
-
-/**
- * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: nothing but a bool; `any`: not checked;
- * `string|object`: either of the two; a trailing `!` marks a required one.
- */
-export type FieldType =
-  | 'object'
-  | 'array'
-  | 'string'
-  | 'number'
-  | 'bool'
-  | 'strictBool'
-  | 'any'
-  | 'binary'
-  | 'timestamp'
-  | 'int64'
-  | 'string|object'
-  | 'array|object'
-export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
+import { checkCollectionName } from './names.js'
 
 /** What happens to fields that the specifications do not name: the server's parsers are strict or take no notice. */
 export type UnknownFields = 'refused' | 'ignored'
@@ -286,74 +269,4 @@ export function checkFields(name: string, document: Uint8Array, specs: FieldSpec
     if ((findField(document, field)?.type ?? BsonType.null) === BsonType.null)
       throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
   }
-}
-
-/** @throws CommandError 73 InvalidNamespace for names that no collection can have. */
-export function checkCollectionName(db: string, name: string): void {
-  if (name === '' || name.includes('\0') || name.startsWith('.')) {
-    throw new CommandError('InvalidNamespace', `Invalid namespace specified '${db}.${name}'`)
-  }
-}
-
-let lastValidName = 'admin'
-
-/** @throws CommandError 73 InvalidNamespace for names that no database can have. */
-export function checkDatabaseName(db: string): void {
-  if (db === lastValidName) return
-  if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "$]/.test(db)) {
-    throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
-  }
-  lastValidName = db
-}
-
-function checkType(command: string, name: string, wanted: FieldType, value: RawValue): void {
-  switch (wanted) {
-    case 'any':
-      return
-    case 'object':
-      if (value.type === BsonType.object) return
-      break
-    case 'array':
-      if (value.type === BsonType.array) return
-      break
-    case 'string':
-      if (value.type === BsonType.string) return
-      break
-    case 'number':
-      if (value.isNumber()) return
-      throw wrongType(command, name, value.type, "'long, int, decimal, double'", true)
-    case 'bool':
-      if (value.type === BsonType.bool || value.isNumber()) return
-      throw wrongType(command, name, value.type, "'bool, long, int, decimal, double'", true)
-    case 'strictBool':
-      if (value.type === BsonType.bool) return
-      throw wrongType(command, name, value.type, 'bool')
-    case 'binary':
-      if (value.type === BsonType.binary) return
-      throw wrongType(command, name, value.type, 'binData')
-    case 'timestamp':
-      if (value.type === BsonType.timestamp) return
-      break
-    case 'int64':
-      if (value.type === BsonType.int64) return
-      throw wrongType(command, name, value.type, 'long')
-    case 'string|object':
-      if (value.type === BsonType.string || value.type === BsonType.object) return
-      throw wrongType(command, name, value.type, "'string, object'", true)
-    case 'array|object':
-      if (value.type === BsonType.array || value.type === BsonType.object) return
-      throw wrongType(command, name, value.type, "'array, object'", true)
-    default:
-      throw new Error(`no such argument type: ${String(wanted)}`)
-  }
-  throw wrongType(command, name, value.type, wanted)
-}
-
-function wrongType(command: string, name: string, actual: number, wanted: string, list = false): CommandError {
-  return new CommandError(
-    'TypeMismatch',
-    list
-      ? `BSON field '${command}.${name}' is the wrong type '${typeName(actual)}', expected types '[${wanted.slice(1, -1)}]'`
-      : `BSON field '${command}.${name}' is the wrong type '${typeName(actual)}', expected type '${wanted}'`,
-  )
 }

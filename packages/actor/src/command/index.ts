@@ -1,5 +1,7 @@
 export * from './answering.js'
+export type { FieldSpecs, FieldType } from './argument-types.js'
 export * from './arguments.js'
 export * from './cluster-time.js'
+export * from './names.js'
 export * from './row.js'
 export * from './unexpected-error.js'

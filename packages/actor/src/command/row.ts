@@ -1,5 +1,5 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import type { FieldSpecs } from './arguments.js'
+import type { FieldSpecs } from './argument-types.js'
 
 /** Where a router sends a command. */
 export type CommandRouting =

@@ -111,7 +111,8 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   access: 'admin',
   manual: 'reference/command/serverStatus',
   status: 'partial',
-  lacks: 'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system',
+  lacks:
+    'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system; how long parts of a resharding took or will take',
   summary: 'Reports on the member.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

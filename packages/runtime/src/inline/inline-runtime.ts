@@ -50,6 +50,8 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
    * clients wait for on purpose, changes of the topology, does not count. Default true.
    */
   readonly autoAdvance?: boolean
+  /** How long what has been begun may take to end before a copy is refused, in milliseconds of the machine's clock. Default 10,000. */
+  readonly copyPatienceMs?: number
   /** Default: TCP. */
   readonly openGateway?: GatewayOpener
 }
@@ -146,6 +148,7 @@ class InlineWorld implements InlineRuntime {
       doors: this.#doors,
       clock: autoAdvance === null ? null : this.#manualClock,
       quiet: () => this.#quiet(),
+      patienceMs: options.copyPatienceMs ?? 10_000,
     })
   }
 

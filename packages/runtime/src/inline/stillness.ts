@@ -5,12 +5,12 @@ import type { VirtualClock } from '../host/virtual-clock.js'
 import type { ClientDoors } from './client-doors.js'
 import { BusyWorldError } from './world-copy.js'
 
-/** How long what has been begun may take to end, in milliseconds of the machine's clock. */
-const patienceMs = 10_000
 /** Turns of the event loop in which nothing ended before time goes on. */
 const idleTurns = 4
 
 export interface StillnessOptions {
+  /** How long what has been begun may take to end, in milliseconds of the machine's clock. */
+  readonly patienceMs: number
   readonly host: ActorHost
   readonly doors: ClientDoors
   /** Moved while somebody waits and only timers are left; null: time passes by itself, or only when it is told to. */
@@ -32,7 +32,7 @@ export class Stillness {
    * @throws BusyWorldError at once when a member is in the midst of what no copy could carry on, and when it takes too long
    */
   async reached(): Promise<void> {
-    const { clock, quiet } = this.#options
+    const { clock, quiet, patienceMs } = this.#options
     const untilMs = performance.now() + patienceMs
     for (let turn = 1; ; turn++) {
       await quiet()

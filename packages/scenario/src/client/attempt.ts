@@ -41,15 +41,14 @@ export async function sendOnce(sending: Sending, router: Router, parts: AttemptP
       return { reply: { ok: 1 }, error: null }
     }
     const reply = await pool.command(connection, body, sending.sequences)
-    // Before the connection goes back: whoever gets it next must not be told what is old already.
     const attempt = understood(reply, sending, parts.times)
-    pool.checkIn(connection, false)
     if (attempt instanceof CommandFailure) notice(attempt, router, connection)
     else if (attempt.error !== null) notice(attempt.error, router, connection)
+    pool.checkIn(connection, false)
     return attempt
   } catch (error) {
     if (!(error instanceof NetworkFailure || error instanceof CommandFailure)) throw error
-    if (connection === null) {
+    if (connection === null || error instanceof CommandFailure) {
       notice(error, router, null)
       return error
     }
@@ -85,17 +84,11 @@ function understood(reply: Document, { session }: Sending, times: ClusterTimes):
 }
 
 /** The connection broke under the command. */
-function broken(
-  error: NetworkFailure | CommandFailure,
-  { session }: Sending,
-  router: Router,
-  connection: Connection,
-  retryWrites: boolean,
-): Attempt {
-  router.pool.checkIn(connection, true)
-  if (error instanceof CommandFailure) return error
-  if (session !== null) session.server.isDirty = true
+function broken(error: NetworkFailure, { session }: Sending, router: Router, connection: Connection, retryWrites: boolean): NetworkFailure {
+  // Who waits for a connection hears that the mongos is gone, and does not try to make another one.
   notice(error, router, connection)
+  router.pool.checkIn(connection, true)
+  if (session !== null) session.server.isDirty = true
   if (!retryWrites || router.sessionTimeoutMs === null) return error
   const { message, isTimeout, isUndelivered, labels } = error
   return new NetworkFailure(message, { isTimeout, isUndelivered }, [...labels, retryableWriteError])

@@ -12,6 +12,8 @@ export interface Connection {
   readonly id: number
   /** That of its pool when it was opened. */
   readonly generation: number
+  /** The last command on it, when nobody waits for its answer: the mongos takes what comes behind it when it is done. */
+  unanswered: Promise<unknown> | null
 }
 
 /** What all pools of a client share. */
@@ -89,6 +91,8 @@ export class ConnectionPool {
     timeoutMs = this.#parts.socketTimeoutMs,
   ): Promise<Document> {
     const { context } = this.#parts
+    if (connection.unanswered !== null) await connection.unanswered
+    connection.unanswered = null
     try {
       const command = this.#message(connection, body, sequences)
       const { body: reply } = await context.request(this.#to, 'client.command', command, timeoutMs === null ? {} : { timeoutMs })
@@ -99,9 +103,13 @@ export class ConnectionPool {
     }
   }
 
-  /** Sends a command that is not answered. */
+  /** Sends a command for whose answer nobody waits. */
   commandUnanswered(connection: Connection, body: Document, sequences: Sequences): void {
-    this.#parts.context.send(this.#to, 'client.command', this.#message(connection, body, sequences))
+    connection.unanswered = this.#parts.context
+      .request(this.#to, 'client.command', this.#message(connection, body, sequences))
+      .catch((error: unknown) => {
+        if (!(error instanceof RequestFailedError)) throw error
+      })
   }
 
   /**
@@ -109,7 +117,7 @@ export class ConnectionPool {
    * @throws NetworkFailure, CommandFailure
    */
   async handshake(): Promise<{ readonly connection: Connection; readonly hello: Document }> {
-    const connection: Connection = { id: this.#parts.nextConnectionId(), generation: this.generation }
+    const connection: Connection = { id: this.#parts.nextConnectionId(), generation: this.generation, unanswered: null }
     let hello: Document
     try {
       hello = await this.command(

@@ -1,12 +1,13 @@
 /** A collection of a scenario in mode `metadata`: where its keys lie, who owns them, and how it grows. */
-import { configAddress, packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
-import { ChunkMap } from '@shardlab/balancer'
+import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
+import type { ChunkMap } from '@shardlab/balancer'
 import { decode } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import type { CollectionSource, KeysSource } from '../file/schema.js'
 import { DocumentMaker } from '../keys/document-maker.js'
 import { keysOf, type Progress } from '../keys/keys.js'
 import { keyWeightsOf, type KeyWeights } from '../keys/key-weights.js'
+import type { CatalogView } from '../run/catalog-view.js'
 import { ScenarioError } from '../run/failure.js'
 import { KeySpace, type Weighted } from './key-space.js'
 import { Owners } from './owners.js'
@@ -18,6 +19,7 @@ export class MeasuredCollection {
   readonly ns: string
   readonly space: KeySpace
   readonly #cluster: SimulatedCluster
+  readonly #catalog: CatalogView
   readonly #source: CollectionSource
   readonly #random: Random
   #map: ChunkMap | null = null
@@ -25,10 +27,11 @@ export class MeasuredCollection {
   #documents = 0
   #nextKey = 0
 
-  constructor(cluster: SimulatedCluster, source: CollectionSource, random: Random) {
+  constructor(cluster: SimulatedCluster, catalog: CatalogView, source: CollectionSource, random: Random) {
     this.ns = source.ns
     this.space = new KeySpace(source.key)
     this.#cluster = cluster
+    this.#catalog = catalog
     this.#source = source
     this.#random = random
   }
@@ -49,12 +52,7 @@ export class MeasuredCollection {
 
   /** As the catalog says now, or, while the config server is down, as it said last. */
   async owners(): Promise<Owners> {
-    const config = this.#cluster.members().find(({ address }) => address === configAddress)
-    if (config?.state !== 'running') return this.#owners
-    const map = ChunkMap.after(
-      this.#map,
-      await this.#cluster.peek(configAddress, 'config.get-collection', { ns: this.ns, since: this.#map?.version ?? null }),
-    )
+    const map = await this.#catalog.map()
     if (map !== this.#map) {
       this.#map = map
       this.#owners = new Owners(map?.chunks ?? [])

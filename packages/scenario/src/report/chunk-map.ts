@@ -10,6 +10,8 @@ const strip = { top: 28, height: 20 }
 const rowHeights = { least: 6, most: 16, ofAll: 240 }
 /** Key ranges that are told apart. */
 const columnsMax = 300
+/** So that no seam shows between neighbours. */
+const overlap = 0.5
 /** Of so many chunks of an instant the bounds are looked at. */
 const lookedAtMax = 3000
 
@@ -33,7 +35,7 @@ export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: st
       const owner = owners[from]!
       if (owner !== '')
         rects.push(
-          `<rect class="${toneOf(owner)}" x="${(margin.left + from * column).toFixed(1)}" y="${y}" width="${((to - from) * column).toFixed(1)}" height="${high}"/>`,
+          `<rect class="${toneOf(owner)}" x="${(margin.left + from * column).toFixed(1)}" y="${y}" width="${((to - from) * column + overlap).toFixed(1)}" height="${high}"/>`,
         )
       from = to
     }
@@ -66,11 +68,11 @@ function thinned<T>(all: readonly T[], most: number): readonly T[] {
   return every <= 1 ? all : all.filter((_, i) => i % every === 0)
 }
 
-/** The owner of each range; empty where there was no chunk. */
+/** The owner of each range; empty when there was no chunk. A key that is refined has longer bounds than before, the first one too. */
 function ownersOf(bounds: readonly string[], chunks: readonly ChunkSample[]): string[] {
   let at = -1
   return bounds.map((bound) => {
     while (at + 1 < chunks.length && chunks[at + 1]!.min <= bound) at++
-    return chunks[at]?.shard ?? ''
+    return chunks[Math.max(0, at)]?.shard ?? ''
   })
 }

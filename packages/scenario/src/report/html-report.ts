@@ -81,7 +81,7 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   const toneOfShard = (shard: string): string => tones.get(shard) ?? ''
   const rows = rowsOf(samples)
   const steps = decisions.filter(({ kind }) => kind === 'timeline' || kind === 'fault')
-  const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: text.length > 40 ? `${text.slice(0, 39)}…` : text }))
+  const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: markText(text) }))
   const common = { ...overTime, marks, xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
   const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)
   const unit = unitOf(largest)
@@ -109,6 +109,12 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
     decisionTable(decisions),
     '</section>',
   ].join('')
+}
+
+/** What fits beside a line: of a command its name. */
+function markText(step: string): string {
+  const text = /^command \{"(\w+)":[^;]*?\}( failed: .*)?$/.exec(step)?.slice(1).join('') ?? step
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 
 /** In the order of their names: all there have ever been. */

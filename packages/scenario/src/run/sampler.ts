@@ -1,8 +1,8 @@
 /** Looks at the cluster once a tick, past the network: what is measured is not changed by it. */
 import { configAddress } from '@shardlab/actor'
-import { findField, toExtendedJson } from '@shardlab/bson'
-import { ChunkMap } from '@shardlab/balancer'
+import { findField } from '@shardlab/bson'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'
+import { jumboCount } from './catalog-view.js'
 import type { Routed } from './routed.js'
 import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
@@ -17,6 +17,7 @@ export class Sampler {
   readonly #orphans = new Map<string, number>()
   readonly #operations = new Map<string, number>()
   #shards: readonly { readonly id: string; readonly draining: boolean }[] = []
+  readonly #chunksOn = new Map<string, number>()
   #chunks: Readonly<Record<string, readonly ChunkSample[]>> = {}
   #jumboChunks = 0
   #succeeded = 0
@@ -35,7 +36,7 @@ export class Sampler {
     const shards: Record<string, ShardSample> = {}
     for (const { id, draining } of this.#shards) {
       const all = Math.round(this.#routed.perShard.get(id) ?? 0)
-      const chunks = Object.values(this.#chunks).reduce((sum, list) => sum + list.filter(({ shard }) => shard === id).length, 0)
+      const chunks = this.#chunksOn.get(id) ?? 0
       const orphans = this.#orphans.get(id) ?? 0
       shards[id] = { bytes: this.#bytes.get(id) ?? 0, orphans, chunks, operations: all - (this.#operations.get(id) ?? 0), draining }
       this.#operations.set(id, all)
@@ -56,8 +57,8 @@ export class Sampler {
 
   /** A config server that is down is as it was. */
   async #readCatalog(): Promise<void> {
-    const { cluster, scenario } = this.#world
-    if (!this.#isUp(configAddress)) return
+    const { cluster, catalog } = this.#world
+    if (!this.#up().has(configAddress)) return
     const { shards } = await cluster.peek(configAddress, 'config.get-shards', {})
     this.#shards = shards.map((shard) => ({
       id: findField(shard, '_id')!.asString(),
@@ -65,10 +66,13 @@ export class Sampler {
     }))
     const chunks: Record<string, readonly ChunkSample[]> = {}
     this.#jumboChunks = 0
-    for (const { ns } of scenario.collections) {
-      const map = ChunkMap.after(null, await cluster.peek(configAddress, 'config.get-collection', { ns, since: null }))
-      chunks[ns] = (map?.chunks ?? []).map(({ min, minDocument, shard }) => ({ min, minText: toExtendedJson(minDocument), shard }))
-      this.#jumboChunks += (map?.chunks ?? []).filter(({ isJumbo }) => isJumbo).length
+    this.#chunksOn.clear()
+    for (const [ns, view] of catalog) {
+      const map = await view.map()
+      chunks[ns] = view.owners()
+      if (map === null) continue
+      this.#jumboChunks += jumboCount(map)
+      for (const [shard, { length }] of map.byShard) this.#chunksOn.set(shard, (this.#chunksOn.get(shard) ?? 0) + length)
     }
     this.#chunks = chunks
   }
@@ -76,8 +80,9 @@ export class Sampler {
   async #readShards(): Promise<void> {
     const { cluster, scenario } = this.#world
     const namespaces = scenario.collections.map(({ ns }) => ns)
+    const up = this.#up()
     for (const { id } of this.#shards) {
-      if (!this.#isUp(id)) continue
+      if (!up.has(id)) continue
       const { sizes } = await cluster.peek(id, 'shard.collection-sizes', { namespaces })
       this.#bytes.set(
         id,
@@ -91,7 +96,8 @@ export class Sampler {
     }
   }
 
-  #isUp(member: string): boolean {
-    return this.#world.cluster.members().some(({ address, state }) => address === member && state === 'running')
+  #up(): Set<string> {
+    const running = this.#world.cluster.members().filter(({ state }) => state === 'running')
+    return new Set(running.map(({ address }) => address))
   }
 }

@@ -10,6 +10,7 @@ import { MeasuredCollection } from '../measured/measured-collection.js'
 import { DocumentMaker, otherField } from '../keys/document-maker.js'
 import { keysOf } from '../keys/keys.js'
 import { boundOf } from './bounds.js'
+import { CatalogView } from './catalog-view.js'
 import { ScenarioError } from './failure.js'
 
 const batchBytes = 1024 * 1024
@@ -23,6 +24,7 @@ export class ScenarioWorld {
   readonly makers: ReadonlyMap<string, DocumentMaker>
   /** Those without documents: all of a scenario, or none. */
   readonly measured: ReadonlyMap<string, MeasuredCollection>
+  readonly catalog: ReadonlyMap<string, CatalogView>
 
   private constructor(scenario: Scenario, cluster: SimulatedCluster) {
     this.scenario = scenario
@@ -34,9 +36,10 @@ export class ScenarioWorld {
         new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`)),
       ]),
     )
+    this.catalog = new Map(scenario.collections.map(({ ns }) => [ns, new CatalogView(cluster, ns)]))
     const measured = scenario.collections.filter(({ mode }) => mode === 'metadata')
     this.measured = new Map(
-      measured.map((source) => [source.ns, new MeasuredCollection(cluster, source, this.random.fork(`sizes of ${source.ns}`))]),
+      measured.map((source) => [source.ns, new MeasuredCollection(cluster, this.catalog.get(source.ns)!, source, this.random.fork(`sizes of ${source.ns}`))]),
     )
   }
 

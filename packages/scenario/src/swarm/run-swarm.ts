@@ -31,8 +31,10 @@ export async function runSwarm(options: SwarmOptions = {}, onProgress: (progress
     while (goOn()) {
       const run = await players.play({ seed: next++, without, mutation })
       played.push(run)
-      if (run.violations.length > 0) failures++
-      onProgress({ runs: played.length, failed: failures, share: Math.min(1, Math.max(played.length / runs, spent())) })
+      const [violation] = run.violations
+      if (violation !== undefined) failures++
+      const found = violation === undefined ? null : { seed: run.seed, violation }
+      onProgress({ runs: played.length, failed: failures, found, share: Math.min(1, Math.max(played.length / runs, spent())) })
     }
   }
   try {

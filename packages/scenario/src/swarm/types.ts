@@ -132,6 +132,8 @@ export interface SwarmReport {
 export interface SwarmProgress {
   readonly runs: number
   readonly failed: number
+  /** What was found wrong first in the run that has just ended; null: nothing. */
+  readonly found: { readonly seed: number; readonly violation: Violation } | null
   /** Of the runs, or of the time, 0 to 1. */
   readonly share: number
 }

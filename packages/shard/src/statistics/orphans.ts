@@ -11,7 +11,7 @@ export function orphanCountOf(node: StorageNode, { uuid }: Collection): number {
   return partsOf(node).orphans.of(uuid)
 }
 
-/** The sums of all collections, until a range deletion changes. */
+/** The sums of all collections, kept up to date from when they are asked for first. */
 export class OrphanCounts {
   readonly #node: StorageNode
   #byCollection: Map<string, number> | null = null
@@ -24,27 +24,33 @@ export class OrphanCounts {
   of(collectionUuid: Uint8Array): number {
     this.#watch()
     this.#byCollection ??= this.#sums()
-    return this.#byCollection.size === 0 ? 0 : (this.#byCollection.get(hexOf(collectionUuid)) ?? 0)
+    return this.#byCollection.get(hexOf(collectionUuid)) ?? 0
   }
 
   #watch(): void {
     if (this.#isWatching) return
     this.#isWatching = true
-    this.#node.observe(({ op, ns }) => {
-      if (op === 'c' || ns === rangeDeletions) this.#byCollection = null
+    this.#node.observe(({ op, ns, object }, preImage) => {
+      if (op === 'c') this.#byCollection = null
+      if (ns !== rangeDeletions || this.#byCollection === null) return
+      if (preImage !== null) add(this.#byCollection, preImage, -1)
+      if (op !== 'd') add(this.#byCollection, object, 1)
     })
   }
 
   #sums(): Map<string, number> {
     const sums = new Map<string, number>()
     const scan = this.#node.collection(rangeDeletions)?.scan()
-    for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) {
-      const collection = findField(record.document, 'collectionUuid')
-      const count = findField(record.document, 'numOrphanDocs')
-      if (collection?.type !== BsonType.binary || count?.isNumber() !== true) continue
-      const uuid = hexOf(collection.asBinary())
-      sums.set(uuid, (sums.get(uuid) ?? 0) + count.asNumber())
-    }
+    for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) add(sums, record.document, 1)
     return sums
   }
+}
+
+/** Clients may write there: what is no range deletion does not count. */
+function add(sums: Map<string, number>, task: Uint8Array, sign: 1 | -1): void {
+  const collection = findField(task, 'collectionUuid')
+  const count = findField(task, 'numOrphanDocs')
+  if (collection?.type !== BsonType.binary || count?.isNumber() !== true) return
+  const uuid = hexOf(collection.asBinary())
+  sums.set(uuid, (sums.get(uuid) ?? 0) + sign * count.asNumber())
 }

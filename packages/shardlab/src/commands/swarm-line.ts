@@ -1,9 +1,9 @@
-/** The progress bar of `shardlab swarm` on standard error, if that is a terminal. */
+/** The progress bar of `shardlab swarm` on standard error, if that is a terminal; if not, a line for each run that fails. */
 import { SingleBar } from 'cli-progress'
 import type { SwarmProgress } from '@shardlab/scenario'
 
 export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): void } {
-  if (!process.stderr.isTTY) return { show: () => {}, end() {} }
+  if (!process.stderr.isTTY) return { show: tell, end() {} }
   const bar = new SingleBar({
     format: '{bar} {percentage}% {runs} runs, {failed} failed',
     barCompleteChar: '█',
@@ -18,4 +18,9 @@ export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): v
     show: ({ runs, failed, share }) => bar.update(Math.round(share * 1000), { runs, failed }),
     end: () => bar.stop(),
   }
+}
+
+/** The report comes when all runs are over, which may take hours. */
+function tell({ found }: SwarmProgress): void {
+  if (found !== null) process.stderr.write(`shardlab: seed ${found.seed} failed, ${found.violation.checker}: ${found.violation.sentence}\n`)
 }

@@ -29,6 +29,7 @@ export const codes = {
   noSuchReshardCollection: 339,
   reshardCollectionCommitted: 340,
   reshardCollectionAborted: 341,
+  reshardingCriticalSectionTimeout: 342,
   interrupted: 11_601,
   duplicateKey: 11_000,
   chunkMissing: 40_165,

@@ -20,6 +20,7 @@ const refusals: readonly Code[] = [
   codes.notSharded,
   codes.staleEpoch,
   codes.reshardCollectionAborted,
+  codes.reshardingCriticalSectionTimeout,
   codes.alreadyInitialized,
   codes.interrupted,
 ]
@@ -57,20 +58,20 @@ export class Resharding implements Activity {
     const { behaviours, cluster } = this.#world
     const choice = behaviours.moveCollectionCommand ? random.below(6) : 0
     const to = pick(random, cluster.shards)
-    if (choice < 3) {
+    if (choice < 2) {
       const command = { reshardCollection: 'app.reshaped', key: pick(random, keys), numInitialChunks: 1 + random.below(4), $db: 'admin' }
       await this.#do(client, other, random, 'reshardCollection', 'abortReshardCollection', command)
-    } else if (choice === 3) {
+    } else if (choice === 2) {
       await this.#do(client, other, random, 'unshardCollection', 'abortUnshardCollection', {
         unshardCollection: 'app.reshaped',
         toShard: to,
         $db: 'admin',
       })
-    } else if (choice === 4) {
+    } else if (choice === 3) {
       const command = { shardCollection: 'app.reshaped', key: { k: 1 }, $db: 'admin' }
       await this.#do(client, other, random, 'shardCollection', null, command)
     } else {
-      const command = { moveCollection: 'app.plain', toShard: to, $db: 'admin' }
+      const command = { moveCollection: `app.${pick(random, ['plain', 'late'])}`, toShard: to, $db: 'admin' }
       await this.#do(client, other, random, 'moveCollection', 'abortMoveCollection', command)
     }
   }

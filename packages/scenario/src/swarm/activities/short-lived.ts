@@ -46,7 +46,7 @@ export class ShortLived implements Activity {
       await client.untilDone({ enableSharding: 'short', $db: 'admin' })
       const command = { shardCollection: `short.${ns}`, key, $db: 'admin' }
       // A shard was removed meanwhile, or a router whose routes are frozen remembers the database of an earlier life.
-      const again: readonly Code[] = [codes.shardNotFound, codes.illegalOperation]
+      const again: readonly Code[] = [codes.shardNotFound, codes.illegalOperation, codes.namespaceNotFound]
       const isAgain = async (): Promise<boolean> => {
         const { code } = await client.untilDone(command, [codes.alreadyInitialized, ...again])
         return code !== null && again.includes(code)

@@ -11,8 +11,10 @@ export type Reply = Document | null
 export interface SwarmPort {
   /** The mongoses. */
   readonly routers: readonly Address[]
-  /** Sends a command to a member, once; time passes until it is answered. */
-  run(command: Document, to: Address): Promise<Reply>
+  /**
+   * Sends a command to a member, once; null: to any mongos, and once more when a driver would. Time passes until it is answered.
+   */
+  run(command: Document, to: Address | null): Promise<Reply>
   /** Lets that many virtual milliseconds pass. */
   wait(ms: number): Promise<void>
 }
@@ -27,8 +29,8 @@ export function connect(cluster: SimulatedCluster, name: string, waiting: Set<st
   const { mongos } = cluster
   const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })
   let sent = 0
-  const viaRouter = async (command: Document, to: Address): Promise<Reply> =>
-    (await cluster.during(client.run(command, { to, retryable: false }))).reply
+  const viaRouter = async (command: Document, to: Address | null): Promise<Reply> =>
+    (await cluster.during(client.run(command, to === null ? {} : { to, retryable: false }))).reply
   const directly = async (command: Document, to: Address): Promise<Reply> => {
     try {
       return decode(await cluster.command(encode(command), { to }), { promoteLongs: true })
@@ -40,10 +42,10 @@ export function connect(cluster: SimulatedCluster, name: string, waiting: Set<st
   return {
     routers: mongos,
     async run(command, to) {
-      const what = `${name}, ${++sent}, to ${to}: ${nameOf(command)}`
+      const what = `${name}, ${++sent}, to ${to ?? 'any mongos'}: ${nameOf(command)}`
       waiting.add(what)
       try {
-        return await (mongos.includes(to) ? viaRouter : directly)(command, to)
+        return await (to === null || mongos.includes(to) ? viaRouter(command, to) : directly(command, to))
       } finally {
         waiting.delete(what)
       }

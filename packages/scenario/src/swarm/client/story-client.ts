@@ -53,17 +53,17 @@ export class StoryClient {
     return this.wait(this.random.fraction() * mostMs)
   }
 
-  /** Sends a command once. */
-  once(command: Document, to = this.anyRouter()): Promise<Reply> {
+  /** Sends a command once; `to` null: as a driver does, which may send it once more. */
+  once(command: Document, to: string | null = this.anyRouter()): Promise<Reply> {
     this.#onSend()
     return this.#port.run(command, to)
   }
 
   /**
-   * Sends a command once. Null: nobody knows what it did. `settled` are the codes of errors that are answers.
+   * Sends a command once; `to` null: as a driver does. Null: nobody knows what it did. `settled` are the codes of errors that are answers.
    * @throws WrongAnswerError for any other error
    */
-  async try(command: Document, settled: readonly Code[] = [], to?: string): Promise<AnsweredCommand | null> {
+  async try(command: Document, settled: readonly Code[] = [], to?: string | null): Promise<AnsweredCommand | null> {
     const reply = await this.once(command, to)
     if (reply === null) return null
     const errors = errorsOf(reply)

@@ -1,5 +1,5 @@
 /** Looks at the catalog whenever it may have changed, past the network: what is watched is not changed by it. */
-import { configAddress } from '@shardlab/actor'
+import { configAddress, type ReplyOf } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
 import { ownershipViolations } from '../checkers/ownership.js'
 import { RoutingHistory } from '../checkers/routing.js'
@@ -55,10 +55,11 @@ export class CatalogWatch {
   }
 
   async #look(atMs: number): Promise<void> {
-    const { cluster, verdicts } = this.#world
+    const { verdicts } = this.#world
     for (const ns of this.#namespaces) {
-      if (!cluster.members().some(({ address, state }) => address === configAddress && state === 'running')) return
-      const { collection, chunks } = await cluster.peek(configAddress, 'config.get-collection', { ns, since: null })
+      const answer = await this.#ask(ns)
+      if (answer === null) return
+      const { collection, chunks } = answer
       if (collection === null) {
         this.#routing.changed(ns, null, atMs)
         continue
@@ -67,6 +68,19 @@ export class CatalogWatch {
       verdicts.violated('ownership', ...ownershipViolations(ns, table.pattern, table.ranges))
       verdicts.violated('versions', ...this.#versions.seen(table))
       this.#routing.changed(ns, table, atMs)
+    }
+  }
+
+  /** Null: the config server is down, or is about to be; it is looked at when it has started again. */
+  async #ask(ns: string): Promise<ReplyOf<'config.get-collection'> | null> {
+    const { cluster } = this.#world
+    const isUp = (): boolean => cluster.members().some(({ address, state }) => address === configAddress && state === 'running')
+    if (!isUp()) return null
+    try {
+      return await cluster.peek(configAddress, 'config.get-collection', { ns, since: null })
+    } catch (error) {
+      if (!/ is not running$/.test((error as Error).message)) throw error
+      return null
     }
   }
 }

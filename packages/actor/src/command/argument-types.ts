@@ -1,0 +1,75 @@
+/** Types of arguments, and what is said of a value of another one. Server: idl_parser.cpp. */
+import { BsonType, CommandError, typeName, type RawValue } from '@shardlab/bson'
+
+/**
+ * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: nothing but a bool; `any`: not checked;
+ * `string|object`: either of the two; a trailing `!` marks a required one.
+ */
+export type FieldType =
+  | 'object'
+  | 'array'
+  | 'string'
+  | 'number'
+  | 'bool'
+  | 'strictBool'
+  | 'any'
+  | 'binary'
+  | 'timestamp'
+  | 'int64'
+  | 'string|object'
+  | 'array|object'
+export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
+
+/** @throws CommandError 14 TypeMismatch */
+export function checkType(command: string, name: string, wanted: FieldType, value: RawValue): void {
+  switch (wanted) {
+    case 'any':
+      return
+    case 'object':
+      if (value.type === BsonType.object) return
+      break
+    case 'array':
+      if (value.type === BsonType.array) return
+      break
+    case 'string':
+      if (value.type === BsonType.string) return
+      break
+    case 'number':
+      if (value.isNumber()) return
+      throw wrongType(command, name, value.type, "'long, int, decimal, double'", true)
+    case 'bool':
+      if (value.type === BsonType.bool || value.isNumber()) return
+      throw wrongType(command, name, value.type, "'bool, long, int, decimal, double'", true)
+    case 'strictBool':
+      if (value.type === BsonType.bool) return
+      throw wrongType(command, name, value.type, 'bool')
+    case 'binary':
+      if (value.type === BsonType.binary) return
+      throw wrongType(command, name, value.type, 'binData')
+    case 'timestamp':
+      if (value.type === BsonType.timestamp) return
+      break
+    case 'int64':
+      if (value.type === BsonType.int64) return
+      throw wrongType(command, name, value.type, 'long')
+    case 'string|object':
+      if (value.type === BsonType.string || value.type === BsonType.object) return
+      throw wrongType(command, name, value.type, "'string, object'", true)
+    case 'array|object':
+      if (value.type === BsonType.array || value.type === BsonType.object) return
+      throw wrongType(command, name, value.type, "'array, object'", true)
+    default:
+      throw new Error(`no such argument type: ${String(wanted)}`)
+  }
+  throw wrongType(command, name, value.type, wanted)
+}
+
+/** `wanted`: a type, or several in quotation marks with `list`. */
+export function wrongType(command: string, name: string, actual: number, wanted: string, list = false): CommandError {
+  return new CommandError(
+    'TypeMismatch',
+    list
+      ? `BSON field '${command}.${name}' is the wrong type '${typeName(actual)}', expected types '[${wanted.slice(1, -1)}]'`
+      : `BSON field '${command}.${name}' is the wrong type '${typeName(actual)}', expected type '${wanted}'`,
+  )
+}

@@ -1,0 +1,21 @@
+/** Names of databases and collections. Server: namespace_string.cpp, database_name.h. */
+import { CommandError } from '@shardlab/bson'
+
+/** @throws CommandError 73 InvalidNamespace for names that no collection can have. */
+export function checkCollectionName(db: string, name: string): void {
+  if (name === '' || name.includes('\0') || name.startsWith('.')) {
+    throw new CommandError('InvalidNamespace', `Invalid namespace specified '${db}.${name}'`)
+  }
+}
+
+/** Every command names a database, and most the same. */
+let lastValidName = 'admin'
+
+/** @throws CommandError 73 InvalidNamespace for names that no database can have. */
+export function checkDatabaseName(db: string): void {
+  if (db === lastValidName) return
+  if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "$]/.test(db)) {
+    throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
+  }
+  lastValidName = db
+}
