@@ -7,6 +7,7 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BenchResult } from './benches.js'
+import { metadataRows } from './simulate-metadata.js'
 import type { GrowthTask, QuietTask, SimulateResult, SimulateTask } from './simulate-run.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
@@ -17,7 +18,7 @@ const growth: readonly GrowthTask[] = [
 ]
 const month: QuietTask = { kind: 'quiet', shards: 12, days: isLong ? 30 : 1 }
 /** Most of what is made lives for a message: with little room for the young, much of it is moved before it dies. */
-const nodeOptions = ['--max-semi-space-size=64', '--max-old-space-size=8192']
+const nodeOptions = ['--max-semi-space-size=32', '--max-old-space-size=8192']
 
 export async function measure(): Promise<BenchResult> {
   const rows: BenchResult['rows'][number][] = []
@@ -49,6 +50,7 @@ export async function measure(): Promise<BenchResult> {
     },
     { name: '  a round of the balancer, with all between two', value: `${((runMs * 1000) / rounds).toFixed(0)} µs` },
   )
+  rows.push(...(await metadataRows(isLong, nodeOptions)))
   return {
     title: 'simulate: shards are added to a simulated cluster, until nothing moves; and a quiet one',
     rows,

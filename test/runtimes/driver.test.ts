@@ -37,7 +37,8 @@ const table: readonly (readonly [fault: string, retrying: Seen, plain: Seen])[] 
 
 async function outcome(sent: () => number, work: Promise<unknown>): Promise<string> {
   const before = sent()
-  const labels = (error: MongoError): string[] => error.errorLabels.filter((label) => label.startsWith('Retryable') || label.startsWith('Transient'))
+  const labels = (error: MongoError): string[] =>
+    error.errorLabels.filter((label) => label.startsWith('Retryable') || label.startsWith('Transient'))
   const words = await work.then(
     () => ['ok'],
     (error: unknown) => (error instanceof MongoError ? [error.code ?? 'net', ...labels(error)] : [String(error)]),
@@ -46,14 +47,25 @@ async function outcome(sent: () => number, work: Promise<unknown>): Promise<stri
 }
 
 t.test('faults as an application sees them', async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', seed: 3, findReplicaSetHostTimeoutMs: 100, networkTimeoutMs: 100 })
+  const cluster = await ShardedCluster.start({
+    shards: 2,
+    runtime: 'inline',
+    seed: 3,
+    findReplicaSetHostTimeoutMs: 100,
+    networkTimeoutMs: 100,
+  })
   const clients: MongoClient[] = []
   t.teardown(async () => {
     for (const client of clients) await client.close()
     await cluster.stop()
   })
   const connect = async (retries: boolean): Promise<readonly [Collection<Thing>, () => number]> => {
-    const client = new MongoClient(cluster.uri, { retryReads: retries, retryWrites: retries, monitorCommands: true, minHeartbeatFrequencyMS: 10 })
+    const client = new MongoClient(cluster.uri, {
+      retryReads: retries,
+      retryWrites: retries,
+      monitorCommands: true,
+      minHeartbeatFrequencyMS: 10,
+    })
     clients.push(client)
     let sent = 0
     client.on('commandStarted', () => sent++)
@@ -95,7 +107,10 @@ t.test('faults as an application sees them', async (t) => {
           const seen = await outcome(sent, operation())
           await cluster.faults.heal()
           const [outcomes, count] = [expected[i]!.slice(0, -2).split('|'), expected[i]!.slice(-2)]
-          t.ok(outcomes.some((each) => `${each}${count}` === seen), `${fault}, ${['find', 'insert', 'findAndModify', 'deleteMany'][i]}: ${seen}, expected ${expected[i]}`)
+          t.ok(
+            outcomes.some((each) => `${each}${count}` === seen),
+            `${fault}, ${['find', 'insert', 'findAndModify', 'deleteMany'][i]}: ${seen}, expected ${expected[i]}`,
+          )
         }
         t.equal(await things.countDocuments({ _id: { $in: acknowledged } }), acknowledged.length, 'each was written once')
       }

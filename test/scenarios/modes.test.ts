@@ -1,5 +1,5 @@
 /** Mode `metadata`: shards have sizes of ranges instead of documents, and balancing goes as it goes with documents. */
-import { findScenario, parseScenario, runVariant, type Scenario, type VariantRun } from '@shardlab/scenario'
+import { findScenario, htmlReport, parseScenario, runVariant, textReport, type Scenario, type VariantRun } from '@shardlab/scenario'
 import t from 'tap'
 
 /** Migrations of both modes differ by that share, or by that many where there are few. */
@@ -71,8 +71,11 @@ expect:
 `
 
 t.test('zones, faults, draining, another load: no document is lost', async (t) => {
-  const [scenario] = parseScenario(eventful, 'eventful.yaml').variants
-  const { result, samples } = await runVariant(scenario!)
+  const file = parseScenario(eventful, 'eventful.yaml')
+  const run = await runVariant(file.variants[0]!)
+  const { result, samples } = run
+  t.notMatch(textReport(file, [run]), /NaN|undefined|null/, 'the reports are those of documents, without times')
+  t.match(htmlReport(file, [run]), 'Owners of shop.orders over time')
   t.same(result.failedExpectations, [])
   t.match(
     result.failedSteps.map(({ step, error }) => [step.split(' ', 2).join(' '), error]),

@@ -10,6 +10,8 @@ export interface AnalysedClusterOptions {
   readonly shards?: number
   /** Default 1. */
   readonly mongos?: number
+  /** Default false. */
+  readonly sharesPlacements?: boolean
 }
 
 /** How often members ask what is to be sampled, and shards write what they have kept. */
@@ -23,8 +25,13 @@ export class AnalysedCluster {
     this.cluster = cluster
   }
 
-  static async start({ emulate = '7.0', shards = 2, mongos = 1 }: AnalysedClusterOptions = {}): Promise<AnalysedCluster> {
-    return new AnalysedCluster(await createSimulatedCluster({ seed: 7, emulate, shards, mongos }))
+  static async start({
+    emulate = '7.0',
+    shards = 2,
+    mongos = 1,
+    sharesPlacements = false,
+  }: AnalysedClusterOptions = {}): Promise<AnalysedCluster> {
+    return new AnalysedCluster(await createSimulatedCluster({ seed: 7, emulate, shards, mongos, sharesPlacements }))
   }
 
   /** The reply without its times; long integers as numbers. */

@@ -50,7 +50,7 @@ t.test('a clock that is skewed back stands still', async (t) => {
   await cluster.advance(1000)
   t.equal(await clockOf(cluster), stood)
   await cluster.advance(60_000)
-  t.ok(Math.abs((await skewOf(cluster))) < 10)
+  t.ok(Math.abs(await skewOf(cluster)) < 10)
 })
 
 for (const emulate of ['4.0', '8.0'] as const) {
@@ -85,7 +85,9 @@ function timeOf({ operationTime }: Document): bigint {
 t.test('a narrow link makes a migration take as long as its bytes need', async (t) => {
   const cluster = await start(t)
   const padding = 'x'.repeat(10_000)
-  t.match(await ask(cluster, { insert: 'things', documents: Array.from({ length: 100 }, (_, i) => ({ _id: i + 1, x: i + 1, padding })) }), { n: 100 })
+  t.match(await ask(cluster, { insert: 'things', documents: Array.from({ length: 100 }, (_, i) => ({ _id: i + 1, x: i + 1, padding })) }), {
+    n: 100,
+  })
   const tookMs = async (to: string): Promise<number> => {
     const began = cluster.now()
     t.match(await admin(cluster, { moveChunk: ns, find: { x: 1 }, to, _waitForDelete: true }), { ok: 1 })
@@ -111,7 +113,12 @@ for (const emulate of ['4.0', '7.0', '8.0'] as const) {
     const work: readonly (readonly Document[])[] = [
       [{ moveChunk: ns, find: { x: 1 }, to: 'shard01', _waitForDelete: true }],
       [{ moveChunk: ns, find: { x: 1 }, to: 'shard02', _waitForDelete: true }],
-      reshards ? [{ renameCollection: ns, to: 'app.others' }, { renameCollection: 'app.others', to: ns }] : [],
+      reshards
+        ? [
+            { renameCollection: ns, to: 'app.others' },
+            { renameCollection: 'app.others', to: ns },
+          ]
+        : [],
       reshards ? [{ reshardCollection: ns, key: { _id: 1 }, numInitialChunks: 2 }] : [],
       [{ movePrimary: 'app', to: 'shard02' }],
     ]

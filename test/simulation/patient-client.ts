@@ -1,7 +1,19 @@
-/** A client of a simulated cluster: its connection, its session, and what drivers do when an answer does not come. */
-import type { Document } from '@shardlab/bson'
-import { errorsOf } from '@shardlab/scenario'
-import { StoryConnection, type Reply } from './story-connection.js'
+/**
+ * A client of a story: it sends each command once, through the simulated client, and repeats by itself what may be repeated until it is done;
+ * what it has not heard of, it knows that it does not know.
+ */
+import type { Random } from '@shardlab/actor'
+import { Binary, encode, Long, type Document } from '@shardlab/bson'
+import type { SimulatedCluster } from '@shardlab/cluster'
+import { createClient, errorsOf, type Client } from '@shardlab/scenario'
+
+/** A reply, or null: nobody knows what became of the command. */
+type Reply = Document | null
+
+/** Stories do not wait long for a mongos that is down. */
+const serverSelectionTimeoutMs = 1000
+/** A mongos that goes away is noticed all the same; stories let hours pass. */
+const heartbeatMs = 3_600_000
 
 /** Codes with which a member says that another one does not answer. */
 const unavailable: ReadonlySet<number> = new Set([6, 133])
@@ -19,10 +31,35 @@ export interface WriteResult {
   readonly n: number
 }
 
-export class PatientClient extends StoryConnection {
-  /** Sends a command to any mongos, once. */
-  once(command: Document, documents: readonly Document[] = [], field = 'documents'): Promise<Reply> {
-    return this.send(command, null, documents, field)
+export class PatientClient {
+  readonly #random: Random
+  readonly #cluster: SimulatedCluster
+  readonly #client: Client
+  readonly #lsid: Document
+  #txnNumber = 0
+
+  /** `onSend` is called with every command that leaves. */
+  constructor(cluster: SimulatedCluster, random: Random, onSend: () => void = () => {}) {
+    this.#cluster = cluster
+    this.#client = createClient(cluster, { heartbeatMs, serverSelectionTimeoutMs, onCommand: onSend })
+    this.#random = random
+    this.#lsid = { id: new Binary(random.bytes(16), 4) }
+  }
+
+  /** Sends a command to any mongos, once. `field`: the name of the argument that takes the documents. */
+  async once(command: Document, documents: readonly Document[] = [], field = 'documents'): Promise<Reply> {
+    const sequences = documents.length === 0 ? [] : [[field, documents.map(encode)] as const]
+    return (await this.#cluster.during(this.#client.run(command, { sequences, retryable: false }))).reply
+  }
+
+  /** Waits that many milliseconds. */
+  wait(ms: number): Promise<void> {
+    return this.#cluster.advance(ms)
+  }
+
+  /** Waits up to that many milliseconds. */
+  pause(mostMs: number): Promise<void> {
+    return this.wait(this.#random.fraction() * mostMs)
   }
 
   /** Repeats a command that may be repeated until nothing is in its way. `settled` are further codes that end it well. */
@@ -44,17 +81,22 @@ export class PatientClient extends StoryConnection {
 
   /** A retryable write: repeated with the same number until all of it is acknowledged; now and then once more for nothing. */
   async writeRetryably({ command, documents, field }: Write): Promise<WriteResult> {
-    const numbered = this.numbered(command)
+    const numbered = this.#numbered(command)
     const write: Write = { command: numbered, documents, field }
     for (let attempt = 1; attempt <= 2000; attempt++) {
       const result = await this.write(write)
       if (result.done.every(Boolean)) {
-        if (this.random.chance(1, 3)) await this.#repeatForNothing(write, result)
+        if (this.#random.chance(1, 3)) await this.#repeatForNothing(write, result)
         return result
       }
       await this.pause(50)
     }
     throw new Error(`retryable ${firstName(command)} did not get through in 2000 attempts`)
+  }
+
+  /** The command with the next number of the session, by which repeating it does nothing more. */
+  #numbered(command: Document): Document {
+    return { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
   }
 
   async #repeatForNothing(write: Write, result: WriteResult): Promise<void> {
@@ -70,9 +112,9 @@ export class PatientClient extends StoryConnection {
    * history and may do something when repeated. `settled` are codes of errors that are answers.
    */
   async retryably(command: Document, did: (reply: Document) => number | string | null, settled: readonly number[] = []): Promise<Document> {
-    const numbered = this.numbered(command)
+    const numbered = this.#numbered(command)
     const reply = await this.untilDone(numbered, settled)
-    if (!this.random.chance(1, 3)) return reply
+    if (!this.#random.chance(1, 3)) return reply
     const again = await this.untilDone(numbered, settled)
     const [first, second] = [did(reply), did(again)]
     if (first !== null && first !== second) throw new Error(`a repeated ${firstName(command)} did ${second} where it did ${first} before`)

@@ -270,3 +270,26 @@ t.test('currentOp and serverStatus of routers and shards', async (t) => {
   })
   t.notOk('queryAnalyzers' in (await world.admin({ serverStatus: 1 }, 'config')))
 })
+
+t.test('members that keep together what they know: placements and samples are the same', async (t) => {
+  const seen = async (sharesPlacements: boolean) => {
+    await using world = await AnalysedCluster.start({ sharesPlacements, mongos: 2 })
+    await world.shardedOrders()
+    await world.insert('orders', [{ x: -1 }, { x: 1 }])
+    // Long enough that every shard knows of nothing to sample.
+    await world.cluster.advance(2 * refreshMs)
+    await world.sample(ns)
+    await world.slowly([
+      { find: 'orders', filter: { x: -1 } },
+      { find: 'orders', filter: { x: 1 } },
+    ])
+    const samples = await world.samples()
+    await world.admin({ moveChunk: ns, find: { x: 1 }, to: 'shard01' })
+    const found = await world.run({ find: 'orders', projection: { _id: 0 }, sort: { x: 1 } }, 'mongos02')
+    return [samples.map(({ cmdName, cmd }) => [cmdName, (cmd as Document)['filter']]), (found['cursor'] as Document)['firstBatch']]
+  }
+  const [samples, found] = await seen(true)
+  t.same([samples, found], await seen(false))
+  t.same(found, [{ x: -1 }, { x: 1 }])
+  t.equal((samples as unknown[]).length, 2)
+})

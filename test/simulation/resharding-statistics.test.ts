@@ -11,7 +11,8 @@ for (const emulate of ['5.0', '6.0.2', '7.0', '8.0'] as const) {
   t.test(`serverStatus counts reshardings, from 6.0 on, ${emulate}`, async (t) => {
     const cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
     t.teardown(() => cluster.stop())
-    const sections = async (member: string): Promise<Document> => (await admin(cluster, { serverStatus: 1 }, member))['shardingStatistics'] as Document
+    const sections = async (member: string): Promise<Document> =>
+      (await admin(cluster, { serverStatus: 1 }, member))['shardingStatistics'] as Document
     const ns = 'app.things'
     t.match(await admin(cluster, { enableSharding: 'app', primaryShard: 'shard01' }), { ok: 1 })
     t.match(await admin(cluster, { shardCollection: ns, key: { x: 1 } }), { ok: 1 })

@@ -19,7 +19,10 @@ const faults: readonly (readonly [string, FaultInput])[] = [
     'limit between mongos01 and shard02 to 10MB/s',
     { verb: 'limit', link: { from: 'mongos01', to: 'shard02', bothWays: true }, to: 10 * 1024 * 1024 },
   ],
-  ['limit from shard01 to shard02 to 1000B/s for 1m', { verb: 'limit', link: { from: 'shard01', to: 'shard02', bothWays: false }, to: 1000, for: 60_000 }],
+  [
+    'limit from shard01 to shard02 to 1000B/s for 1m',
+    { verb: 'limit', link: { from: 'shard01', to: 'shard02', bothWays: false }, to: 1000, for: 60_000 },
+  ],
   [
     'duplicate 50% between shard01 and config only config.get-collection',
     { verb: 'duplicate', link: { from: 'shard01', to: 'config' }, probability: 0.5, kinds: ['config.get-collection'] },

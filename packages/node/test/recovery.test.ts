@@ -118,7 +118,8 @@ t.test('a disk without any room refuses whatever changes something, and answers 
     { cloneCollectionAsCapped: 'c', toCollection: 'd', size: 1000 },
     { findAndModify: 'c', query: { _id: 1 }, remove: true },
   ]
-  for (const command of refused) t.match(await node.run(command), { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' }, JSON.stringify(command))
+  for (const command of refused)
+    t.match(await node.run(command), { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' }, JSON.stringify(command))
   t.match(await node.run({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }), { n: 0, writeErrors: [{ code: 14031 }] })
   t.match(await node.run({ insert: 'other', documents: [{ _id: 1 }] }), { n: 0, writeErrors: [{ code: 14031 }] })
   t.match(await node.run(insert), { ok: 1, n: 2 }, 'a retry of what has been done')

@@ -24,11 +24,13 @@ export function unfinishedWork({ node, migrations, reshardings, ddl, documentMov
   return [
     ...migrations.names().map((what) => ({ what: `${address} ${what}`, isBrief: false })),
     ...[...reshardings.all()].map(({ facts }) => ({ what: `${address} takes part in the resharding of ${facts.ns}`, isBrief: false })),
-    ...ddl.records.all().map((record) =>
-      record.operation === 'movePrimary'
-        ? { what: `${address} moves the database ${record.ns} to ${record.to}`, isBrief: false }
-        : { what: `${address} carries out ${record.operation} on ${record.ns}`, isBrief: true },
-    ),
+    ...ddl.records
+      .all()
+      .map((record) =>
+        record.operation === 'movePrimary'
+          ? { what: `${address} moves the database ${record.ns} to ${record.to}`, isBrief: false }
+          : { what: `${address} carries out ${record.operation} on ${record.ns}`, isBrief: true },
+      ),
     ...(documentMoves.isBusy ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }] : []),
     ...migrations.deleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]

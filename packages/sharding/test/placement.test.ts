@@ -6,11 +6,15 @@ import {
   isOlderGeneration,
   isWriteCompatible,
   knownVersion,
+  leaveAnswer,
   OwnershipFilter,
   parseChunk,
   PlacementHistory,
   sameDatabaseVersion,
   sameGeneration,
+  SharedPlacements,
+  versionToAskWith,
+  wholeAnswer,
   writeDatabaseVersion,
   writePlacementVersion,
   type PlacementVersion,
@@ -138,4 +142,31 @@ t.test('who owned what before', (t) => {
     },
   )
   t.end()
+})
+
+t.test('where members share, many chunks of a whole answer do not travel', async (t) => {
+  const count = 10_001
+  const chunks = Array.from({ length: count }, (_, i) =>
+    chunkDocument({ a: i === 0 ? min : i }, { a: i === count - 1 ? max : i + 1 }, `s${i % 3}`, 1, i),
+  )
+  const collection = collectionDocument({ a: 1 })
+  const whole = { collection, chunks, full: true }
+  const alone = {}
+  const sharing = { shared: new Map<string, unknown>() }
+  t.equal(versionToAskWith(alone, null), null)
+  t.equal(leaveAnswer(alone, 'db.c', null, whole), chunks)
+  t.equal(leaveAnswer(sharing, 'db.c', null, whole), chunks, 'who does not ask for it gets all')
+  const since = versionToAskWith(sharing, null)
+  const few = { ...whole, chunks: chunks.slice(0, 10) }
+  t.equal(leaveAnswer(sharing, 'db.c', since, few), few.chunks, 'few travel')
+  const sent = { ...whole, chunks: leaveAnswer(sharing, 'db.c', since, whole) }
+  t.equal(sent.chunks.length, 0)
+  t.equal(wholeAnswer(sharing, 'db.c', sent).chunks, chunks)
+  const other = { ...sent, collection: collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) }) }
+  t.equal(wholeAnswer(sharing, 'db.c', other).chunks.length, 0, 'another creation of the collection')
+  const placement = new SharedPlacements(sharing).after('db.c', null, sent)!
+  t.equal(placement.table.chunkCount, count)
+  t.equal(new SharedPlacements(sharing).before('db.c', null), placement, 'others begin with it')
+  t.equal(new SharedPlacements(alone).before('db.c', null), null)
+  t.same(versionToAskWith(sharing, placement.table), placement.table.version)
 })

@@ -7,7 +7,8 @@ import { parseSize } from '../size.js'
  */
 export function parseRate(rate: number | string): number {
   const text = typeof rate === 'number' ? rate : /^(.*)\/s$/.exec(rate.trim())?.[1]
-  if (text === undefined) throw new OptionError(`a rate is ${JSON.stringify(rate)}; give bytes in a second or a rate such as 64KB/s or 10MB/s.`)
+  if (text === undefined)
+    throw new OptionError(`a rate is ${JSON.stringify(rate)}; give bytes in a second or a rate such as 64KB/s or 10MB/s.`)
   return parseSize('a rate', text)
 }
 

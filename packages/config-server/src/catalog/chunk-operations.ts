@@ -4,16 +4,7 @@
  * Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
-import {
-  CommandError,
-  compareDocuments,
-  documentValue,
-  DocumentWriter,
-  findField,
-  readUint32,
-  stringValue,
-  type RawValue,
-} from '@shardlab/bson'
+import { CommandError, documentValue, DocumentWriter, findField, readUint32, sameBytes, stringValue, type RawValue } from '@shardlab/bson'
 import { generationOf } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId, parseStoredChunk, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
 import type { IndexRange } from './index-scan.js'
@@ -127,8 +118,9 @@ export class CollectionChunks {
 
   /** The chunk of a shard with the lowest bound, other than the one with this lower bound. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
-    for (const chunk of this.#chunks({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] }))
-      if (compareDocuments(chunk.min, min) !== 0) return chunk
+    const all = { fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] }
+    for (const document of this.#catalog.scanChunks(this.document, all))
+      if (!sameBytes(findField(document, 'min')!.slice(), min)) return parseStoredChunk(document)
     return null
   }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Cancellation, type CancelSignal } from '@shardlab/actor'
 
 /** Who listens to each signal of the platform: one listener for all of them, since each costs more to add and to take away than a message. */
@@ -19,6 +20,8 @@ export function whenAborted(signal: CancelSignal, listener: () => void): () => v
 function listenTo(signal: CancelSignal): Set<() => void> {
   const listeners = new Set<() => void>()
   listening.set(signal, listeners)
+  // One signal may end everything that a member waits for, and others listen to it as well: no number of listeners is too many.
+  if (signal instanceof AbortSignal) setMaxListeners(0, signal)
   signal.addEventListener(
     'abort',
     () => {

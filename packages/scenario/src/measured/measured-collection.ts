@@ -60,6 +60,11 @@ export class MeasuredCollection {
     return this.#owners
   }
 
+  /** How many there are. */
+  async chunks(): Promise<number> {
+    return (await this.#catalog.map())?.count ?? 0
+  }
+
   /** Where so many new documents are to lie; the collection counts them from now on. */
   place(weights: KeyWeights, count: number): Weighted[] {
     const placed = this.space.ofDocuments(weights.ofDocuments(this.progress, count), this.progress, count)

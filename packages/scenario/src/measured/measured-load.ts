@@ -1,16 +1,18 @@
 /** What is there at the beginning. */
-import type { Behaviours } from '@shardlab/sharding'
 import type { DataSource } from '../file/schema.js'
 import { ScenarioError } from '../run/failure.js'
 import type { MeasuredCollection } from './measured-collection.js'
 
-/** For versions that split chunks as they grow documents come in portions: as in a bulk insert, and more when there are many already. */
-const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.2 } as const
+/**
+ * For versions that split chunks as they grow documents come in portions: as in a bulk insert, and more when there are many already, or so many
+ * chunks that each gets only that share of what it may hold.
+ */
+const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.2, shareOfChunks: 0.1 } as const
 
 export async function loadMeasured(
   collection: MeasuredCollection,
   data: DataSource,
-  { autoSplit }: Pick<Behaviours, 'autoSplit'>,
+  { autoSplit, chunkSizeBytes }: { readonly autoSplit: boolean; readonly chunkSizeBytes: number },
   onPortion: (bytes: number) => void,
 ): Promise<void> {
   const weights = collection.weights(data.keys)
@@ -19,8 +21,9 @@ export async function loadMeasured(
   const least = !autoSplit ? all : Math.max(1, Math.min(portion.documents, Math.floor(portion.bytes / data.documentSize)))
   let missed = 0
   for (let loaded = 0; loaded < all;) {
-    const count = Math.min(all - loaded, Math.max(least, Math.round(loaded * portion.share)))
     const owners = await collection.owners()
+    const chunks = ((await collection.chunks()) * chunkSizeBytes * portion.shareOfChunks) / data.documentSize
+    const count = Math.min(all - loaded, Math.round(Math.max(least, loaded * portion.share, chunks)))
     const ranges = collection.rangesOf(owners, collection.place(weights, count), count, bytes)
     const taken = await Promise.all([...ranges].map(([shard, each]) => collection.grow(shard, each, false)))
     missed += count - taken.reduce((sum, each) => sum + each, 0)

@@ -39,7 +39,10 @@ export class ScenarioWorld {
     this.catalog = new Map(scenario.collections.map(({ ns }) => [ns, new CatalogView(cluster, ns)]))
     const measured = scenario.collections.filter(({ mode }) => mode === 'metadata')
     this.measured = new Map(
-      measured.map((source) => [source.ns, new MeasuredCollection(cluster, this.catalog.get(source.ns)!, source, this.random.fork(`sizes of ${source.ns}`))]),
+      measured.map((source) => [
+        source.ns,
+        new MeasuredCollection(cluster, this.catalog.get(source.ns)!, source, this.random.fork(`sizes of ${source.ns}`)),
+      ]),
     )
   }
 
@@ -63,6 +66,7 @@ export class ScenarioWorld {
     await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()
     for (const collection of scenario.collections) await world.#shard(collection)
+    const { autoSplit, defaultChunkSizeBytes } = behavioursOf(emulate as EmulatedVersion)
     const total = scenario.data.reduce((sum, each) => sum + each.size, 0)
     let loaded = 0
     for (const data of scenario.data) {
@@ -70,7 +74,7 @@ export class ScenarioWorld {
       const onPart = (bytes: number): void => onLoaded((loaded += bytes) / total)
       await (measured === undefined
         ? world.#load(data, onPart)
-        : loadMeasured(measured, data, behavioursOf(emulate as EmulatedVersion), onPart))
+        : loadMeasured(measured, data, { autoSplit, chunkSizeBytes: chunkSize ?? defaultChunkSizeBytes }, onPart))
     }
     await world.#toRoundTime()
     return world

@@ -16,15 +16,15 @@ export class CoverageCounter {
   }
 
   /** `onStep` is called at the very moment at which a member passes a step. */
-  async watch(cluster: SimulatedCluster, onStep: (step: string) => void): Promise<void> {
+  async watch(cluster: SimulatedCluster, onStep: (step: string, member: string) => void): Promise<void> {
     cluster.onEvent((event) => {
       if (event.type === 'fault-applied') add(this.#verbs, String(parseFaultText(event.fault)['verb']))
     })
     for (const step of namedSteps)
       await cluster.steps.arm(step, 'note', {
-        onStruck: () => {
+        onStruck: (member) => {
           add(this.#steps, step)
-          onStep(step)
+          onStep(step, member)
         },
       })
   }

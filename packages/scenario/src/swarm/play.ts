@@ -53,7 +53,8 @@ class Run {
     const { cluster, verdicts } = this.#world
     cluster.watch(watched)
     cluster.onEvent((event) => this.#note(event))
-    await this.#coverage.watch(cluster, (step) => {
+    await this.#coverage.watch(cluster, (step, member) => {
+      if (!everyday.test(step)) verdicts.note(`${member} passes ${step}`)
       if (committingSteps.has(step)) void this.#watch.look()
     })
     try {
@@ -159,6 +160,9 @@ class Run {
     }
   }
 }
+
+/** Steps that are passed all the time. */
+const everyday = /^mongos\.|\.round\.|\.auto-split\./
 
 const watched: readonly ClusterEvent['type'][] = [
   'fault-applied',

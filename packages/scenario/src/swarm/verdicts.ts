@@ -2,7 +2,7 @@
 import type { CheckerName, Violation } from './types.js'
 
 /** Lines that are kept before the first violation. */
-const linesMax = 60
+const linesMax = 100
 /** Further ones say nothing new. */
 const violationsMax = 20
 

@@ -110,7 +110,12 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
     case 'dropDatabase':
       return { operation: 'dropDatabase', ns, uuid: field('uuid').asString() }
     case 'movePrimary':
-      return { operation, ns, to: field('toShardId').asString(), namespaces: elementsOf(field('collectionsToClone')).map((each) => each.asString()) }
+      return {
+        operation,
+        ns,
+        to: field('toShardId').asString(),
+        namespaces: elementsOf(field('collectionsToClone')).map((each) => each.asString()),
+      }
     default:
       return undefined
   }

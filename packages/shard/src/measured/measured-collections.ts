@@ -50,11 +50,14 @@ export class MeasuredCollection {
   }
 }
 
-/** Commands about documents: there are none. */
+/** Commands about documents, of which there are none; statistics would say so. */
 const refused: ReadonlySet<string> = new Set([
   'aggregate',
   'bulkWrite',
+  'collStats',
   'count',
+  'dataSize',
+  'datasize',
   'delete',
   'distinct',
   'explain',
@@ -63,6 +66,7 @@ const refused: ReadonlySet<string> = new Set([
   'insert',
   'mapReduce',
   'update',
+  'validate',
 ])
 
 export class MeasuredCollections {

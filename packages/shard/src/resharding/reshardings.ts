@@ -18,6 +18,8 @@ export const reshardingTimer = 'resharding'
 /** Between two questions of a participant for what has become of its attempt. */
 const outcomePauseMs = 1000
 const answerTimeoutMs = 15_000
+/** How many reshardings are remembered that this shard has heard the end of. */
+const settledMax = 100
 
 type Beginning = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
 
@@ -32,6 +34,8 @@ export class Reshardings {
   readonly statistics = new ReshardingStatistics()
   readonly #parts: () => ShardParts
   readonly #participations = new Map<string, Participation>()
+  /** The last attempt of a resharding that has been decided: a request to take part in it may still be on its way, or wait for the catalog. */
+  readonly #settled = new Map<string, number>()
   #asking = false
 
   /** @param parts those of the shard; they exist once it is made */
@@ -118,6 +122,7 @@ export class Reshardings {
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation !== undefined && participation.facts.attempt > attempt) return
+    this.#rememberSettled(hexOf(reshardingId), attempt)
     await reachAnyway(node.context, 'shard.resharding.settling', { ns })
     await participation?.end()
     // Somebody else may have done it meanwhile.
@@ -134,6 +139,11 @@ export class Reshardings {
       if (recipient !== null) this.statistics.add(facts.provenance, receivedBy(recipient))
     }
     participation?.release()
+  }
+
+  #rememberSettled(id: string, attempt: number): void {
+    this.#settled.set(id, Math.max(attempt, this.#settled.get(id) ?? 0))
+    if (this.#settled.size > settledMax) this.#settled.delete(this.#settled.keys().next().value!)
   }
 
   /** The catalog has the collection of the new key: its temporary name is gone, and the old one with it. */
@@ -154,13 +164,14 @@ export class Reshardings {
     state.forgetCollection(tempNs)
   }
 
-  /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: a later one has begun */
+  /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: it has ended, or a later one has begun */
   async #join({ reshardingId, attempt, ns, tempNs, sourceUuid, keyPattern: key, provenance }: Beginning): Promise<Participation> {
     const known = this.#participations.get(hexOf(reshardingId))
     if (known !== undefined && known.facts.attempt < attempt)
       await this.settle({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
     const current = this.#participations.get(hexOf(reshardingId))
     if (current !== undefined && current.facts.attempt > attempt) throw unknownAttempt()
+    if ((this.#settled.get(hexOf(reshardingId)) ?? -1) >= attempt) throw unknownAttempt()
     if (current !== undefined && current.facts.attempt === attempt) return current
     const { node } = this.#parts()
     const startedAtMs = node.context.now()

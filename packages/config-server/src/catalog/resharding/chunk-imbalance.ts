@@ -28,5 +28,8 @@ export function chunkImbalance(catalog: ShardingCatalog, entry: Uint8Array): num
     const shard = field(chunk, 'shard').asString()
     ofZone.set(shard, (ofZone.get(shard) ?? 0) + 1)
   }
-  return Math.max(0, ...[...counts.values()].filter(({ size }) => size > 0).map((of) => Math.max(...of.values()) - Math.min(...of.values())))
+  return Math.max(
+    0,
+    ...[...counts.values()].filter(({ size }) => size > 0).map((of) => Math.max(...of.values()) - Math.min(...of.values())),
+  )
 }

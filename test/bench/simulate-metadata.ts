@@ -1,0 +1,68 @@
+/** Scenarios in mode `metadata`: shards join full ones, in three sizes, and a month with a load that swings by day. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { BenchResult } from './benches.js'
+import type { ScenarioResult } from './simulate-scenario.js'
+
+type Row = BenchResult['rows'][number]
+
+/** Chunks of 20 MB, too small to be looked at for a split; by the time it ends nothing moves any more. */
+const growth = (shards: number, added: number, chunks: number): string => `version: 1
+emulate: "4.4"
+cluster: { shards: ${shards}, chunkSize: 128MB }
+collections: [{ ns: app.c, key: { k: hashed }, mode: metadata, numInitialChunks: ${chunks} }]
+data: [{ ns: app.c, size: ${20 * chunks}MB, keys: { distribution: uniform } }]
+timeline: [{ at: 1m, do: addShard, count: ${added} }]
+duration: 35m
+tick: 5m
+`
+
+const month = (days: number): string => `version: 1
+cluster: { shards: 12, chunkSize: 128MB }
+collections: [{ ns: app.c, key: { k: 1 }, mode: metadata, splitAt: [${Array.from({ length: 11 }, (_, i) => (i + 1) * 1_000_000).join(', ')}] }]
+data: [{ ns: app.c, size: 600GB, keys: { distribution: uniform, cardinality: 12000000 } }]
+workload:
+  - ns: app.c
+    rate: { low: 50/s, high: 500/s }
+    mix: { insert: 0.2, findByKey: 0.7, findOther: 0.1 }
+    keys: { distribution: monotonic }
+duration: ${days}d
+`
+
+export async function metadataRows(isLong: boolean, nodeOptions: readonly string[]): Promise<Row[]> {
+  const rows: Row[] = []
+  const sizes = [
+    [50, 5, 50_000],
+    [200, 20, 200_000],
+    [1000, 100, 1_000_000],
+  ] as const
+  for (const [shards, added, chunks] of isLong ? sizes : sizes.slice(0, 1)) {
+    const isGoal = chunks === 1_000_000
+    const { wallMs, processorMs, migrations, convergedAtMs, peakBytes } = await play(growth(shards, added, chunks), nodeOptions)
+    if (convergedAtMs === null) throw new Error(`${shards} + ${added} shards have not converged`)
+    rows.push(
+      {
+        name: `metadata: ${shards} + ${added} shards, ${chunks.toLocaleString('en')} chunks of 20 MB`,
+        value: `${(wallMs / 1000).toFixed(1)} s`,
+        ...(isGoal ? { goal: 'goal: at most 60 s' } : {}),
+      },
+      { name: `  ${migrations.toLocaleString('en')} migrations, all for each`, value: `${(processorMs / migrations).toFixed(2)} ms` },
+      { name: '  memory', value: `${(peakBytes / 1024 ** 2).toFixed(0)} MB`, ...(isGoal ? { goal: 'goal: at most 2,048 MB' } : {}) },
+    )
+  }
+  const days = isLong ? 30 : 2
+  const { wallMs, virtualMs, migrations } = await play(month(days), nodeOptions)
+  rows.push({
+    name: `metadata: ${days} days of 12 shards with a daily load, ${migrations.toLocaleString('en')} migrations`,
+    value: `${Math.round(virtualMs / wallMs).toLocaleString('en')} times`,
+    goal: 'goal: 10,000 times faster than real time',
+  })
+  return rows
+}
+
+async function play(text: string, nodeOptions: readonly string[]): Promise<ScenarioResult> {
+  const script = fileURLToPath(new URL('simulate-scenario.js', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, script, text])
+  return JSON.parse(stdout) as ScenarioResult
+}
