@@ -25,6 +25,7 @@ export async function movePrimary(
     if (to === context.address) return { error: null }
     raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
     await endPending(parts, db)
+    parts.reshardings.requireNone(db)
     const begun: MovePrimaryRecord[] = []
     let sharded: readonly string[] = []
     try {

@@ -73,6 +73,7 @@ export class RangeSizes {
   grow(grown: SizedRange): void {
     if (grown.documents === 0) return
     const [start, end] = [startOf(grown), endOf(grown)]
+    if (!hasOneKey(grown) && this.#fill(grown, start, end)) return
     this.#cut(start)
     if (hasOneKey(grown)) return this.#growKey(grown)
     this.#cut(end)
@@ -117,6 +118,18 @@ export class RangeSizes {
     if (last === undefined) return noSize
     const above = sizeAbove(last, at)
     return { documents: documents - above.documents, bytes: bytes - above.bytes }
+  }
+
+  /** Grows where nothing is yet. False: something is. */
+  #fill(grown: SizedRange, start: Position, end: Position): boolean {
+    const place = this.#find(start)
+    const before = this.#before(place)
+    const next = this.#blocks[place.b]?.ranges[place.i]
+    if (before !== undefined && comparePositions(endOf(before), start) > 0) return false
+    if (next !== undefined && comparePositions(startOf(next), end) < 0) return false
+    if (before !== undefined && fits(before, grown)) this.#replace(this.#previous(place), place, joined([before, grown]))
+    else this.#replace(place, place, [grown])
+    return true
   }
 
   /** The same documents as one key has that is there already, or a key between others. */
