@@ -4,6 +4,7 @@
  */
 import type { SizedRange } from '@shardlab/actor'
 import { comparePositions, type Position } from './position.js'
+import { fits, joined, spread } from './spread.js'
 import { cutRange, documentsBelow, endOf, hasOneKey, noSize, sizeOfSome, startOf, type Size } from './sized-range.js'
 
 const blockLengthMax = 128
@@ -255,64 +256,4 @@ function sum(ranges: readonly SizedRange[], field: 'documents' | 'bytes'): numbe
   let total = 0
   for (const range of ranges) total += range[field]
   return total
-}
-
-/** What lies in a range after more documents are spread over it: where there were none, new ranges begin. */
-function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
-  const isAlongFirst = grown.x1 > grown.x0
-  const lies = (range: SizedRange): boolean => (isAlongFirst ? range.x1 > range.x0 : range.y1 > range.y0)
-  const length = ({ x0, y0, x1, y1 }: SizedRange): number => (isAlongFirst ? x1 - x0 : y1 - y0)
-  const pieces: SizedRange[] = []
-  let from = startOf(grown)
-  const gapUntil = (to: Position): void => {
-    const gap = { x0: from.x, y0: from.y, x1: to.x, y1: to.y, documents: 0, bytes: 0 }
-    if (length(gap) > 0) pieces.push(gap)
-  }
-  for (const range of known) {
-    gapUntil(startOf(range))
-    pieces.push(range)
-    from = endOf(range)
-  }
-  gapUntil(endOf(grown))
-  const total = length(grown)
-  const last = pieces.findLastIndex(lies)
-  let [covered, documentsGiven, bytesGiven] = [0, 0, 0]
-  const all = pieces.map((piece, i) => {
-    if (!lies(piece)) return piece
-    covered += length(piece)
-    const documents =
-      (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) - documentsGiven
-    documentsGiven += documents
-    const bytes = sizeOfSome(grown, documentsGiven).bytes - bytesGiven
-    bytesGiven += bytes
-    return { ...piece, documents: piece.documents + documents, bytes: piece.bytes + bytes }
-  })
-  return joined(all.filter(({ documents }) => documents > 0))
-}
-
-/** Neighbours that are as dense as each other become one, and those of one value: what grows at its end would have a range for each time. */
-function joined(pieces: readonly SizedRange[]): SizedRange[] {
-  const done: SizedRange[] = []
-  for (const piece of pieces) {
-    const last = done.at(-1)
-    if (last === undefined || !fits(last, piece)) done.push(piece)
-    else
-      done[done.length - 1] = {
-        ...last,
-        x1: piece.x1,
-        y1: piece.y1,
-        documents: last.documents + piece.documents,
-        bytes: last.bytes + piece.bytes,
-      }
-  }
-  return done
-}
-
-function fits(a: SizedRange, b: SizedRange): boolean {
-  if (a.x1 !== b.x0 || a.y1 !== b.y0) return false
-  const isAlongFirst = a.x1 > a.x0
-  if (isAlongFirst !== b.x1 > b.x0 || hasOneKey(a) || hasOneKey(b)) return false
-  if (!isAlongFirst) return true
-  const length = (range: SizedRange): number => range.x1 - range.x0
-  return a.documents * length(b) === b.documents * length(a) && a.bytes * b.documents === b.bytes * a.documents
 }
