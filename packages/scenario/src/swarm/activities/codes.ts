@@ -33,6 +33,8 @@ export const codes = {
   interrupted: 11_601,
   duplicateKey: 11_000,
   chunkMissing: 40_165,
+  /** Fewer keys than chunks are asked for. */
+  notEnoughCardinality: 4_952_606,
 } as const
 
 /** Refusals that have no number before 6.0, and those that have got one. */

@@ -21,6 +21,7 @@ const refusals: readonly Code[] = [
   codes.staleEpoch,
   codes.reshardCollectionAborted,
   codes.reshardingCriticalSectionTimeout,
+  codes.notEnoughCardinality,
   codes.alreadyInitialized,
   codes.interrupted,
 ]

@@ -79,7 +79,7 @@ export class CatalogWatch {
     try {
       return await cluster.peek(configAddress, 'config.get-collection', { ns, since: null })
     } catch (error) {
-      if (!/ is not running$/.test((error as Error).message)) throw error
+      if (!(error as Error).message.endsWith(' is not running')) throw error
       return null
     }
   }
