@@ -6,7 +6,7 @@ import t from 'tap'
 import { playSeed } from './workload.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-const count = SHARDLAB_LONG === '1' ? 200 : 10
+const count = SHARDLAB_LONG === '1' ? 200 : 4
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 t.test('a seed tells the whole story, and no story loses a write', async (t) => {

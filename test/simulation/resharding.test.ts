@@ -1,7 +1,7 @@
 /**
  * The primary shard, a donor, a recipient and the config server crash at every named step of a resharding, connections break from there on,
  * every step fails once, and it is given up at every step: afterwards the collection has one key, every document is there once, and nothing is left to be done.
- * `SHARDLAB_LONG=1` plays five seeds.
+ * Half of that; `SHARDLAB_LONG=1` plays all of it with five seeds.
  */
 import t from 'tap'
 import { abortSteps, playResharding, reshardingSteps, type Scene } from './resharding.js'
@@ -10,10 +10,12 @@ const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const seeds = SHARDLAB_SEED === undefined ? (SHARDLAB_LONG === '1' ? [1, 2, 3, 4, 5] : [1]) : [Number(SHARDLAB_SEED)]
 const troubles: readonly Scene['trouble'][] = ['primary', 'donor', 'recipient', 'config', 'severed', 'fail', 'abort']
 
-for (const step of [...reshardingSteps, ...abortSteps]) {
+for (const [i, step] of [...reshardingSteps, ...abortSteps].entries()) {
+  // Each trouble at every other step; the random runs of the swarm meet the rest.
+  const met = SHARDLAB_LONG === '1' ? troubles : troubles.filter((_, j) => (i + j) % 2 === 0)
   t.test(`D833 ${step}`, async (t) => {
     for (const seed of seeds) {
-      for (const trouble of troubles) {
+      for (const trouble of met) {
         const { violations, struck } = await playResharding({ seed, step, trouble, command: 'reshardCollection', loss: false })
         const scene = `${trouble}, seed ${seed}`
         t.ok(struck, `${scene}: the step is passed`)
