@@ -28,6 +28,7 @@ t.test('canary: each banned name, with what to use instead', (t) => {
     ['const a = performance.now()', 'performance is banned in the deterministic floors: use ctx.now()'],
     ['const a = crypto.randomUUID()', 'crypto is banned in the deterministic floors: use ctx.random'],
     ['const a = AbortSignal.timeout(5)', 'AbortSignal.timeout is banned'],
+    ['const a = new AbortController()', 'AbortController is banned in the deterministic floors: use a Cancellation'],
     ['const a = new ObjectId()', 'new ObjectId() without argument is banned'],
     ['const a = `${Date.now()}`', 'Date.now is banned'],
   ]

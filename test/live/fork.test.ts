@@ -271,15 +271,18 @@ t.test('restore: the cluster is what it was, and clients stay connected', async 
 t.test('a member that is down is down in the fork, with its disk', async (t) => {
   const original = await start(t)
   await fill(original)
-  await original.cluster.faults.apply('crash shard02')
+  for (const shard of ['shard02', 'shard03']) await original.cluster.faults.apply(`crash ${shard}`)
   const fork = await forked(t, original)
   t.same(fork.cluster.faults.list(), [], 'what is broken on purpose is no part of it')
   t.equal(fork.cluster.members().find(({ address }) => address === 'shard02')!.state, 'crashed')
   await fork.cluster.restart('shard02')
+  await fork.cluster.faults.apply('restart shard03')
   t.equal(await collectionOf(fork).countDocuments({}), 30)
   const config = fork.client.db('config').collection<{ _id: string; host: string }>('shards')
-  const { endpoint } = fork.cluster.members().find(({ address }) => address === 'shard02')!
-  t.match(await config.findOne({ _id: 'shard02' }), { host: `shard02/${endpoint}` })
+  for (const shard of ['shard02', 'shard03']) {
+    const { endpoint } = fork.cluster.members().find(({ address }) => address === shard)!
+    t.match(await config.findOne({ _id: shard }), { host: `${shard}/${endpoint}` }, 'its catalog knows where it listens now')
+  }
   await original.cluster.faults.heal()
   t.equal(await collectionOf(original).countDocuments({}), 30)
 })

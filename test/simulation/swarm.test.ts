@@ -17,6 +17,7 @@ const found: Readonly<Record<number, string>> = {
   38: 'a resharding that was taken up after a restart and a movePrimary waited for each other',
   148: 'a shard began to take part in a resharding of which it had heard the end already',
   173: 'movePrimary took the temporary collection of a resharding for one of the database',
+  434: 'a shard stored what it received of a collection that had been dropped there meanwhile',
 }
 
 /** From where on a defect is found soon; others only in long runs. */

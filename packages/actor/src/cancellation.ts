@@ -1,14 +1,27 @@
-/** What `ActorContext.sleep` listens to: an `AbortSignal`, or a {@link Cancellation}. */
+/** What `ActorContext.sleep` and `ActorContext.request` listen to: a {@link Cancellation}, or a signal of the platform. */
 export interface CancelSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** An `AbortController` and its signal for what happens thousands of times a second: those of the platform cost more than a message. */
+/**
+ * An `AbortController` and its signal in one, for everything that members wait for: those of the platform cost more than a message, and warn
+ * when more than ten listen at a time, as they do to the end of a member.
+ */
 export class Cancellation implements CancelSignal {
   aborted = false
   readonly #listeners = new Set<() => void>()
+
+  /** What others may listen to. */
+  get signal(): CancelSignal {
+    return this
+  }
+
+  /** How many listen; what has ended listens no more. */
+  get listeners(): number {
+    return this.#listeners.size
+  }
 
   /** Whoever listens hears of it, once. */
   abort(): void {

@@ -1,17 +1,19 @@
+import { Cancellation, type CancelSignal } from './cancellation.js'
+
 /** Ends what waits for its signal, by itself or together with another one. */
 export class LinkedAbort {
-  readonly #controller = new AbortController()
-  readonly #parent: AbortSignal
-  readonly abort = (): void => this.#controller.abort()
+  readonly #cancellation = new Cancellation()
+  readonly #parent: CancelSignal
+  readonly abort = (): void => this.#cancellation.abort()
 
-  constructor(parent: AbortSignal) {
+  constructor(parent: CancelSignal) {
     this.#parent = parent
     if (parent.aborted) this.abort()
     else parent.addEventListener('abort', this.abort)
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal
+  get signal(): CancelSignal {
+    return this.#cancellation
   }
 
   /** The other one forgets it. */

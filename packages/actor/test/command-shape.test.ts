@@ -61,6 +61,35 @@ t.test('what was parsed before makes no difference', async () => {
   )
 })
 
+t.test('what is worked out once for all sees what each command says', async () => {
+  const used = fresh()
+  const fixedNames = ['limit', 'sort', 'comment', '$db'] as const
+  const toldOfFixed = (args: CommandArguments): unknown => [
+    args.target.type,
+    Buffer.from(args.target.slice()).toString('hex'),
+    fixedNames.map((name) => args.value(name)?.slice().join(' ')),
+  ]
+  fc.assert(
+    fc.property(fc.array(command, { minLength: 1, maxLength: 20 }), (commands) => {
+      for (const each of commands) {
+        const args = CommandArguments.parse(encode(each), used)
+        if (JSON.stringify(args.fixed(toldOfFixed, used, toldOfFixed)) !== JSON.stringify(toldOfFixed(args))) return false
+      }
+      return true
+    }),
+    { numRuns: 200, ...(process.env['SHARDLAB_SEED'] === undefined ? {} : { seed: Number(process.env['SHARDLAB_SEED']) }) },
+  )
+})
+
+t.test('what is kept of a large command does not keep the command', async (t) => {
+  const body = encode({ find: 'c', filter: { a: 'x'.repeat(1_000_000) }, sort: { b: 1 }, lsid: { id: 1 }, limit: new Int32(3), $db: 'test' })
+  const args = CommandArguments.parse(body, fresh())
+  const kept = args.fixed({}, {}, (fixed) => ({ sort: fixed.document('sort')!, limit: fixed.number('limit') }))
+  t.same(Buffer.from(kept.sort), Buffer.from(encode({ b: 1 })))
+  t.equal(kept.limit, 3)
+  t.ok(kept.sort.buffer.byteLength < 4096, String(kept.sort.buffer.byteLength))
+})
+
 t.test('a value of another type is refused, however well the rest is known', async (t) => {
   const used = fresh()
   for (let i = 0; i < 3; i++) CommandArguments.parse(encode({ find: 'c', filter: { a: i }, $db: 'test' }), used)
@@ -95,10 +124,29 @@ t.test('what does not follow from the values is worked out once', async (t) => {
   t.equal(worked, 3, 'so is the same one elsewhere')
 })
 
+t.test('commands that come once do not drive out those that come often', async (t) => {
+  const used = fresh()
+  const key = {}
+  let worked = 0
+  const run = (comment: string): void => {
+    CommandArguments.parse(encode({ find: 'c', comment, $db: 'test' }), used).fixed(key, key, () => worked++)
+  }
+  for (let i = 0; i < 20; i++) run(`once ${i}`)
+  worked = 0
+  for (let i = 0; i < 50; i++) {
+    run('often')
+    run(`and once ${i}`)
+  }
+  t.equal(worked, 51)
+})
+
 t.test('work that is done once cannot look at what differs', async (t) => {
   const args = CommandArguments.parse(encode({ find: 'c', filter: {}, $db: 'test' }), fresh())
   t.throws(() => args.fixed({}, {}, (fixed) => fixed.document('filter')), { message: 'filter differs from command to command' })
   t.ok(args.document('filter'))
+  const more = CommandArguments.parse(encode({ getMore: Long.fromNumber(7), $db: 'test' }), fresh())
+  t.throws(() => more.fixed({}, {}, (fixed) => fixed.target), { message: 'getMore differs from command to command' })
+  t.equal(more.target.asBigInt(), 7n)
 })
 
 t.test('the name of a collection is refused each time', async (t) => {

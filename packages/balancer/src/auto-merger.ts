@@ -1,5 +1,5 @@
 /** Chunks that can be merged are merged, shard by shard. Server: auto_merger_policy.cpp. Manual: core/automerger. */
-import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { BsonType, findField } from '@shardlab/bson'
 import { configTimeoutMs, type ClusterView } from './cluster-view.js'
 import { isActiveBetweenRounds } from './settings.js'
@@ -15,10 +15,10 @@ export class AutoMerger {
   readonly #context: ActorContext
   readonly #view: ClusterView
   readonly #settings: SettingsReader
-  readonly #stopping: AbortSignal
+  readonly #stopping: CancelSignal
   #pass: AutoMergerPass | null = null
 
-  constructor(context: ActorContext, view: ClusterView, settings: SettingsReader, stopping: AbortSignal) {
+  constructor(context: ActorContext, view: ClusterView, settings: SettingsReader, stopping: CancelSignal) {
     this.#context = context
     this.#view = view
     this.#settings = settings

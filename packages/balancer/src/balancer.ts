@@ -4,6 +4,7 @@
  */
 import {
   answering,
+  Cancellation,
   RequestFailedError,
   StepFailedError,
   UnservedMessageError,
@@ -72,7 +73,7 @@ class Balancer implements Actor {
   readonly #autoMerger: AutoMerger
   readonly #random: Random
   /** Aborted when the member shuts down. */
-  readonly #stopping = new AbortController()
+  readonly #stopping = new Cancellation()
   readonly #imbalanced = new Set<string>()
   #rounds = 0
   #running: Promise<BalancerRoundEvent> | null = null

@@ -2,7 +2,14 @@
  * What the balancer has done to chunks: moved, split, marked. Server: balancer_commands_scheduler_impl.cpp, shard_util.cpp,
  * sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo).
  */
-import { configAddress, RequestFailedError, type ActorContext, type ErrorField, type PlannedMigration } from '@shardlab/actor'
+import {
+  configAddress,
+  RequestFailedError,
+  type ActorContext,
+  type CancelSignal,
+  type ErrorField,
+  type PlannedMigration,
+} from '@shardlab/actor'
 import { ErrorCodes, findField } from '@shardlab/bson'
 import type { Behaviours, PlacementVersion } from '@shardlab/sharding'
 import type { KnownChunk } from './chunk-map.js'
@@ -55,9 +62,9 @@ export class ChunkOperations {
   readonly #view: ClusterView
   /** Shards that give or get a chunk now, because the balancer said so. */
   readonly busy = new Map<string, string>()
-  readonly #stopping: AbortSignal
+  readonly #stopping: CancelSignal
 
-  constructor(context: ActorContext, behaviours: Behaviours, view: ClusterView, stopping: AbortSignal) {
+  constructor(context: ActorContext, behaviours: Behaviours, view: ClusterView, stopping: CancelSignal) {
     this.#context = context
     this.#behaviours = behaviours
     this.#view = view

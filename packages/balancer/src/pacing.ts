@@ -1,5 +1,5 @@
 /** How long the balancer pauses between rounds, and before it moves something. Server: balancer.cpp, kBalanceRoundDefaultInterval, balancerMigrationsThrottlingMs. */
-import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { LinkedAbort, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { processedIn } from './round-details.js'
 import type { RoundResult } from './round.js'
@@ -13,7 +13,7 @@ export class Pacing {
   readonly #behaviours: Behaviours
   readonly #settings: SettingsReader
   readonly #roundIntervalMs: number
-  readonly #stopping: AbortSignal
+  readonly #stopping: CancelSignal
   #lastMigrationAtMs = 0
   /** While a round pauses: aborting it ends that. */
   #pausing: LinkedAbort | null = null
@@ -31,7 +31,7 @@ export class Pacing {
       readonly behaviours: Behaviours
       readonly settings: SettingsReader
       readonly roundIntervalMs: number
-      readonly stopping: AbortSignal
+      readonly stopping: CancelSignal
     },
   ) {
     this.#context = context

@@ -1,4 +1,4 @@
-import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { configTimeoutMs } from './cluster-view.js'
 import { failedRoundDetails, roundDetails } from './round-details.js'
@@ -8,9 +8,9 @@ import type { RoundResult } from './round.js'
 export class RoundLog {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
-  readonly #stopping: AbortSignal
+  readonly #stopping: CancelSignal
 
-  constructor(context: ActorContext, behaviours: Behaviours, stopping: AbortSignal) {
+  constructor(context: ActorContext, behaviours: Behaviours, stopping: CancelSignal) {
     this.#context = context
     this.#behaviours = behaviours
     this.#stopping = stopping

@@ -1,5 +1,5 @@
 /** The settings and parameters of the balancer, read anew whenever something is decided. */
-import { configAddress, type ActorContext } from '@shardlab/actor'
+import { configAddress, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { configTimeoutMs } from './cluster-view.js'
 import { defaultSettings, parseSettings, type BalancerSettings } from './settings.js'
 
@@ -19,12 +19,12 @@ const defaultMigrationsMs = 1000
 
 export class SettingsReader {
   readonly #context: ActorContext
-  readonly #stopping: AbortSignal
+  readonly #stopping: CancelSignal
   /** What they said last: the answer while the config server is away. */
   last: BalancerSettings = defaultSettings
   pauses: BalancerPauses = { migrationsMs: null, defragmentationMs: 0, autoMergerIntervalMs: 3_600_000, autoMergerMs: 15_000 }
 
-  constructor(context: ActorContext, stopping: AbortSignal) {
+  constructor(context: ActorContext, stopping: CancelSignal) {
     this.#context = context
     this.#stopping = stopping
   }

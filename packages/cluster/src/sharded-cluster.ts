@@ -30,6 +30,8 @@ export interface ShardInfo {
   readonly uri: string
 }
 
+type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults }>
+
 /**
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of the block.
  *
@@ -53,10 +55,10 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
 
-  private constructor(runtime: Runtime, faults: Faults, options: ResolvedOptions, members: readonly MemberInfo[]) {
+  private constructor({ runtime, relocation, faults }: ClusterParts, options: ResolvedOptions, members: readonly MemberInfo[]) {
     super()
     this.#runtime = runtime
-    this.#relocation = new Relocation(runtime)
+    this.#relocation = relocation
     this.faults = faults
     this.#options = options
     this.seed = options.seed
@@ -82,15 +84,16 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       resolved,
       faultsActor(() => faults),
     )
-    const faults = new Faults(runtime, resolved)
+    const relocation = new Relocation(runtime)
+    const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
     try {
       if (copied === null) {
         const members = await startMembers(runtime, resolved, describeTopology(resolved), runtime.now())
-        return new ShardedCluster(runtime, faults, resolved, members)
+        return new ShardedCluster({ runtime, relocation, faults }, resolved, members)
       }
       const members = await (runtime as InlineRuntime).become(copied, (spec) => listenOfCopy(spec, resolved))
-      const cluster = new ShardedCluster(runtime, faults, resolved, members)
-      await cluster.#relocation.noteCopy(copied, members)
+      const cluster = new ShardedCluster({ runtime, relocation, faults }, resolved, members)
+      await relocation.noteCopy(copied, members)
       return cluster
     } catch (error) {
       await runtime.stop()
@@ -138,7 +141,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /**
    * Becomes what a cluster was: this one, or one with the same options. Everything that is broken on purpose is healed first. Clients stay
    * connected; cursors and sessions of meanwhile are gone, as if every member had been restarted. With a manual clock time goes back, too.
-   * @throws OptionError for a snapshot of another kind of cluster; otherwise as {@link snapshot}, and nothing has changed then
+   * @throws OptionError for a snapshot of another kind of cluster; as {@link snapshot}, and at most that is healed then; Error when a member
+   *   cannot start on its port, taken meanwhile: it is down then, the others are what they were
    */
   async restore(snapshot: ClusterSnapshot): Promise<void> {
     const { options, runtime } = this.#copyable()
@@ -146,9 +150,13 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     checkFits(options, content.options)
     runtime.checkIdle()
     await this.faults.heal()
-    const members = await runtime.become(content.world)
-    this.#shards = shardsAmong(members)
-    await this.#relocation.noteCopy(content.world, members)
+    try {
+      await runtime.become(content.world)
+    } finally {
+      // Also where one of them could not start: the others are what they were.
+      this.#shards = shardsAmong(runtime.members())
+    }
+    await this.#relocation.noteCopy(content.world, runtime.members())
   }
 
   /** Every member with its state, endpoint and thread. */
@@ -168,9 +176,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
-    const address = knownMember(this.#runtime, member)
-    const before = this.#runtime.members().find((each) => each.address === address)!.endpoint
-    await this.#relocation.noteRestart(before, await this.#runtime.restart(address))
+    await this.#relocation.restart(knownMember(this.#runtime, member))
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */

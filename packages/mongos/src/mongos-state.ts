@@ -1,7 +1,8 @@
 /** What a copy of a router begins with. */
-import type { Address, Random, TimestampPair } from '@shardlab/actor'
+import type { Random, TimestampPair } from '@shardlab/actor'
 import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/node'
 import type { KnownRoutes } from './catalog/catalog-cache.js'
+import type { KnownShards } from './catalog/shard-registry.js'
 import type { Mongos } from './mongos.js'
 
 /** What setDefaultRWConcern has set, as a router knows it. */
@@ -17,8 +18,7 @@ export interface MongosState {
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
   readonly routes: KnownRoutes
-  /** `set/host:port` by shard. */
-  readonly shards: readonly (readonly [Address, string])[]
+  readonly shards: KnownShards
   readonly sessions: SessionCatalog
   readonly parameters: ReturnType<ParameterSet['export']>
 }
@@ -38,7 +38,7 @@ export function exportMongosState(host: Mongos): MongosState {
     clusterId: host.clusterId,
     concernDefaults: host.concernDefaults,
     routes: host.catalog.export(),
-    shards: [...host.shards.entries()],
+    shards: host.shards.export(),
     sessions,
     parameters: host.parameters.export(),
   }

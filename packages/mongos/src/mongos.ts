@@ -3,6 +3,7 @@
  * keeps nothing that is not elsewhere: a restarted router has lost its cursors and its caches, no data.
  */
 import {
+  Cancellation,
   ClusterClock,
   configAddress,
   createDeferred,
@@ -79,7 +80,7 @@ export class Mongos implements Actor, CommonHost {
   /** Process id part of hello's topologyVersion. */
   processId: Uint8Array
   /** Aborted when the router shuts down: ends what only waits. */
-  readonly stopping = new AbortController()
+  readonly stopping = new Cancellation()
   /** Draws the shard that merges where any may. */
   readonly mergeDice: Random
   /** What `$rand` draws. */

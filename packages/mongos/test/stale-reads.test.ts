@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Long, type Document } from '@shardlab/bson'
+import { encode, Long, type Document } from '@shardlab/bson'
+import { createMongos } from '../src/index.js'
 import { cursorReply, FakeCluster, staleReply } from './support/fake-cluster.js'
 import { Gone } from './support/fake-world.js'
 
@@ -167,4 +168,26 @@ t.test('unreachable shards', async (t) => {
     t.match(await cluster.run({ find: 'other', maxTimeMS: 80 }), { ok: 0, code: 50 })
     t.equal(cluster.world.nowMs - before, 80)
   })
+})
+
+t.test('a copy of a router knows what its original knew to be missing: a shard that has joined', async (t) => {
+  const shards = ['shard01']
+  const cluster = new FakeCluster({}, shards)
+  const script = (_: unknown, name: string) =>
+    name === 'find' ? { cursor: { id: Long.ZERO, ns: 'test.c', firstBatch: [] }, ok: 1 } : { databases: [], totalSize: Long.ZERO, ok: 1 }
+  cluster.scripts.set('shard01', script).set('shard02', script)
+  await cluster.run({ listDatabases: 1, $db: 'admin' })
+  shards.push('shard02')
+  cluster.revive('shard02')
+  cluster.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
+  await cluster.run({ find: 'c' })
+  t.equal(cluster.countSent('config.get-shards'), 1)
+  t.equal(cluster.commandsTo('shard02').length, 1)
+  const copy = createMongos(cluster.world.context(), { emulate: '7.0', findReplicaSetHostTimeoutMs: 15_000, nativeWire: false })
+  copy.resume!(cluster.mongos.exportState!(), null)
+  const body = encode({ listDatabases: 1, $db: 'admin' })
+  const request = { connectionId: 1, body, sequences: [], legacy: false, remote: '127.0.0.1:1' }
+  await cluster.world.settle(Promise.resolve(copy.receive('client.command', request, 'gateway')))
+  t.equal(cluster.countSent('config.get-shards'), 2)
+  t.equal(cluster.commandsTo('shard02').at(-1)?.name, 'listDatabases')
 })

@@ -3,10 +3,11 @@
  * server) sits on top and says who may touch what.
  */
 import {
+  Cancellation,
   ClusterClock,
   CommandTable,
-  cursorId,
   createObjectIdFactory,
+  cursorId,
   noAnswer,
   objectIdAfter,
   writeTimes,
@@ -89,7 +90,7 @@ export class StorageNode implements CommonHost {
   processId: Uint8Array
   readonly newObjectId: () => Uint8Array
   /** Aborted when the member shuts down: ends what only waits. */
-  readonly stopping = new AbortController()
+  readonly stopping = new Cancellation()
   readonly #log: NodeLog
   #cursorIds: Random
 
@@ -229,9 +230,12 @@ export class StorageNode implements CommonHost {
     return () => this.#log.observers.delete(observer)
   }
 
-  /** Asked before what can still be refused: what has been applied is seen. @throws CommandError 14031 OutOfDiskSpace */
-  requireRoom(documentBytes = 0): void {
-    this.#log.requireRoom(documentBytes)
+  /**
+   * Asked before what can still be refused: what has been applied is seen. `entries`: how many changes hold the documents.
+   * @throws CommandError 14031 OutOfDiskSpace
+   */
+  requireRoom(documentBytes = 0, entries = 1): void {
+    this.#log.requireRoom(documentBytes, entries)
   }
 
   /** Resolves when everything applied so far is on the disk. @throws CommandError 14031 OutOfDiskSpace */

@@ -53,6 +53,21 @@ t.test('an operation that waits ends when it is killed, whatever it waits for', 
   t.equal(registry.size, 0)
 })
 
+t.test('operations may end while somebody goes through them', async (t) => {
+  const registry = new OperationRegistry()
+  const [first, second, third] = [1, 2, 3].map((id) => registry.begin(operation(id))) as [RunningOperation, RunningOperation, RunningOperation]
+  const seen: number[] = []
+  for (const { id } of registry) {
+    seen.push(id)
+    registry.end(first)
+    registry.end(second)
+  }
+  t.same(seen, [1, 2, 3])
+  registry.end(second)
+  t.same([...registry], [third])
+  t.equal(registry.size, 1)
+})
+
 t.test('what is not killed gives what it waited for', async (t) => {
   const one = operation(1)
   t.equal(await one.interruptible(Promise.resolve(7)), 7)

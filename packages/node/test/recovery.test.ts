@@ -1,3 +1,4 @@
+import { createDeferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
@@ -127,6 +128,49 @@ t.test('a disk without any room refuses whatever changes something, and answers 
   t.equal((await node.all('c')).length, 2)
   disk.limitBytes = 1_000_000
   t.equal((await node.restarted().all('c')).length, 2)
+})
+
+t.test('a copy of a collection is refused before it begins, where there is room for a part of it', async (t) => {
+  for (const size of [20, 400]) {
+    const insert = { insert: 'c', documents: Array.from({ length: 20_000 / (size + 100) }, (_, _id) => ({ _id, x: 'x'.repeat(size) })) }
+    const measured = new NodeUnderTest()
+    await measured.ok(insert)
+    const node = new NodeUnderTest({ disk: new FakeDisk(measured.context.disk.usage().logBytes * 1.5) })
+    await node.ok(insert)
+    const before = await contents(node)
+    for (const command of [{ cloneCollectionAsCapped: 'c', toCollection: 'd', size: 100_000 }, { convertToCapped: 'c', size: 100_000 }])
+      t.match(await node.run(command), { ok: 0, code: 14031 }, `${size}: ${JSON.stringify(command)}`)
+    t.match(await node.run({ renameCollection: 'test.c', to: 'other.c' }, { db: 'admin' }), { ok: 0, code: 14031 })
+    t.equal(await contents(node), before)
+    t.equal(await contents(node.restarted()), before)
+    await node.ok({ cloneCollectionAsCapped: 'c', toCollection: 'd', size: 512 })
+    t.equal(await contents(node.restarted()), await contents(node), 'a small one has room')
+  }
+})
+
+t.test('what fails to be appended beside a checkpoint that holds it is not written twice', async (t) => {
+  const disk = new FakeDisk(20_000)
+  const node = new NodeUnderTest({ disk })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(15_000) }] })
+  const write = disk.writeCheckpoint.bind(disk)
+  const checkpoint = createDeferred<void>()
+  disk.writeCheckpoint = async (bytes) => {
+    const image = new Uint8Array(bytes)
+    await checkpoint.promise
+    await write(image)
+  }
+  disk.held = true
+  const first = node.run({ insert: 'c', documents: [{ _id: 2 }] })
+  const second = node.run({ insert: 'c', documents: [{ _id: 3, x: 'x'.repeat(5000) }] })
+  disk.limitBytes = 10_000
+  disk.release()
+  await Promise.resolve()
+  disk.limitBytes = 20_000
+  checkpoint.resolve()
+  t.match(await first, { ok: 1, n: 1 })
+  t.match(await second, { n: 0, writeErrors: [{ code: 14031 }] }, 'it has begun the checkpoint')
+  await node.ok({ insert: 'c', documents: [{ _id: 4 }] })
+  t.equal(await contents(node.restarted()), await contents(node))
 })
 
 t.test('a log full of changes to one document shrinks to a checkpoint', async (t) => {

@@ -99,6 +99,33 @@ t.test('a copy of a world', async (test) => {
   test.not(draws[0], drawn, 'and not the one of before')
 })
 
+t.test('where one member cannot go on from a copy, the others do', async (test) => {
+  let refuses = false
+  const refuser: ActorFactory<never> = (context) => ({
+    ...toyRoles['echo']!(context, null as never),
+    exportState: () => null,
+    resume: () => {
+      if (refuses) throw new Error('its port is taken')
+    },
+  })
+  const roles = { ...toyRoles, ticker, refuser }
+  const runtime = createInlineRuntime({ roles, seed: 1, clock: 'manual', logLevel: 'error' })
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'ticker'), spec('b', 'refuser')])
+  await runtime.advance(1500)
+  const copy = await runtime.copy()
+  const states = () => runtime.members().map(({ address, state }) => `${address} ${state}`)
+  refuses = true
+  await test.rejects(runtime.become(copy), /its port is taken/)
+  test.same(states(), ['a running', 'b crashed'])
+  await runtime.advance(2000)
+  test.match(await runtime.describe('a'), { ticks: 3 }, 'its timers are armed')
+  refuses = false
+  await runtime.become(copy)
+  test.same(states(), ['a running', 'b running'])
+  test.match(await runtime.describe('a'), { ticks: 1 })
+})
+
 t.test('a world is copied when nobody works on anything', async (test) => {
   const roles = { ...toyRoles, ticker }
   const runtime = createInlineRuntime({ roles, seed: 1, clock: 'manual', copyPatienceMs: 50 })

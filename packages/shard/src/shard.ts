@@ -147,7 +147,7 @@ function createParts(context: ActorContext, options: ShardOptions): ShardParts {
     node,
     state,
     critical,
-    databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites),
+    databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites, { context, behaviours }),
     ddl: new DdlCoordinators(node),
     versions: new VersionCheck(context.address, state, critical, (uuid) => documentMoves.coming.hiddenIn(uuid), {
       ownershipFilterOff: context.mutated('ownershipFilterOff'),
@@ -157,7 +157,7 @@ function createParts(context: ActorContext, options: ShardOptions): ShardParts {
     samples: behaviours.queryAnalyzer ? new QuerySamples(node) : null,
     migrations: new Migrations(() => parts, node),
     reshardings: new Reshardings(() => parts, node),
-    definitionLocks: new DefinitionLocks(context, critical),
+    definitionLocks: new DefinitionLocks({ context, behaviours }, critical),
     autoSplitter: new AutoSplitter(() => parts),
     measured: new MeasuredCollections(node, options.measured ?? null),
     orphans: new OrphanCounts(node),

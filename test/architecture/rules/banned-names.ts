@@ -13,6 +13,7 @@ const bannedGlobals: Readonly<Record<string, string>> = {
   performance: 'use ctx.now(); what is measured is measured by the runtime',
   crypto: 'use ctx.random, or the ids of @shardlab/actor',
   fetch: 'use ctx.request(to, kind, request)',
+  AbortController: 'use a Cancellation of @shardlab/actor: any number may listen to it',
   Worker: 'threads belong to the runtime',
   MessageChannel: 'use ctx.request or ctx.send',
   BroadcastChannel: 'use ctx.request or ctx.send',

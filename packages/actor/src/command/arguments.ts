@@ -93,8 +93,6 @@ export function isGenericArgument(name: string): boolean {
 /** The parsed arguments of one command. Values are views on its body. */
 export class CommandArguments {
   readonly command: string
-  /** The value of the command's own field: the collection's name, 1, … */
-  readonly target: RawValue
   readonly #body: Uint8Array
   readonly #shape: CommandShape
   readonly #shifts: Shifts
@@ -102,9 +100,7 @@ export class CommandArguments {
   readonly #fixedOnly: boolean
 
   private constructor(body: Uint8Array, shape: CommandShape, shifts: Shifts, fixedOnly = false) {
-    const { name, type, start, end } = shape.target
-    this.command = name
-    this.target = new RawValue(type, body, start, shape.target.varies ? valueEnd(type, body, start) : end)
+    this.command = shape.command
     this.#body = body
     this.#shape = shape
     this.#shifts = shifts
@@ -162,9 +158,18 @@ export class CommandArguments {
    */
   fixed<T>(key: object, scope: object, work: (args: CommandArguments) => T): T {
     const shape = this.#shape
-    if (!shape.isKnown) return work(this)
-    // The memo may keep views: on a copy, not on whatever this command came in.
-    return shape.memo(key, scope, () => work(new CommandArguments(new Uint8Array(this.#body), shape, this.#shifts, true)))
+    const bytes = shape.fixedBytes
+    if (bytes === null) return work(this)
+    // The memo may keep views: on what the shape keeps anyway, not on a command, which can be large.
+    return shape.memo(key, scope, () => work(new CommandArguments(bytes, shape, shape.fixedShifts, true)))
+  }
+
+  /** The value of the command's own field: the collection's name, 1, … */
+  get target(): RawValue {
+    const { name, type, start, end, varies } = this.#shape.target
+    if (this.#fixedOnly && varies) throw new Error(`${name} differs from command to command`)
+    const shift = this.#shifts[0] ?? 0
+    return new RawValue(type, this.#body, start + shift, varies ? valueEnd(type, this.#body, start) : end + shift)
   }
 
   has(name: string): boolean {
@@ -235,7 +240,7 @@ export class CommandArguments {
 
   /** `db.collection` where the command's own field is a string, whatever it says; null: it is none. */
   namedCollection(db: string): string | null {
-    return this.target.type === BsonType.string ? this.#shape.namespace(db, () => this.target.asName()) : null
+    return this.#shape.target.type === BsonType.string ? this.#shape.namespace(db, () => this.target.asName()) : null
   }
 
   /** `db.collection` with {@link collectionName}. @throws CommandError 73 InvalidNamespace */

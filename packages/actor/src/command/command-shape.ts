@@ -39,6 +39,9 @@ export type Shifts = readonly number[]
 /** No value is longer or shorter. */
 export const noShifts: Shifts = []
 
+/** Of the length before a document, which is no part of a shape. */
+const lengthBytes = 4
+
 /** More fixed bytes than this are compared and kept for nothing: such a command does not come again. */
 const fixedBytesMax = 4096
 
@@ -56,6 +59,7 @@ export class CommandShape {
   readonly #stretchEnds: number[] = []
   readonly #varyingTypes: number[] = []
   readonly #varyingSizes: number[] = []
+  #fixedShifts: Shifts = noShifts
   #sequences: readonly string[] = []
   /** The namespace that was asked for last, and the database in it. */
   #db: string | null = null
@@ -90,9 +94,14 @@ export class CommandShape {
     return shifts === noShifts ? 0 : shifts[this.#varyingBefore[index]! + (this.args[index]!.varies ? 1 : 0)]!
   }
 
-  /** Has the shape been made to be recognised? */
-  get isKnown(): boolean {
-    return this.#fixed !== null
+  /** The bytes of a command of this shape without its length and its varying values, the same ones each time; null: it is not to be recognised. */
+  get fixedBytes(): Uint8Array | null {
+    return this.#fixed
+  }
+
+  /** Where the other values lie in {@link fixedBytes}. */
+  get fixedShifts(): Shifts {
+    return this.#fixedShifts
   }
 
   /** `db.collection`, where the command's own field is a string; the same string each time. */
@@ -117,9 +126,11 @@ export class CommandShape {
   learn(body: Uint8Array, sequences: readonly string[]): boolean {
     const varying = [this.target, ...this.args].filter(({ varies }) => varies)
     const stretches: Uint8Array[] = []
-    let from = 4
+    const fixedShifts = [-lengthBytes]
+    let from = lengthBytes
     let length = 0
     for (const { type, start, end } of varying) {
+      fixedShifts.push(fixedShifts.at(-1)! - (end - start))
       stretches.push(body.subarray(from, start))
       length += start - from
       this.#stretchEnds.push(length)
@@ -131,6 +142,7 @@ export class CommandShape {
     length += body.length - from
     if (length > fixedBytesMax) return false
     this.#stretchEnds.push(length)
+    this.#fixedShifts = fixedShifts
     this.#sequences = [...sequences]
     this.#fixed = new Uint8Array(length)
     let at = 0
@@ -148,7 +160,7 @@ export class CommandShape {
     if (!sameNames(sequences, this.#sequences)) return null
     let shifts: number[] | null = null
     let moved = 0
-    let at = 4
+    let at = lengthBytes
     let known = 0
     for (let i = 0; ; i++) {
       for (const end = this.#stretchEnds[i]!; known < end; known++, at++) if (fixed[known] !== body[at]) return null
@@ -204,8 +216,9 @@ export class CommandShapes {
   add(shape: CommandShape, body: Uint8Array, sequences: readonly string[]): void {
     if (!shape.learn(body, sequences)) return
     const shapes = (this.#slots[slotOf(body)] ??= [])
-    if (shapes.length === shapesOfSlotMax) shapes[shapesOfSlotMax - 1] = shape
-    else shapes.push(shape)
+    if (shapes.length === shapesOfSlotMax) shapes.pop()
+    // Not last: of commands that come once there may be one between any two that come often.
+    shapes.splice(shapesOfSlotMax / 2, 0, shape)
   }
 }
 

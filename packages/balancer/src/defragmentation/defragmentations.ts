@@ -2,7 +2,7 @@
  * The collections that are being defragmented: what is done on their shards while rounds go on, and the migrations that rounds make for them.
  * Server: balancer_defragmentation_policy.cpp, Balancer::_consumeActionStreamLoop.
  */
-import { configAddress, RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
+import { configAddress, RequestFailedError, StepFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, hexOf, isRetriableErrorCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { AttemptedMove, ChunkOperations } from '../chunk-operations.js'
@@ -40,7 +40,7 @@ export interface DefragmentationParts {
   readonly operations: ChunkOperations
   readonly settings: SettingsReader
   /** Aborted when the member shuts down. */
-  readonly stopping: AbortSignal
+  readonly stopping: CancelSignal
   /** May the balancer do anything now? */
   readonly mayWork: () => boolean
 }

@@ -1,4 +1,4 @@
-import type { ActorContext } from '@shardlab/actor'
+import type { ActorContext, CancelSignal } from '@shardlab/actor'
 
 /** Keeps things that are done a while apart. */
 export class Throttle {
@@ -10,7 +10,7 @@ export class Throttle {
   }
 
   /** Answers when it is one's turn. @throws RequestFailedError when `signal` aborts */
-  async turn(apartMs: number, signal: AbortSignal): Promise<void> {
+  async turn(apartMs: number, signal: CancelSignal): Promise<void> {
     const now = this.#context.now()
     this.#lastAtMs = Math.max(now, this.#lastAtMs + apartMs)
     if (this.#lastAtMs > now) await this.#context.sleep(this.#lastAtMs - now, signal)

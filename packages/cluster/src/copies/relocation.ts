@@ -1,5 +1,5 @@
 /** A copied cluster listens on other ports than its original. Who writes down where members are is told. */
-import { configAddress } from '@shardlab/actor'
+import { configAddress, type Address } from '@shardlab/actor'
 import type { MemberInfo, Runtime, WorldCopy } from '@shardlab/runtime'
 
 export class Relocation {
@@ -18,8 +18,10 @@ export class Relocation {
     await this.#tell()
   }
 
-  /** A member has been started again. */
-  async noteRestart(before: string, { endpoint }: MemberInfo): Promise<void> {
+  /** Starts a member that is down. @throws Error when it is not */
+  async restart(address: Address): Promise<void> {
+    const before = this.#runtime.members().find((member) => member.address === address)!.endpoint
+    const { endpoint } = await this.#runtime.background.restart(address)
     this.#untold.push(...pairOf(before, endpoint))
     await this.#tell()
   }

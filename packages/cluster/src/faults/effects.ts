@@ -18,6 +18,8 @@ export interface FaultWorld {
   readonly runtime: Runtime
   /** After how long silence on a link is noticed. */
   readonly networkTimeoutMs: number
+  /** Starts a member that is down; who must know where it listens now is told. */
+  restart(member: Address): Promise<unknown>
   /** Heals the pauses of that member. */
   resume(member: Address): Promise<void>
 }
@@ -32,9 +34,8 @@ export interface RunningFault {
 /** Lets a fault begin. Null: it is over with that. */
 export async function begin(world: FaultWorld, { spec, target, link }: ResolvedFault): Promise<RunningFault | null> {
   const { runtime } = world
-  const { background } = runtime
   const member = target ?? ''
-  const startsAgain = { heal: () => startIfDown(runtime, member), strikes: () => null }
+  const startsAgain = { heal: () => startIfDown(world, member), strikes: () => null }
   switch (spec.verb) {
     case 'crash':
       await runtime.crash(member)
@@ -44,11 +45,11 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
       await runtime.replaceDisk(member)
       return startsAgain
     case 'stop':
-      await background.halt(member)
+      await runtime.background.halt(member)
       return startsAgain
     case 'restart':
       await runtime.crash(member)
-      await background.restart(member)
+      await world.restart(member)
       return null
     case 'resume':
       await world.resume(member)
@@ -87,18 +88,18 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
     case 'cut':
       return onLinks(runtime, link!, false, { type: spec.verb }, spec)
     case 'stallRangeDeleter':
-      return atStep(runtime, 'shard.range-deleter.started', 'hold', target)
+      return atStep(world, 'shard.range-deleter.started', 'hold', target)
     case 'hold':
     case 'fail':
-      return atStep(runtime, spec.step, spec.verb, target, spec.first)
+      return atStep(world, spec.step, spec.verb, target, spec.first)
     case 'crashAt':
-      return atStep(runtime, spec.step, 'crash', target, spec.first)
+      return atStep(world, spec.step, 'crash', target, spec.first)
   }
 }
 
-async function startIfDown(runtime: Runtime, member: Address): Promise<void> {
+async function startIfDown({ runtime, restart }: FaultWorld, member: Address): Promise<void> {
   const state = runtime.members().find(({ address }) => address === member)?.state
-  if (state === 'crashed' || state === 'stopped') await runtime.background.restart(member)
+  if (state === 'crashed' || state === 'stopped') await restart(member)
 }
 
 async function onMember({ faults }: Runtime, address: Address, effect: MemberEffect): Promise<RunningFault> {
@@ -130,13 +131,13 @@ async function onLinks(
 }
 
 async function atStep(
-  runtime: Runtime,
+  world: FaultWorld,
   step: string,
   action: 'hold' | 'fail' | 'crash',
   target: Address | null,
   first?: number,
 ): Promise<RunningFault> {
-  const { steps } = runtime
+  const { steps } = world.runtime
   const id = await steps.arm(step, action, {
     ...(target === null ? {} : { address: target }),
     ...(first === undefined ? {} : { times: first }),
@@ -145,7 +146,7 @@ async function atStep(
     async heal() {
       const victims = steps.victims(id)
       await steps.heal(id)
-      if (action === 'crash') for (const victim of victims) await startIfDown(runtime, victim)
+      if (action === 'crash') for (const victim of victims) await startIfDown(world, victim)
     },
     strikes: () => steps.strikes(id),
   }

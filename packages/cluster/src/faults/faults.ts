@@ -42,6 +42,8 @@ const endsProcess: ReadonlySet<string> = new Set([...downVerbs, 'restart'])
 
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
+  /** Starts a member that is down again. Default: the runtime does. */
+  readonly restart?: FaultWorld['restart']
 }
 
 /** Everything that is broken on purpose. */
@@ -51,9 +53,9 @@ export class Faults {
   readonly #entries = new Map<number, Entry>()
   #lastId = 0
 
-  constructor(runtime: Runtime, { networkTimeoutMs }: FaultsOptions) {
+  constructor(runtime: Runtime, { networkTimeoutMs, restart = (member) => runtime.background.restart(member) }: FaultsOptions) {
     this.#runtime = runtime
-    this.#world = { runtime, networkTimeoutMs, resume: (member) => this.#healWhere((spec) => spec.verb === 'pause', member) }
+    this.#world = { runtime, networkTimeoutMs, restart, resume: (member) => this.#healWhere((spec) => spec.verb === 'pause', member) }
   }
 
   /**

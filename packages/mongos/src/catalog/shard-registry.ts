@@ -4,6 +4,14 @@ import { findField } from '@shardlab/bson'
 import type { Operation } from '../command/operation.js'
 import type { Remote } from '../remote/remote.js'
 
+/** What a router knows of the shards; nobody changes it. */
+export interface KnownShards {
+  /** `set/host:port` by shard. */
+  readonly hosts: ReadonlyMap<Address, string>
+  /** There are more. */
+  readonly isBehind: boolean
+}
+
 export class ShardRegistry {
   readonly #remote: Remote
   readonly #clock: ClusterClock
@@ -48,13 +56,18 @@ export class ShardRegistry {
     return this.connectionString(shard).split('/').at(-1)!
   }
 
-  /** Takes over a list that another router had. */
-  import(hosts: Iterable<readonly [Address, string]>): void {
-    this.#hosts = new Map(hosts)
-    this.#ids = [...this.#hosts.keys()].sort()
-  }
-
   entries(): IterableIterator<[string, string]> {
     return this.#hosts.entries()
+  }
+
+  export(): KnownShards {
+    return { hosts: this.#hosts, isBehind: this.#isBehind }
+  }
+
+  /** Takes over what another router knew. */
+  import({ hosts, isBehind }: KnownShards): void {
+    this.#hosts = hosts
+    this.#ids = [...hosts.keys()].sort()
+    this.#isBehind = isBehind
   }
 }

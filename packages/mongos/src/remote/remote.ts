@@ -6,6 +6,7 @@ import {
   RequestFailedError,
   type ActorContext,
   type Address,
+  type CancelSignal,
   type ClusterClock,
   type MessageKind,
   type NodeCommand,
@@ -26,7 +27,7 @@ export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
   readonly limits: MongosLimits
   /** Aborted when the router shuts down: nobody is looked for any longer. */
-  readonly stopping: AbortSignal
+  readonly stopping: CancelSignal
   /** `host:port` of a member, for messages. */
   hostOf(address: Address): string
 }

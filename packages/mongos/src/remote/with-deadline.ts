@@ -1,4 +1,4 @@
-import { createDeferred, type ActorContext } from '@shardlab/actor'
+import { Cancellation, createDeferred, type ActorContext } from '@shardlab/actor'
 import { maxTimeExpired } from '@shardlab/node'
 import type { Operation } from '../command/operation.js'
 
@@ -10,7 +10,7 @@ export function withDeadline<T>(context: ActorContext, operation: Operation | nu
   if (operation === null) return shared
   if (operation.deadlineMs === null) return operation.interruptible(shared)
   const waiting = createDeferred<T>()
-  const timer = new AbortController()
+  const timer = new Cancellation()
   context.sleep(operation.remainingMs(context.now())!, timer.signal).then(
     () => waiting.reject(maxTimeExpired()),
     () => {},

@@ -2,7 +2,7 @@ import { checkCollectionName, checkDatabaseName, type CommandArguments, type Com
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkNewName } from '../crud/namespace.js'
-import { splitNamespace } from '../crud/split-namespace.js'
+import { databaseNameOf, splitNamespace } from '../crud/split-namespace.js'
 import { renameLocalCollection } from '../crud/rename.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
@@ -45,9 +45,10 @@ function checkNamespace(which: 'source' | 'target', ns: string): void {
   }
 }
 
-/** @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166 CommandNotSupportedOnView */
+/** @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166 CommandNotSupportedOnView, 14031 OutOfDiskSpace */
 export function checkRename(node: StorageNode, { from, to, dropTarget }: RenameRequest): void {
-  if (node.collection(from) === undefined) {
+  const source = node.collection(from)
+  if (source === undefined) {
     if (viewOf(node, from) !== null) throw new CommandError('CommandNotSupportedOnView', `cannot rename view: ${from}`)
     throw new CommandError('NamespaceNotFound', `Source collection ${from} does not exist`)
   }
@@ -55,6 +56,8 @@ export function checkRename(node: StorageNode, { from, to, dropTarget }: RenameR
   if (node.collection(to) !== undefined) {
     if (!dropTarget) throw new CommandError('NamespaceExists', 'target namespace exists')
   } else if (viewOf(node, to) !== null) throw new CommandError('NamespaceExists', `a view already exists with that name: ${to}`)
+  if (databaseNameOf(from) === databaseNameOf(to)) node.requireRoom()
+  else node.requireRoom(source.dataSizeBytes, source.count + source.indexes().length + 2)
 }
 
 export const renameCollection: CommandRow<NodeInvocation> = {

@@ -7,21 +7,35 @@ import { refuseView } from '../views/refuse-view.js'
 import { writeInteger } from './collection-options.js'
 import { createCollection } from './namespace.js'
 
-/** Copies what fits, in order of insertion, without indexes but that of `_id`. {@link StorageNode.flush} follows. */
+/**
+ * Copies what fits, in order of insertion, without indexes but that of `_id`. {@link StorageNode.flush} follows.
+ * @throws CommandError 14031 OutOfDiskSpace: nothing has changed then
+ */
 export function copyAsCapped(node: StorageNode, source: Collection, target: string, size: number): Collection {
+  const documents = newestOf(source, cappedSizeBytes(size))
+  node.requireRoom(
+    documents.reduce((sum, { length }) => sum + length, 0),
+    documents.length + 1,
+  )
   const writer = new DocumentWriter(128).bool('capped', true)
   writeInteger(writer, 'size', cappedSizeBytes(size))
   const collation = source.defaultCollation
   if (collation !== null) writer.document('collation', collation)
   const copy = createCollection(node, target, writer.finish())
-  let bytesTooMany = source.dataSizeBytes - cappedSizeBytes(size)
-  const scan = source.snapshot().scan()
-  for (let record = scan.next(); record !== null; record = scan.next()) {
-    const { document } = record
-    if (bytesTooMany > 0) bytesTooMany -= document.length
-    else node.apply({ op: 'i', ns: target, uuid: copy.uuid, object: document, id: findField(document, '_id')!, session: null })
-  }
+  for (const object of documents)
+    node.apply({ op: 'i', ns: target, uuid: copy.uuid, object, id: findField(object, '_id')!, session: null })
   return copy
+}
+
+function newestOf(source: Collection, sizeBytes: number): Uint8Array[] {
+  const documents: Uint8Array[] = []
+  let bytesTooMany = source.dataSizeBytes - sizeBytes
+  const scan = source.scan()
+  for (let record = scan.next(); record !== null; record = scan.next()) {
+    if (bytesTooMany > 0) bytesTooMany -= record.document.length
+    else documents.push(record.document)
+  }
+  return documents
 }
 
 /** The collection that is copied. @throws CommandError 26 NamespaceNotFound, 166 for a view */

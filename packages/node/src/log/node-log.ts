@@ -101,8 +101,8 @@ export class NodeLog {
     return entry
   }
 
-  #hasRoom(documentBytes: number): boolean {
-    const roomBytes = documentBytes + entryBytes + this.#keptBytes
+  #hasRoom(documentBytes: number, entries: number): boolean {
+    const roomBytes = documentBytes + entries * entryBytes + this.#keptBytes
     if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
     const { logBytes } = this.#disk.usage()
     if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
@@ -145,11 +145,11 @@ export class NodeLog {
   }
 
   /**
-   * Sees to it that there is room for a change with so many bytes of documents, and leaves a part of the disk to what goes on with what has begun.
-   * @throws CommandError 14031 OutOfDiskSpace
+   * Sees to it that there is room for so many changes with so many bytes of documents, and leaves a part of the disk to what goes on with what
+   * has begun. @throws CommandError 14031 OutOfDiskSpace
    */
-  requireRoom(documentBytes: number): void {
-    if (!this.#hasRoom(documentBytes)) throw this.#outOfDiskSpace()
+  requireRoom(documentBytes: number, entries: number): void {
+    if (!this.#hasRoom(documentBytes, entries)) throw this.#outOfDiskSpace()
   }
 
   get #writing(): Promise<void> | null {
@@ -164,6 +164,11 @@ export class NodeLog {
       await this.#disk.append(entries.length === 1 ? entries[0]! : Buffer.concat(entries))
       this.#claimedBytes -= roomBytes
     } catch (error) {
+      // One that began meanwhile holds them: appended after it they would be replayed twice.
+      if (this.#checkpointing !== null && (await isDone(this.#checkpointing))) {
+        this.#claimedBytes -= roomBytes
+        return
+      }
       this.#unwritten = [...entries, ...this.#unwritten]
       if (!(error instanceof DiskFullError)) throw error
       // A log of many changes to few documents shrinks to a checkpoint that may fit.
@@ -214,6 +219,13 @@ const entryBytes = 128
 
 /** So large a part of the disk is kept: a sixteenth. */
 const keptPart = 16
+
+function isDone(work: Promise<void>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
+}
 
 function ignoreFullDisk(error: unknown): void {
   if (!(error instanceof DiskFullError)) throw error

@@ -41,13 +41,11 @@ export class OperationRegistry {
     this.#size--
   }
 
-  *[Symbol.iterator](): IterableIterator<RunningOperation> {
-    for (let operation = this.#first; operation !== null;) {
-      // Whoever is told of it may end it.
-      const { next } = operation
-      yield operation
-      operation = next
-    }
+  /** Those that run now, whatever becomes of them meanwhile. */
+  [Symbol.iterator](): IterableIterator<RunningOperation> {
+    const running: RunningOperation[] = []
+    for (let operation = this.#first; operation !== null; operation = operation.next) running.push(operation)
+    return running.values()
   }
 
   /** @returns whether there was one */

@@ -1,4 +1,4 @@
-import { RequestFailedError, type ActorContext, type CommandArguments } from '@shardlab/actor'
+import { Cancellation, RequestFailedError, type ActorContext, type CancelSignal, type CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
@@ -42,7 +42,7 @@ export class RunningOperation {
   previous: RunningOperation | null = null
   next: RunningOperation | null = null
   #interruption: CommandError | null = null
-  #waiting: AbortController | null = null
+  #waiting: Cancellation | null = null
   /** The end of the promise that {@link interruptible} has given out; of further ones at the same time in the set. */
   #waiter: ((error: CommandError) => void) | null = null
   #pending: Set<(error: CommandError) => void> | null = null
@@ -62,8 +62,8 @@ export class RunningOperation {
   }
 
   /** Aborted when the operation is killed and when the member shuts down. Made on first use. */
-  get signal(): AbortSignal {
-    this.#waiting ??= new AbortController()
+  get signal(): CancelSignal {
+    this.#waiting ??= new Cancellation()
     if (this.#interruption !== null) this.#waiting.abort()
     return this.#waiting.signal
   }
@@ -79,7 +79,7 @@ export class RunningOperation {
 
   /** Ends waits under {@link signal} without killing the operation. */
   stopWaiting(): void {
-    this.#waiting ??= new AbortController()
+    this.#waiting ??= new Cancellation()
     this.#waiting.abort()
   }
 

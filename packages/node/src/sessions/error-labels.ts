@@ -1,4 +1,5 @@
 /** Labels that tell drivers what to do with a failure. Server: error_labels.cpp; manual: core/retryable-writes. */
+import type { Cancellation } from '@shardlab/actor'
 import { CommandError, findField, isRetriableErrorCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
@@ -8,7 +9,7 @@ const shutdownCodes: ReadonlySet<number> = new Set([91, 11600])
 export interface LabellingMember {
   readonly process: 'mongos' | 'mongod'
   readonly behaviours: Behaviours
-  readonly stopping: AbortController
+  readonly stopping: Cancellation
 }
 
 /**

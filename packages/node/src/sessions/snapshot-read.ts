@@ -11,19 +11,27 @@ export function checkSnapshotReads({ level }: ReadConcern, { snapshotReads }: { 
   }
 }
 
+/** Nodes as they were, with what they are. */
+const presents = new WeakMap<StorageNode, StorageNode>()
+
 /**
- * The node as it was at a time: commands that read find its collections of then, everything else is as it is now.
+ * The node as it was at a time: commands that read find its collections of then, everything else is as it is now. It has no private state:
+ * nothing can be written to it, see {@link presentNode}.
  * @throws CommandError 239 SnapshotTooOld
  */
 export function nodeAtTime(node: StorageNode, time: TimestampPair): StorageNode {
   const engine = node.snapshots.at(time, node.context.now())
-  return Object.create(node, {
+  const past = Object.create(node, {
     engine: { value: engine },
     collection: { value: (ns: string) => engine.collection(ns) },
-    // These two reach into the node's private state.
-    apply: { value: node.apply.bind(node) },
-    flush: { value: node.flush.bind(node) },
   }) as StorageNode
+  presents.set(past, node)
+  return past
+}
+
+/** Of a node as it was at a past time the node itself, the only one that can be written to; any other as it is. */
+export function presentNode(node: StorageNode): StorageNode {
+  return presents.get(node) ?? node
 }
 
 /** The reply with the time that was read at: in its cursor, or beside its values. */

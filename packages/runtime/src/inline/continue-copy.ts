@@ -43,14 +43,18 @@ export async function continueCopy(copy: WorldCopy, world: ContinuedWorld): Prom
   for (const member of members.all()) if (!addresses.has(member.spec.address)) remove(member, world)
   if (clock !== null && copy.nowMicros !== null) clock.reset(copy.nowMicros)
   const successors = copy.members.flatMap((each) => replace(each, world) ?? [])
-  await settleAll(
-    successors.map(async ({ member, copy: { spec, actor }, cell, clients }) => {
-      const start = (made: Actor) => (made.resume === undefined ? made.start?.() : made.resume(actor!.state, clients))
-      await host.begin(cell, () => world.role(spec.role), start)
-      members.started(member, cell.endpoint, 0)
-    }),
-  )
-  armTimers(copy, new Map(successors.map(({ member, cell }) => [member.spec.address, cell])), host)
+  try {
+    await settleAll(
+      successors.map(async ({ member, copy: { spec, actor }, cell, clients }) => {
+        const start = (made: Actor) => (made.resume === undefined ? made.start?.() : made.resume(actor!.state, clients))
+        await host.begin(cell, () => world.role(spec.role), start)
+        members.started(member, cell.endpoint, 0)
+      }),
+    )
+  } finally {
+    // Where one did not start, its port taken by somebody else, the others go on.
+    armTimers(copy, new Map(successors.map(({ member, cell }) => [member.spec.address, cell])), host)
+  }
   return members.all().map(memberInfo)
 }
 

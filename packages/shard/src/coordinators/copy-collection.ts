@@ -47,7 +47,10 @@ export async function receiveDocuments(
   const collection = node.collection(ns)
   if (collection === undefined || !sameBytes(collection.uuid, uuid))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not being copied here`)
-  node.requireRoom(documents.reduce((sum, { length }) => sum + length, 0))
+  node.requireRoom(
+    documents.reduce((sum, { length }) => sum + length, 0),
+    documents.length,
+  )
   for (const document of documents) {
     // The message's bytes belong to its packet.
     const object = document.slice()

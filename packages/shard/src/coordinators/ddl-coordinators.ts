@@ -44,7 +44,9 @@ export class DdlCoordinators {
       if (record.operation === 'movePrimary') continue
       const recovery = recoveries[record.operation] as DdlRecovery
       const [db] = record.ns.split('.', 1) as [string]
-      const recovering = parts.databaseMoves.coordinate(db, () => recovery.hold(parts, record, () => recovery.carryOn(parts, record)))
+      const holder = { operation: record.operation, mode: record.operation === 'dropDatabase' ? 'X' : 'IX' } as const
+      const carryOn = () => recovery.hold(parts, record, () => recovery.carryOn(parts, record))
+      const recovering = parts.databaseMoves.recover(db, holder, carryOn)
       recovering.catch((error: unknown) => {
         // It shuts down, and goes on in its next life; or the catalog has changed so that nothing is left to be done.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error

@@ -2,6 +2,7 @@
 import type { MessageKind } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/node'
 import type { ShardParts } from '../shard-parts.js'
+import type { LockHolder } from './lock-busy.js'
 
 /** Requests of coordinators carry the version of their database. */
 interface CoordinatedRequest {
@@ -25,7 +26,7 @@ export function inDefinitionOrder<T>(
   // Moves of a database wait by themselves.
   if (kind === 'shard.move-primary' || !isCoordinated(request)) return run
   const { db, ns, to } = request
-  const coordinate = () => databaseMoves.coordinate(db ?? databaseNameOf(ns!), run)
+  const coordinate = () => databaseMoves.coordinate(db ?? databaseNameOf(ns!), holderOf(kind), run)
   // A resharding takes its lock itself.
   const names = kind === 'shard.reshard-collection' ? [] : [ns, to, db].filter((name) => name !== undefined)
   const free = definitionLocks.free(names)
@@ -34,4 +35,10 @@ export function inDefinitionOrder<T>(
 
 function isCoordinated(request: unknown): request is CoordinatedRequest {
   return 'databaseVersion' in (request as object)
+}
+
+/** As the server names its coordinators: what drops a whole database has it for itself. Server: sharding_ddl_coordinator.idl. */
+function holderOf(kind: MessageKind): LockHolder {
+  const operation = kind.slice(kind.indexOf('.') + 1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return { operation, mode: operation === 'dropDatabase' ? 'X' : 'IX' }
 }

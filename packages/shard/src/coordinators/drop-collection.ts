@@ -47,7 +47,7 @@ async function drop(
 }
 
 async function carryOnDrop(parts: ShardParts, record: DropCollectionRecord): Promise<void> {
-  const { node, state, ddl } = parts
+  const { node, state, ddl, migrations } = parts
   const { context } = node
   const { ns, sharded } = record
   if (sharded) {
@@ -56,6 +56,7 @@ async function carryOnDrop(parts: ShardParts, record: DropCollectionRecord): Pro
       await context.reach('shard.drop-collection.committed', { ns })
     })
   }
+  migrations.forsake((each) => each === ns)
   dropLocalNamespace(node, ns)
   await node.flush()
   state.forgetCollection(ns)
@@ -90,7 +91,7 @@ export function dropDatabase(parts: ShardParts, request: RequestOf<'shard.drop-d
 
 /** The database's own entry goes last: as long as it is there, there is work to do. */
 async function carryOnDropDatabase(parts: ShardParts, record: DropDatabaseRecord): Promise<void> {
-  const { node, state, ddl } = parts
+  const { node, state, ddl, migrations } = parts
   const { context } = node
   const { ns: db, uuid } = record
   await untilDone(node, async () => {
@@ -98,6 +99,7 @@ async function carryOnDropDatabase(parts: ShardParts, record: DropDatabaseRecord
     if (database === null || parseDatabase(database).version[0] !== uuid) return
     raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
     await context.reach('shard.drop-database.collections-committed', { db })
+    migrations.forsake((ns) => ns.startsWith(`${db}.`))
     dropLocalDatabase(node, db)
     await node.flush()
     state.forgetDatabase(db)

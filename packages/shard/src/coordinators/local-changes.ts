@@ -31,9 +31,10 @@ async function createLocalCollection(
 }
 
 async function dropLocal(
-  { node, state }: ShardParts,
+  { node, state, migrations }: ShardParts,
   { ns }: RequestOf<'shard.drop-local-collection'>,
 ): Promise<ReplyOf<'shard.drop-local-collection'>> {
+  migrations.forsake((each) => each === ns)
   const indexCount = dropLocalCollection(node, ns)
   state.forgetCollection(ns)
   await node.flush()
@@ -52,9 +53,10 @@ async function renameLocal(
 }
 
 async function dropDatabase(
-  { node, state }: ShardParts,
+  { node, state, migrations }: ShardParts,
   { db }: RequestOf<'shard.drop-local-database'>,
 ): Promise<ReplyOf<'shard.drop-local-database'>> {
+  migrations.forsake((ns) => ns.startsWith(`${db}.`))
   dropLocalDatabase(node, db)
   state.forgetDatabase(db)
   await node.flush()

@@ -25,7 +25,6 @@ export async function movePrimary(
     if (to === context.address) return { error: null }
     raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
     await endPending(parts, db)
-    parts.reshardings.requireNone(db)
     const begun: MovePrimaryRecord[] = []
     let sharded: readonly string[] = []
     try {
@@ -125,7 +124,7 @@ export async function recoverMovePrimaries(parts: ShardParts): Promise<void> {
   for (const { operation, ns: db } of parts.ddl.records.all()) {
     if (operation !== 'movePrimary') continue
     try {
-      await parts.databaseMoves.move(db, () => endPending(parts, db))
+      await parts.databaseMoves.recoverMove(db, () => endPending(parts, db))
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       parts.node.context.setTimer(movePrimaryTimer, recoveryPauseMs)

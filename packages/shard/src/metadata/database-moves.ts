@@ -4,6 +4,7 @@
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { databaseNameOf, type Entrant } from '@shardlab/node'
+import { lockFree, type LockHolder, type LockWait } from '../coordinators/lock-busy.js'
 
 /** Commands that change collections or what is in them. */
 const changingCommands: ReadonlySet<string> = new Set([
@@ -26,16 +27,18 @@ const changingCommands: ReadonlySet<string> = new Set([
 
 export class DatabaseMoves {
   readonly #refuses: boolean
+  readonly #wait: LockWait
   /** Databases of which a copy is being made: changes to their unsharded collections would be lost. */
   readonly #copying = new Map<string, Deferred<void>>()
   /** Coordinators at work, by database. */
-  readonly #coordinators = new Map<string, number>()
+  readonly #coordinators = new Map<string, Set<LockHolder>>()
   readonly #moves = new Map<string, Deferred<void>>()
   #idle = createDeferred<void>()
 
   /** @param refuses whether changes fail while a copy is made, instead of waiting for its end */
-  constructor(refuses: boolean) {
+  constructor(refuses: boolean, wait: LockWait) {
     this.#refuses = refuses
+    this.#wait = wait
   }
 
   /**
@@ -51,33 +54,42 @@ export class DatabaseMoves {
     return copying.promise
   }
 
-  /** Runs the work of a coordinator, which no move of the database interrupts. */
-  async coordinate<T>(db: string, work: () => Promise<T> | T): Promise<T> {
-    for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
-    this.#coordinators.set(db, (this.#coordinators.get(db) ?? 0) + 1)
-    try {
-      return await work()
-    } finally {
-      const left = this.#coordinators.get(db)! - 1
-      if (left > 0) this.#coordinators.set(db, left)
-      else this.#coordinators.delete(db)
-      this.#idle.resolve()
-      this.#idle = createDeferred()
-    }
+  /**
+   * Runs the work of a coordinator, which no move of the database interrupts.
+   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   */
+  async coordinate<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
+    const sinceMs = this.#wait.context.now()
+    while (this.#moves.has(db)) await lockFree(this.#wait, db, () => this.#moving(db), sinceMs)
+    return this.#holding(db, holder, work)
   }
 
-  /** Runs a move of the database: one at a time, when no coordinator is at work there. */
-  async move<T>(db: string, work: () => Promise<T>): Promise<T> {
+  /** As {@link coordinate}, for what an earlier life of the member has begun: it waits as long as it takes. */
+  async recover<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
-    const ended = createDeferred<void>()
-    this.#moves.set(db, ended)
-    try {
+    return this.#holding(db, holder, work)
+  }
+
+  /**
+   * Runs a move of the database: one at a time, when no coordinator is at work there.
+   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   */
+  async move<T>(db: string, work: () => Promise<T>): Promise<T> {
+    const sinceMs = this.#wait.context.now()
+    while (this.#moves.has(db)) await lockFree(this.#wait, db, () => this.#moving(db), sinceMs)
+    return this.#moved(db, async () => {
+      while (this.#coordinators.has(db)) await lockFree(this.#wait, db, () => this.#coordinating(db), sinceMs)
+      return work()
+    })
+  }
+
+  /** As {@link move}, for what an earlier life of the member has begun: it waits as long as it takes. */
+  async recoverMove<T>(db: string, work: () => Promise<T>): Promise<T> {
+    for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
+    return this.#moved(db, async () => {
       while (this.#coordinators.has(db)) await this.#idle.promise
-      return await work()
-    } finally {
-      this.#moves.delete(db)
-      ended.resolve()
-    }
+      return work()
+    })
   }
 
   /** Runs the work while nothing changes the database's unsharded collections. */
@@ -89,6 +101,41 @@ export class DatabaseMoves {
     } finally {
       this.#copying.delete(db)
       ended.resolve()
+    }
+  }
+
+  #moving(db: string): (LockHolder & { readonly released: Promise<void> }) | undefined {
+    const move = this.#moves.get(db)
+    return move && { operation: 'movePrimary', mode: 'X', released: move.promise }
+  }
+
+  #coordinating(db: string): (LockHolder & { readonly released: Promise<void> }) | undefined {
+    const [first] = this.#coordinators.get(db) ?? []
+    return first && { ...first, released: this.#idle.promise }
+  }
+
+  async #moved<T>(db: string, work: () => Promise<T>): Promise<T> {
+    const ended = createDeferred<void>()
+    this.#moves.set(db, ended)
+    try {
+      return await work()
+    } finally {
+      this.#moves.delete(db)
+      ended.resolve()
+    }
+  }
+
+  async #holding<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
+    const own = { ...holder }
+    const holders = this.#coordinators.get(db) ?? new Set()
+    this.#coordinators.set(db, holders.add(own))
+    try {
+      return await work()
+    } finally {
+      holders.delete(own)
+      if (holders.size === 0) this.#coordinators.delete(db)
+      this.#idle.resolve()
+      this.#idle = createDeferred()
     }
   }
 }

@@ -117,6 +117,11 @@ export class Migrations {
     return this.#receipt
   }
 
+  /** Collections are dropped: nothing more is received for them. The catalog has forgotten them, so no receipt begins again. */
+  forsake(isDropped: (ns: string) => boolean): void {
+    if (this.#receipt !== null && isDropped(this.#receipt.request.ns)) this.#receipt.abort()
+  }
+
   /** The recipient hears how the migration ended. */
   async heed(migrationId: Uint8Array, decision: MigrationDecision): Promise<void> {
     const { node } = this.#parts()

@@ -13,7 +13,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, sameBytes } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { askAgain, reasonOf } from '../cloning/requests.js'
@@ -141,7 +141,10 @@ export class Receipt {
     this.#check()
     const placement = await state.refreshCollection(ns)
     this.#check()
-    prepareCollection(node, this.request, (placement?.table.chunksOn(context.address) ?? 0) === 0)
+    // Its drop may have been here already: nobody would remove what came after it.
+    if (placement === null || !sameBytes(placement.uuid, uuid))
+      throw new CommandError('NamespaceNotFound', `collection ${ns} was dropped while the migration began`)
+    prepareCollection(node, this.request, placement.table.chunksOn(context.address) === 0)
     this.#timing.done()
     migrations.deleter.add({
       id: migrationId,

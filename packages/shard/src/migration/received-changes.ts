@@ -28,7 +28,10 @@ export class ReceivedChanges {
    */
   store(documents: readonly Uint8Array[]): Size {
     const collection = this.#collection()
-    this.#parts.node.requireRoom(documents.reduce((sum, { length }) => sum + length, 0))
+    this.#parts.node.requireRoom(
+      documents.reduce((sum, { length }) => sum + length, 0),
+      documents.length,
+    )
     let bytes = 0
     for (const document of documents) {
       const id = findField(document, '_id')!

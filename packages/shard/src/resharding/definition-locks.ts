@@ -1,11 +1,6 @@
 /** While a collection is resharded nobody else changes its definition. Server: ddl_lock_manager.cpp. */
-import type { ActorContext } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { lockFree, type LockWait } from '../coordinators/lock-busy.js'
 import type { CriticalSections } from '../metadata/critical-sections.js'
-import { within } from '../migration/waiting.js'
-
-/** Longest wait for a resharding. Server: DDLLockManager::kDefaultLockTimeout. */
-const lockTimeoutMs = 5 * 60_000
 
 interface Holder {
   readonly request: Uint8Array
@@ -13,12 +8,12 @@ interface Holder {
 }
 
 export class DefinitionLocks {
-  readonly #context: ActorContext
+  readonly #wait: LockWait
   readonly #critical: CriticalSections
   readonly #holders = new Map<string, Holder>()
 
-  constructor(context: ActorContext, critical: CriticalSections) {
-    this.#context = context
+  constructor(wait: LockWait, critical: CriticalSections) {
+    this.#wait = wait
     this.#critical = critical
   }
 
@@ -44,26 +39,14 @@ export class DefinitionLocks {
   /**
    * Resolves when nobody holds these collections, or collections of these databases; undefined: nobody does.
    * @param names namespaces and databases
-   * @throws CommandError 46 LockBusy after five minutes
+   * @throws CommandError 46 LockBusy, see {@link lockFree}
    */
   free(names: readonly string[]): Promise<void> | undefined {
     if (this.#holders.size === 0 || this.#first(names) === undefined) return undefined
-    return this.#wait(names)
-  }
-
-  async #wait(names: readonly string[]): Promise<void> {
-    const untilMs = this.#context.now() + lockTimeoutMs
-    for (let holder = this.#first(names); holder !== undefined; holder = this.#first(names)) {
-      const ended = holder.done.then(
-        () => true,
-        () => true,
-      )
-      if ((await within(this.#context, ended, Math.max(0, untilMs - this.#context.now()))) === undefined)
-        throw new CommandError(
-          'LockBusy',
-          `Failed to acquire DDL lock for namespace '${names[0]}' after ${lockTimeoutMs}ms that is currently locked with reason 'reshardCollection'`,
-        )
-    }
+    return lockFree(this.#wait, names[0]!, () => {
+      const holder = this.#first(names)
+      return holder && { operation: 'reshardCollection', mode: 'X', released: holder.done }
+    })
   }
 
   #first(names: readonly string[]): Holder | undefined {

@@ -42,7 +42,10 @@ export class ReceivedDocuments {
   /** {@link StorageNode.flush} follows. @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace */
   store(donor: string, documents: readonly Uint8Array[]): void {
     const collection = this.#collection()
-    this.#node.requireRoom(documents.reduce((sum, { length }) => sum + length, 0))
+    this.#node.requireRoom(
+      documents.reduce((sum, { length }) => sum + length, 0),
+      documents.length,
+    )
     for (const document of documents) this.#put(collection, donor, document)
     if (this.#waitingBytes > waitingBytesMax) this.finish()
   }

@@ -2,7 +2,7 @@
  * The recipient's side of a resharding: it pulls from every donor what belongs here under the new key, then what has changed, until nothing
  * more comes. Server: resharding_recipient_service.cpp, resharding_data_replication.cpp.
  */
-import { createDeferred, type ErrorField, type ReplyOf, type RequestOf, type ReshardingRecipientState } from '@shardlab/actor'
+import { Cancellation, createDeferred, type ErrorField, type ReplyOf, type RequestOf, type ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, raiseError } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
@@ -44,7 +44,7 @@ export class RecipientSide {
   readonly #source: CollectionPlacement
   readonly #changed: Happening
   readonly #ended = createDeferred<void>()
-  readonly #stopping = new AbortController()
+  readonly #stopping = new Cancellation()
   readonly #batches = new Map<string, number>()
   #state: ReshardingRecipientState = 'creating-collection'
   #reason: CommandError | null = null

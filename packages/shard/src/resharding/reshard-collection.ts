@@ -3,18 +3,17 @@
  * and keeps other changes of the collection's definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, compareDocuments } from '@shardlab/bson'
+import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
 import { databaseNameOf, raiseError, untilDone } from '@shardlab/node'
 import { raiseStaleDatabase } from '../coordinators/primary-shard-check.js'
 import type { ShardParts } from '../shard-parts.js'
 import { checkedRequest } from './checked-request.js'
 import { CommandRecords, type CommandRecord } from './records.js'
 
-/** Longest wait for one answer of the config server, and the pause before it is asked again. */
+/** Longest wait for one answer of the config server, which is asked again then. */
 const answerTimeoutMs = 20_000
+/** Pause before a config server is asked again that has refused for a time. */
 const retryPauseMs = 250
-/** How long a config server is looked for that does not answer. */
-const searchMs = 15_000
 
 export async function reshardCollection(
   parts: ShardParts,
@@ -71,7 +70,7 @@ export function recoverReshardCommands(parts: ShardParts): void {
     }
     // At once in this order, as for a client: who joins it counts as at work in the database, and a move of that waits for who does.
     const hold = () => definitionLocks.hold(record.ns, record.request, work)
-    void databaseMoves.coordinate(databaseNameOf(record.ns), hold).catch((error: unknown) => {
+    void databaseMoves.recover(databaseNameOf(record.ns), { operation: 'reshardCollection', mode: 'IX' }, hold).catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
       // Who has asked for it may be here again, and hears it, too.
@@ -83,42 +82,38 @@ export function recoverReshardCommands(parts: ShardParts): void {
   }
 }
 
-/** Resolves when it has been done. @throws CommandError why not; RequestFailedError only when the member shuts down */
-async function carryOut(parts: ShardParts, record: CommandRecord): Promise<void> {
-  const { node } = parts
-  const runningId = await start(parts, record)
-  if (runningId === null) return
-  const request = { reshardingId: runningId, ns: record.ns }
-  const ask = () => node.context.request(configAddress, 'config.await-resharding', request, { timeoutMs: answerTimeoutMs })
+/**
+ * Resolves when it has been done: until then nobody else changes the collection's definition, however long the config server cannot be asked.
+ * @throws CommandError why not; RequestFailedError only when the member shuts down
+ */
+async function carryOut({ node }: ShardParts, { id, ns, request: wanted }: CommandRecord): Promise<void> {
+  const options = { timeoutMs: answerTimeoutMs }
+  // Asking again for what has begun changes nothing.
+  const start = { reshardingId: id, ns, request: wanted }
+  const begun = await insisting(node, async () => {
+    const reply = await node.context.request(configAddress, 'config.start-resharding', start, options)
+    raiseError(reply.error)
+    return reply
+  })
+  if (begun.state === 'done') return
+  const question = { reshardingId: begun.runningId, ns }
   for (;;) {
-    const { ended, error } = await untilDone(node, ask)
+    const { ended, error } = await untilDone(node, () => node.context.request(configAddress, 'config.await-resharding', question, options))
     if (!ended) continue
     raiseError(error)
     return
   }
 }
 
-/** Which one is running; null: there is nothing to be done. Asking again for what has begun changes nothing. */
-async function start({ node: { context, stopping } }: ShardParts, { id, ns, request }: CommandRecord): Promise<Uint8Array | null> {
-  for (let searchedMs = 0; ; searchedMs += retryPauseMs) {
+/** Repeats the work also when the config server refuses for a time: it may have begun all the same. Server: _isRetriableErrorForDDLCoordinator. */
+async function insisting<T>(node: ShardParts['node'], work: () => Promise<T>): Promise<T> {
+  for (;;) {
     try {
-      const asked = { reshardingId: id, ns, request }
-      const { state, runningId, error } = await context.request(configAddress, 'config.start-resharding', asked, {
-        timeoutMs: answerTimeoutMs,
-      })
-      raiseError(error)
-      return state === 'done' ? null : runningId
+      return await untilDone(node, work)
     } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-      if (searchedMs >= searchMs) throw unanswered()
+      const isPassing = error instanceof CommandError && (isRetriableErrorCode(error.code) || error.code === ErrorCodes.OutOfDiskSpace)
+      if (!isPassing) throw error
     }
-    await context.sleep(retryPauseMs, stopping.signal)
+    await node.context.sleep(retryPauseMs, node.stopping.signal)
   }
-}
-
-function unanswered(): CommandError {
-  return new CommandError(
-    'FailedToSatisfyReadPreference',
-    `Could not find host matching read preference { mode: "primary" } for set ${configAddress}`,
-  )
 }

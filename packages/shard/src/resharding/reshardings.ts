@@ -4,7 +4,7 @@
  */
 import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import { databaseNameOf, dropLocalCollection, reachAnyway, ReshardingStatistics, untilDone } from '@shardlab/node'
+import { dropLocalCollection, reachAnyway, ReshardingStatistics, untilDone } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { ShardParts } from '../shard-parts.js'
 import { DonorSide } from './donor.js'
@@ -66,20 +66,6 @@ export class Reshardings {
   checkDefinitionChange(ns: string): void {
     for (const { facts } of this.#participations.values())
       if (facts.ns === ns) throw new CommandError('ReshardCollectionInProgress', `reshardCollection is in progress for namespace ${ns}`)
-  }
-
-  /**
-   * Does this shard take part in none of the database's collections? Who asked for one may have given up while the config server could not be
-   * asked, and it goes on.
-   * @throws CommandError 46 LockBusy
-   */
-  requireNone(db: string): void {
-    for (const { facts } of this.#participations.values())
-      if (databaseNameOf(facts.ns) === db)
-        throw new CommandError(
-          'LockBusy',
-          `Failed to acquire DDL lock for namespace '${db}' that is currently locked with reason 'reshardCollection'`,
-        )
   }
 
   /** Asks what has become of attempts from which nothing has been heard for long. */

@@ -28,6 +28,8 @@ const lost: ReadonlySet<number> = new Set([6, 7, 89, 94, 117, 133])
 export type Ending = CommandError | null
 
 export class ReshardingCoordinator {
+  /** Who waits for its end, for a time. */
+  readonly waiting = new Set<LinkedAbort>()
   readonly #catalog: ShardingCatalog
   readonly #ended = createDeferred<Ending>()
   /** When the member shuts down nothing is decided. */

@@ -1,5 +1,5 @@
 /** How the coordinator of a resharding talks to the shards that take part. */
-import { RequestFailedError, type ErrorField, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { RequestFailedError, type CancelSignal, type ErrorField, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { raiseError, type StorageNode } from '@shardlab/node'
 import type { ReshardingOperation } from './operation.js'
 
@@ -12,7 +12,7 @@ const attemptPauseMs = 50
 
 /** What may end a question early. */
 export interface Patience {
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
   /** @throws CommandError when nothing is to be asked any more */
   check(): void
   /** When an answer is of no use any more; null: it always is. */

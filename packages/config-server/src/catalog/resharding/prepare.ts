@@ -1,5 +1,5 @@
 /** Who takes part in a resharding, and which chunks the collection gets. Server: calculateParticipantShardsAndChunks, resharding_coordinator_service.cpp. */
-import type { ReplyOf } from '@shardlab/actor'
+import type { CancelSignal, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { databaseNameOf, raiseError } from '@shardlab/node'
 import { parseChunk } from '@shardlab/sharding'
@@ -21,7 +21,7 @@ export interface PreparedOperation {
 export async function prepareOperation(
   catalog: ShardingCatalog,
   operation: ReshardingOperation,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<PreparedOperation> {
   const { behaviours, store, node } = catalog
   const { ns, sourceUuid } = operation

@@ -114,9 +114,13 @@ export class ReshardingOperations {
     beginOperation(this.#catalog, operation)
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(reshardingId), coordinator)
-    await node.flush()
-    this.#statistics.count(provenance, 'Started', forceRedistribution)
-    void this.#untilEnded(coordinator)
+    try {
+      await node.flush()
+    } finally {
+      // On a full disk, too, it has begun: it is written with what follows.
+      this.#statistics.count(provenance, 'Started', forceRedistribution)
+      void this.#untilEnded(coordinator)
+    }
     return reply('running')
   }
 
@@ -230,6 +234,7 @@ export class ReshardingOperations {
         this.#endings.delete(oldest)
       }
       this.#running.delete(key)
+      for (const waiting of coordinator.waiting) waiting.abort()
     })
     await coordinator.run()
   }
@@ -242,21 +247,19 @@ export class ReshardingOperations {
   /** @throws RequestFailedError when the member shuts down */
   async #endsWithin(coordinator: ReshardingCoordinator, ms: number): Promise<boolean> {
     const { context, stopping } = this.#catalog.node
-    if (stopping.signal.aborted) await context.sleep(0, stopping.signal)
+    const hasEnded = (): boolean => this.#running.get(hexOf(coordinator.operation.id)) !== coordinator
+    if (hasEnded()) return true
     const waiting = new LinkedAbort(stopping.signal)
-    let hasEnded = false
-    void coordinator.ended.then(() => {
-      hasEnded = true
-      waiting.abort()
-    })
+    coordinator.waiting.add(waiting)
     try {
       await context.sleep(ms, waiting.signal)
     } catch (error) {
-      if (!(error instanceof RequestFailedError) || !hasEnded) throw error
+      if (!(error instanceof RequestFailedError) || !hasEnded()) throw error
     } finally {
       waiting.unlink()
+      coordinator.waiting.delete(waiting)
     }
-    return hasEnded
+    return hasEnded()
   }
 }
 

@@ -5,14 +5,17 @@ import { uuidText } from '../../crud/uuid-text.js'
 import { ConnectionClosedError } from '../../fail-points/fail-command.js'
 import type { NodeInvocation } from '../../invocation.js'
 import { runCommand } from '../../run-command.js'
+import { presentNode } from '../../sessions/snapshot-read.js'
 import type { WriteSink } from './write-sink.js'
 
 /** Writes into collections of this node itself: for clients that are connected to it, past any router. */
 export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
+  // Whatever time the documents are of, they are written now.
+  const present = presentNode(host)
   return {
     async run(body, sequences) {
       const db = findField(body, '$db')!.asString()
-      const reply = await runCommand(host, { body, sequences, db, routed: null, client: null })
+      const reply = await runCommand(present, { body, sequences, db, routed: null, client: null })
       if (reply === null) throw new ConnectionClosedError()
       return reply.finish()
     },

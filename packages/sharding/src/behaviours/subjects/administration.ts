@@ -71,6 +71,20 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  definitionLockTimeoutMs: row<number>(
+    "How long a change of a database's or a collection's definition waits for another one before it fails with LockBusy.",
+    'dist_lock_manager.cpp, ddl_lock_manager.cpp: kDefaultLockTimeout',
+    ['2.6', 20_000],
+    ['5.0', 300_000],
+  ),
+  definitionLockText: row<'config' | 'local' | 'reason' | 'holders'>(
+    'What LockBusy says: the lock of the config server, the lock of the primary shard, why that is held, or all who hold it.',
+    'replset_dist_lock_manager.cpp; dist_lock_manager.cpp; ddl_lock_manager.cpp',
+    ['2.6', 'config'],
+    ['5.0', 'local'],
+    ['7.0', 'reason'],
+    ['8.0', 'holders'],
+  ),
   movePrimaryChecksNewPrimary: row<boolean>(
     'movePrimary refuses a shard that is draining as new primary.',
     'move_primary_coordinator.cpp; before: shardsvr_move_primary_command.cpp',

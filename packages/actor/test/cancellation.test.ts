@@ -1,0 +1,40 @@
+import t from 'tap'
+import { Cancellation, LinkedAbort } from '@shardlab/actor'
+
+t.test('any number may listen to a cancellation, each of them hears of it once', (t) => {
+  const warnings: unknown[] = []
+  const warned = (warning: unknown): void => void warnings.push(warning)
+  process.on('warning', warned)
+  const stopping = new Cancellation()
+  const heard: number[] = []
+  for (let i = 0; i < 100; i++) stopping.signal.addEventListener('abort', () => heard.push(i))
+  stopping.abort()
+  stopping.abort()
+  t.same(
+    heard,
+    Array.from({ length: 100 }, (_, i) => i),
+  )
+  t.equal(stopping.signal.aborted, true)
+  t.equal(stopping.listeners, 0)
+  setImmediate(() => {
+    process.off('warning', warned)
+    t.same(warnings, [])
+    t.end()
+  })
+})
+
+t.test('what was linked to a cancellation and has ended listens no more', (t) => {
+  const stopping = new Cancellation()
+  const links = Array.from({ length: 20 }, () => new LinkedAbort(stopping.signal))
+  t.equal(stopping.listeners, 20)
+  links[0]!.abort()
+  t.equal(links[0]!.signal.aborted, true)
+  t.equal(stopping.signal.aborted, false)
+  for (const link of links.slice(1)) link.unlink()
+  links[0]!.unlink()
+  t.equal(stopping.listeners, 0)
+  stopping.abort()
+  t.equal(links[1]!.signal.aborted, false, 'it had been unlinked')
+  t.equal(new LinkedAbort(stopping.signal).signal.aborted, true, 'one that comes later ends at once')
+  t.end()
+})
