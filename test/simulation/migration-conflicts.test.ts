@@ -211,3 +211,29 @@ t.test('a commit whose answer was lost stands, though the collection has another
     t.match(await run({ count: 'd', $db: 'app' }, third), { n: 10 }, 'the recipient has its part')
   }
 })
+
+// Seed 434 of the swarm: the primary shard made the collection anew for what it was about to receive, after its drop.
+t.test('what a drop finds on its way to a shard does not stay there', async (t) => {
+  for (const [step, version] of [
+    ['shard.migration.recipient-started', '5.0'],
+    ['shard.migration.recipient-started', '7.0'],
+    ['shard.migration.recipient-prepared', '7.0'],
+    ['shard.migration.recipient-batch-stored', '7.0'],
+  ] as const) {
+    for (const drop of [{ drop: 'c' }, { dropDatabase: 1 }]) {
+      const { cluster, run } = await start(t, 2, version)
+      // The primary shard has no part of it: what is there after the drop is an unsharded collection.
+      for (const k of [5, 15]) t.match(await run({ ...move('c', k, recipient), _waitForDelete: true }), { ok: 1 })
+      await cluster.advance(1_000_000)
+      const { reply, release } = await heldAt(cluster, step, () => run(move('c', 15, donor)))
+      t.match(await run({ ...drop, $db: 'app' }), { ok: 1 })
+      await release()
+      t.match(await reply, { ok: 0 })
+      t.match(await run({ count: 'c', $db: 'app' }), { n: 0 }, `${version}, ${step}, ${Object.keys(drop)[0]}`)
+      for (const shard of cluster.shards) {
+        const { cursor } = await run({ listCollections: 1, filter: { name: 'c' }, $db: 'app' }, shard)
+        t.same(cursor.firstBatch, [], `no collection on ${shard}`)
+      }
+    }
+  }
+})
