@@ -83,7 +83,9 @@ function rowsFor(count: number): Row[] {
     { name: name('find, message to shard'), value: `${spread(samples.find, 0)} ns` },
     change('split, with a new snapshot', samples.split),
     change('move, with a new snapshot', samples.move),
-    ...(globalThis.gc === undefined ? [] : [{ name: name('memory'), value: `${bytesEach.toFixed(0)} bytes a chunk`, goal: 'goal: at most 80' }]),
+    ...(globalThis.gc === undefined
+      ? []
+      : [{ name: name('memory'), value: `${bytesEach.toFixed(0)} bytes a chunk`, goal: 'goal: at most 80' }]),
   ]
 }
 

@@ -12,7 +12,7 @@ interface World {
   readonly admin: PatientClient
   readonly primary: string
   readonly other: string
-  client(name: string): PatientClient
+  readonly client: (name: string) => PatientClient
 }
 
 async function begin(emulate: '5.0' | '6.0' | '7.0' | '8.0'): Promise<World> {
@@ -60,35 +60,38 @@ for (const [emulate, errmsg] of Object.entries(texts) as ['5.0', string][]) {
 }
 
 for (const emulate of ['5.0', '7.0'] as const) {
-  t.test(`D838 ${emulate}: a primary shard that comes back without a config server keeps the resharding that it has asked for`, async (t) => {
-    const { cluster, admin, primary, other, client } = await begin(emulate)
-    const fault = await cluster.steps.arm('config.resharding.prepared', 'hold', { times: 1 })
-    const resharding = client('resharding').once(reshard)
-    await cluster.steps.struck(fault)
-    await cluster.crash('config')
-    await cluster.crash(primary)
-    await cluster.steps.heal(fault)
-    await resharding
-    await cluster.restart(primary)
-    await cluster.advance(minuteMs)
-    const records = async (): Promise<Document[]> => {
-      const find = { find: 'system.sharding_ddl_coordinators', $db: 'config' }
-      return decode(await cluster.command(encode(find), { to: primary }))['cursor']['firstBatch']
-    }
-    t.match(await records(), [{ _id: { operationType: 'reshardCollection' } }], 'a minute later')
-    const held = await cluster.steps.arm('config.resharding.caught-up', 'hold', { times: 1 })
-    await cluster.restart('config')
-    await cluster.during(cluster.steps.struck(held))
-    const moving = client('moving').once({ movePrimary: 'app', to: other, $db: 'admin' })
-    let isAnswered = false
-    void moving.then(() => (isAnswered = true))
-    await cluster.advance(minuteMs)
-    t.notOk(isAnswered, 'a move of the database waits for it')
-    await cluster.steps.heal(held)
-    t.match(await moving, { ok: 1 })
-    const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
-    t.match(cursor.firstBatch, [{ key: { m: 1 } }], 'it has been carried to its end')
-    t.same(await records(), [])
-    await cluster.stop()
-  })
+  t.test(
+    `D838 ${emulate}: a primary shard that comes back without a config server keeps the resharding that it has asked for`,
+    async (t) => {
+      const { cluster, admin, primary, other, client } = await begin(emulate)
+      const fault = await cluster.steps.arm('config.resharding.prepared', 'hold', { times: 1 })
+      const resharding = client('resharding').once(reshard)
+      await cluster.steps.struck(fault)
+      await cluster.crash('config')
+      await cluster.crash(primary)
+      await cluster.steps.heal(fault)
+      await resharding
+      await cluster.restart(primary)
+      await cluster.advance(minuteMs)
+      const records = async (): Promise<Document[]> => {
+        const find = { find: 'system.sharding_ddl_coordinators', $db: 'config' }
+        return decode(await cluster.command(encode(find), { to: primary }))['cursor']['firstBatch']
+      }
+      t.match(await records(), [{ _id: { operationType: 'reshardCollection' } }], 'a minute later')
+      const held = await cluster.steps.arm('config.resharding.caught-up', 'hold', { times: 1 })
+      await cluster.restart('config')
+      await cluster.during(cluster.steps.struck(held))
+      const moving = client('moving').once({ movePrimary: 'app', to: other, $db: 'admin' })
+      let isAnswered = false
+      void moving.then(() => (isAnswered = true))
+      await cluster.advance(minuteMs)
+      t.notOk(isAnswered, 'a move of the database waits for it')
+      await cluster.steps.heal(held)
+      t.match(await moving, { ok: 1 })
+      const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
+      t.match(cursor.firstBatch, [{ key: { m: 1 } }], 'it has been carried to its end')
+      t.same(await records(), [])
+      await cluster.stop()
+    },
+  )
 }

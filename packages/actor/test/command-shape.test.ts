@@ -33,7 +33,11 @@ const command = fc
   .record(
     {
       find: fc.oneof(fc.constantFrom('a', 'b', 'é', 'a longer name of a collection'), fc.constant(new Int32(1))),
-      filter: fc.dictionary(fc.string({ maxLength: 4 }).map((name) => name.replaceAll('\0', '')), value, { maxKeys: 3, noNullPrototype: true }),
+      filter: fc.dictionary(
+        fc.string({ maxLength: 4 }).map((name) => name.replaceAll('\0', '')),
+        value,
+        { maxKeys: 3, noNullPrototype: true },
+      ),
       limit: fc.constantFrom(new Int32(1), new Int32(2), null),
       lsid: fc.constantFrom(new UUID(Buffer.alloc(16, 1)), new UUID(Buffer.alloc(16, 2))).map((id) => ({ id })),
       sort: fc.constantFrom({}, { a: 1 }, { b: 1 }),
@@ -82,7 +86,14 @@ t.test('what is worked out once for all sees what each command says', async () =
 })
 
 t.test('what is kept of a large command does not keep the command', async (t) => {
-  const body = encode({ find: 'c', filter: { a: 'x'.repeat(1_000_000) }, sort: { b: 1 }, lsid: { id: 1 }, limit: new Int32(3), $db: 'test' })
+  const body = encode({
+    find: 'c',
+    filter: { a: 'x'.repeat(1_000_000) },
+    sort: { b: 1 },
+    lsid: { id: 1 },
+    limit: new Int32(3),
+    $db: 'test',
+  })
   const args = CommandArguments.parse(body, fresh())
   const kept = args.fixed({}, {}, (fixed) => ({ sort: fixed.document('sort')!, limit: fixed.number('limit') }))
   t.same(Buffer.from(kept.sort), Buffer.from(encode({ b: 1 })))

@@ -227,11 +227,13 @@ t.test('binary values and identity', async (t) => {
 
 t.test('a name is read the same however often, whatever was read before', async () => {
   check(
-    fc.property(fc.array(fc.oneof(fc.string({ maxLength: 40 }), fc.constantFrom('é', 'a', 'filter', '\u{1f600}')), { maxLength: 30 }), (texts) =>
-      [...texts, ...texts].every((text) => {
-        const bytes = Buffer.from(text)
-        return readName(bytes, 0, bytes.length) === bytes.toString()
-      }),
+    fc.property(
+      fc.array(fc.oneof(fc.string({ maxLength: 40 }), fc.constantFrom('é', 'a', 'filter', '\u{1f600}')), { maxLength: 30 }),
+      (texts) =>
+        [...texts, ...texts].every((text) => {
+          const bytes = Buffer.from(text)
+          return readName(bytes, 0, bytes.length) === bytes.toString()
+        }),
     ),
   )
 })

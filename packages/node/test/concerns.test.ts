@@ -164,7 +164,13 @@ t.test('reads at a cluster time', async (t) => {
 
 t.test('what is read at a cluster time is written now', async (t) => {
   const node = new NodeUnderTest()
-  await node.ok({ insert: 'c', documents: [{ _id: 1, x: 11 }, { _id: 2, x: 11 }] })
+  await node.ok({
+    insert: 'c',
+    documents: [
+      { _id: 1, x: 11 },
+      { _id: 2, x: 11 },
+    ],
+  })
   const { cursor } = (await node.ok({ find: 'c', readConcern: { level: 'snapshot' } })) as { cursor: Document }
   const readConcern = { level: 'snapshot', atClusterTime: cursor['atClusterTime'] }
   await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { x: 1 } } }] })
@@ -173,7 +179,10 @@ t.test('what is read at a cluster time is written now', async (t) => {
   await write({ $merge: { into: 'later' } })
   t.same(await node.all('later'), [{ _id: 11, seen: true }], 'two documents of then and one of now are the same one')
   await node.ok({ aggregate: 'c', pipeline: [{ $out: 'copy' }], cursor: {}, readConcern })
-  t.same(await node.all('copy'), [{ _id: 1, x: 11 }, { _id: 2, x: 11 }])
+  t.same(await node.all('copy'), [
+    { _id: 1, x: 11 },
+    { _id: 2, x: 11 },
+  ])
 })
 
 t.test('D501 a past that nobody asked for in time is gone', async (t) => {

@@ -55,7 +55,11 @@ t.test('an operation that waits ends when it is killed, whatever it waits for', 
 
 t.test('operations may end while somebody goes through them', async (t) => {
   const registry = new OperationRegistry()
-  const [first, second, third] = [1, 2, 3].map((id) => registry.begin(operation(id))) as [RunningOperation, RunningOperation, RunningOperation]
+  const [first, second, third] = [1, 2, 3].map((id) => registry.begin(operation(id))) as [
+    RunningOperation,
+    RunningOperation,
+    RunningOperation,
+  ]
   const seen: number[] = []
   for (const { id } of registry) {
     seen.push(id)

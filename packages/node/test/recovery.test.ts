@@ -138,7 +138,10 @@ t.test('a copy of a collection is refused before it begins, where there is room 
     const node = new NodeUnderTest({ disk: new FakeDisk(measured.context.disk.usage().logBytes * 1.5) })
     await node.ok(insert)
     const before = await contents(node)
-    for (const command of [{ cloneCollectionAsCapped: 'c', toCollection: 'd', size: 100_000 }, { convertToCapped: 'c', size: 100_000 }])
+    for (const command of [
+      { cloneCollectionAsCapped: 'c', toCollection: 'd', size: 100_000 },
+      { convertToCapped: 'c', size: 100_000 },
+    ])
       t.match(await node.run(command), { ok: 0, code: 14031 }, `${size}: ${JSON.stringify(command)}`)
     t.match(await node.run({ renameCollection: 'test.c', to: 'other.c' }, { db: 'admin' }), { ok: 0, code: 14031 })
     t.equal(await contents(node), before)

@@ -117,7 +117,13 @@ export const migrationExchanges = {
    */
   'shard.transfer-mods': exchange<
     { migrationId: Uint8Array; batch: number },
-    { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; sizes: Uint8Array | null; error: ErrorField }
+    {
+      deleted: readonly Uint8Array[]
+      reloaded: readonly Uint8Array[]
+      sessions: Uint8Array | null
+      sizes: Uint8Array | null
+      error: ErrorField
+    }
   >(
     { migrationId: new Uint8Array(16), batch: 0 },
     { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, sizes: new Uint8Array(48), error: null },

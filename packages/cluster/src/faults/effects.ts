@@ -19,7 +19,7 @@ export interface FaultWorld {
   /** After how long silence on a link is noticed. */
   readonly networkTimeoutMs: number
   /** Starts a member that is down; who must know where it listens now is told. */
-  restart(member: Address): Promise<unknown>
+  readonly restart: (member: Address) => Promise<unknown>
   /** Heals the pauses of that member. */
   resume(member: Address): Promise<void>
 }

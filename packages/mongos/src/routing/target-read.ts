@@ -49,7 +49,13 @@ export function noteRead(invocation: MongosInvocation, to: RoutedTo | null, comm
 }
 
 /** The same for what targeting has sent somewhere. */
-export function noteTargetedRead(invocation: MongosInvocation, ns: string, route: Route, targeting: Targeting, command: CountedCommand): void {
+export function noteTargetedRead(
+  invocation: MongosInvocation,
+  ns: string,
+  route: Route,
+  targeting: Targeting,
+  command: CountedCommand,
+): void {
   if (isRoutingWatched(invocation)) noteRead(invocation, routedBy(ns, route, targeting), command)
   else countRouted(invocation, [{ command, shardCount: targeting.shards.length }], route)
 }

@@ -22,8 +22,7 @@ export function copyAsCapped(node: StorageNode, source: Collection, target: stri
   const collation = source.defaultCollation
   if (collation !== null) writer.document('collation', collation)
   const copy = createCollection(node, target, writer.finish())
-  for (const object of documents)
-    node.apply({ op: 'i', ns: target, uuid: copy.uuid, object, id: findField(object, '_id')!, session: null })
+  for (const object of documents) node.apply({ op: 'i', ns: target, uuid: copy.uuid, object, id: findField(object, '_id')!, session: null })
   return copy
 }
 

@@ -12,7 +12,7 @@ export interface Targets {
   /** Which share of the operations asks a shard; one that asks two counts for both. */
   readonly perShard: ReadonlyMap<string, number>
   /** The share that asks one of these shards. */
-  failing(down: ReadonlySet<string>): number
+  readonly failing: (down: ReadonlySet<string>) => number
 }
 
 /** @param count of the documents */

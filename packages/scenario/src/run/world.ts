@@ -50,7 +50,7 @@ export class ScenarioWorld {
   static async create(
     scenario: Scenario,
     onLoaded: (share: number) => void = () => {},
-    policy: SimulatedClusterOptions['policy'] = undefined,
+    policy?: SimulatedClusterOptions['policy'],
   ): Promise<ScenarioWorld> {
     const {
       emulate,

@@ -157,6 +157,7 @@ class Run {
         return verdicts.note(`split of ${event.ns} at ${event.points.join(', ')}`)
       case 'merge':
         return verdicts.note(`merge of ${event.ns} ${event.min} to ${event.max}`)
+      default:
     }
   }
 }

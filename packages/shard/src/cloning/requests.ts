@@ -1,5 +1,13 @@
 /** What donors and recipients ask each other. */
-import { RequestFailedError, StepFailedError, type ActorContext, type CancelSignal, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  RequestFailedError,
+  StepFailedError,
+  type ActorContext,
+  type CancelSignal,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
 export interface RepeatedRequest {

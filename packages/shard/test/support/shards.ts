@@ -21,7 +21,12 @@ export class Shards {
     version = '7.0' as EmulatedVersion,
     strangers = false,
     measured = null as ShardOptions['measured'] | null,
-  }: { shards?: string[]; version?: EmulatedVersion; measured?: ShardOptions['measured'] | null; /** Nobody has told them that they are shards. */ strangers?: boolean } = {}) {
+  }: {
+    shards?: string[]
+    version?: EmulatedVersion
+    measured?: ShardOptions['measured'] | null
+    /** Nobody has told them that they are shards. */ strangers?: boolean
+  } = {}) {
     this.config = new ScriptedConfig(shards)
     this.#options = { emulate: version, maxWireVersion: 21, measured: measured ?? null }
     for (const shard of shards) {

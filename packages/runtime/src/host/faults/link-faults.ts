@@ -140,6 +140,9 @@ export class LinkFaults {
           break
         case 'duplicate':
           twice = true
+          break
+        // Only new connections are refused.
+        case 'refuse':
       }
     }
     let lane = this.#lanes.get(name)

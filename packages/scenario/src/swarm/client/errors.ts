@@ -22,7 +22,7 @@ export function isPassing({ code, errmsg }: Document): boolean {
 
 /** Every error in a reply: its own, those of a write batch's statements, those of a bulkWrite's, those of single shards. */
 export function errorsOf(reply: Document): Document[] {
-  const ofShards = (Object.values(reply['raw'] ?? {}) as Document[]).filter(({ ok }) => ok === 0)
+  const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
   const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
   const ofConcern = reply['writeConcernError'] as Document | undefined

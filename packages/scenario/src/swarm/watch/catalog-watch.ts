@@ -51,6 +51,8 @@ export class CatalogWatch {
       case 'merge':
       case 'catalog':
         void this.look()
+        return
+      default:
     }
   }
 
