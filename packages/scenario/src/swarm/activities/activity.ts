@@ -1,23 +1,31 @@
 /** One kind of thing that happens in a run. */
 import type { ActivityName } from '../types.js'
+import type { SwarmWorld } from '../world.js'
 
-export interface Activity {
-  readonly name: ActivityName
+export abstract class Activity {
+  abstract readonly name: ActivityName
+  protected readonly world: SwarmWorld
+  readonly #done = new Map<string, number>()
+
+  constructor(world: SwarmWorld) {
+    this.world = world
+  }
+
   /** By name: how often what was done. */
-  readonly done: ReadonlyMap<string, number>
+  get done(): ReadonlyMap<string, number> {
+    return this.#done
+  }
+
   /** Before anything goes wrong. */
-  prepare(): Promise<void>
+  async prepare(): Promise<void> {}
+
   /** Goes on as long as clients are at work, or is such a client. @throws WrongAnswerError */
-  run(): Promise<void>
+  abstract run(): Promise<void>
+
   /** When all is healed: what is wrong goes to the verdicts. */
-  finish(): Promise<void>
-}
+  async finish(): Promise<void> {}
 
-/** Counts by name. */
-export class Tally {
-  readonly counts = new Map<string, number>()
-
-  add(name: string): void {
-    this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
+  protected count(name: string): void {
+    this.#done.set(name, (this.#done.get(name) ?? 0) + 1)
   }
 }

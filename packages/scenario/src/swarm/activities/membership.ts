@@ -4,8 +4,7 @@ import type { Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
 import { errorsOf, WrongAnswerError } from '../client/errors.js'
 import type { StoryClient } from '../client/story-client.js'
-import type { SwarmWorld } from '../world.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 import { cannotMove, cannotMovePrimary, codes } from './codes.js'
 
 const roundsMax = 80
@@ -16,43 +15,29 @@ const returnAttemptsMax = 1000
 /** It may not be drained now. */
 const notNow = [codes.illegalOperation, codes.conflictingOperation, codes.zoneStillInUse]
 
-export class Membership implements Activity {
+export class Membership extends Activity {
   readonly name = 'membership'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
-
-  constructor(world: SwarmWorld) {
-    this.#world = world
-  }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
-
-  async prepare(): Promise<void> {}
 
   async run(): Promise<void> {
-    const random = this.#world.random.fork('membership')
-    const client = this.#world.client('membership')
+    const random = this.world.random.fork('membership')
+    const client = this.world.client('membership')
     await client.pause(200)
-    while (this.#world.pace.isAnybodyAtWork) {
+    while (this.world.pace.isAnybodyAtWork) {
       await this.#step(client, random)
       await client.wait(100)
     }
   }
 
-  async finish(): Promise<void> {}
-
   /** One attempt; it may end with the shard still draining, for the next one to go on. */
   async #step(client: StoryClient, random: Random): Promise<void> {
-    const shard = this.#world.cluster.shards.at(-1)!
+    const shard = this.world.cluster.shards.at(-1)!
     const found = await client.documentsOf({ find: 'shards', filter: { _id: shard }, $db: 'config' })
     const host = found?.[0]?.['host'] as string | undefined
     if (host === undefined) return
-    for (let round = 0; round < roundsMax && this.#world.pace.isAnybodyAtWork; round++) {
+    for (let round = 0; round < roundsMax && this.world.pace.isAnybodyAtWork; round++) {
       const answer = await client.try({ removeShard: shard, $db: 'admin' }, [...notNow, codes.shardNotFound])
       if (answer?.code === codes.shardNotFound || answer?.reply['state'] === 'completed') {
-        this.#tally.add('shard left')
+        this.count('shard left')
         return this.#comeBack(client, shard, host)
       }
       if (answer !== null && answer.code === null) await this.#empty(client, random, shard, answer.reply)
@@ -61,7 +46,7 @@ export class Membership implements Activity {
   }
 
   async #empty(client: StoryClient, random: Random, shard: string, { dbsToMove = [] }: Document): Promise<void> {
-    const others = this.#world.cluster.shards.filter((each) => each !== shard)
+    const others = this.world.cluster.shards.filter((each) => each !== shard)
     const other = () => others[random.below(others.length)]!
     const collections = await client.documentsOf({ find: 'collections', filter: {}, batchSize: 1000, $db: 'config' })
     const chunks = await client.documentsOf({ find: 'chunks', filter: { shard }, batchSize: 1000, $db: 'config' })
@@ -85,7 +70,7 @@ export class Membership implements Activity {
       }
       await client.pause(50)
     }
-    this.#tally.add('shard came back')
+    this.count('shard came back')
   }
 }
 

@@ -7,7 +7,7 @@ import { keysMax } from '../documents/collections.js'
 import { pick } from '../draw.js'
 import { chunksOf } from '../catalog.js'
 import type { SwarmWorld } from '../world.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 import { cannotMerge, cannotMove, cannotMovePrimary, cannotSplit, codes } from './codes.js'
 
 const indexed = ['ranged', 'hashed', 'compound', 'refined', 'late', 'users', 'plain'] as const
@@ -18,41 +18,33 @@ const sharded = ['ranged', 'hashed', 'compound', 'refined', 'late', 'users', 're
 const actionsMax = 100
 const administrators = 2
 
-export class Placement implements Activity {
+export class Placement extends Activity {
   readonly name = 'placement'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
   readonly #primaries: readonly string[]
   #isLateSharded = false
 
   constructor(world: SwarmWorld) {
-    this.#world = world
+    super(world)
     const { plan, cluster } = world
     // Who drops what lies on a shard before it comes back must not drop what is being moved there.
     this.#primaries = plan.activities.includes('membership') ? cluster.shards.slice(0, -1) : cluster.shards
   }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
-
-  async prepare(): Promise<void> {}
 
   async run(): Promise<void> {
     await Promise.all(Array.from({ length: administrators }, (_, i) => this.#administer(i + 1)))
   }
 
   /** Nothing makes the indexes of shards alike of which one was away; whoever wants them so creates them again. */
-  async finish(): Promise<void> {
-    const client = this.#world.client('indexes')
+  override async finish(): Promise<void> {
+    const client = this.world.client('indexes')
     for (const ns of indexed)
       await client.untilDone({ createIndexes: ns, indexes: [{ key: { owner: 1, n: 1 }, name: 'owner_n' }], $db: 'app' })
   }
 
   async #administer(number: number): Promise<void> {
-    const { random: root, pace } = this.#world
+    const { random: root, pace } = this.world
     const random = root.fork(`administration ${number}`)
-    const client = this.#world.client(`administrator ${number}`)
+    const client = this.world.client(`administrator ${number}`)
     for (let i = 0; i < actionsMax && pace.isAnybodyAtWork; i++) {
       await this.#act(client, random)
       await client.pause(20)
@@ -94,9 +86,9 @@ export class Placement implements Activity {
     const chunks = await this.#chunks(client, ns)
     const chunk = chunks[random.below(Math.max(chunks.length, 1))]
     if (chunk === undefined) return
-    const to = pick(random, this.#world.cluster.shards)
+    const to = pick(random, this.world.cluster.shards)
     const waiting = random.chance(1, 6) ? { _waitForDelete: true } : {}
-    const isRange = this.#world.behaviours.moveRangeCommand && random.chance(1, 2)
+    const isRange = this.world.behaviours.moveRangeCommand && random.chance(1, 2)
     if (isRange) {
       const ends = random.chance(1, 2) ? { min: chunk['min'], max: chunk['max'] } : { min: chunk['min'] }
       await this.#do(client, 'moveRange', { moveRange: `app.${ns}`, toShard: to, ...ends, ...waiting, $db: 'admin' }, cannotMove)
@@ -108,7 +100,7 @@ export class Placement implements Activity {
 
   async #zone(client: StoryClient, random: Random): Promise<void> {
     const zone = pick(random, ['A', 'B'])
-    const shard = pick(random, this.#world.cluster.shards)
+    const shard = pick(random, this.world.cluster.shards)
     const choice = random.below(3)
     if (choice === 0) await this.#do(client, 'addShardToZone', { addShardToZone: shard, zone, $db: 'admin' }, [codes.shardNotFound])
     else if (choice === 1)
@@ -158,8 +150,8 @@ export class Placement implements Activity {
     const answer = await client.try(command, settled)
     const isDone = answer !== null && answer.code === null
     if (isDone) {
-      this.#tally.add(name)
-      this.#world.verdicts.note(`done: ${nameOf(command)}`)
+      this.count(name)
+      this.world.verdicts.note(`done: ${nameOf(command)}`)
     }
     return isDone
   }

@@ -4,8 +4,7 @@ import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'
 import type { StoryClient } from '../client/story-client.js'
 import { pick } from '../draw.js'
-import type { SwarmWorld } from '../world.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 import { codes } from './codes.js'
 
 const roundsMax = 5
@@ -26,37 +25,23 @@ const refusals: readonly Code[] = [
   codes.interrupted,
 ]
 
-export class Resharding implements Activity {
+export class Resharding extends Activity {
   readonly name = 'resharding'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
-
-  constructor(world: SwarmWorld) {
-    this.#world = world
-  }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
-
-  async prepare(): Promise<void> {}
 
   async run(): Promise<void> {
-    const { random: root, pace, behaviours } = this.#world
+    const { random: root, pace, behaviours } = this.world
     if (!behaviours.reshardCollectionCommand) return
     const random = root.fork('resharding')
-    const client = this.#world.client('resharding')
-    const other = this.#world.client('aborting')
+    const client = this.world.client('resharding')
+    const other = this.world.client('aborting')
     for (let i = 0; i < roundsMax && pace.isAnybodyAtWork; i++) {
       await client.pause(60)
       await this.#round(client, other, random)
     }
   }
 
-  async finish(): Promise<void> {}
-
   async #round(client: StoryClient, other: StoryClient, random: Random): Promise<void> {
-    const { behaviours, cluster } = this.#world
+    const { behaviours, cluster } = this.world
     const choice = behaviours.moveCollectionCommand ? random.below(6) : 0
     const to = pick(random, cluster.shards)
     if (choice < 2) {
@@ -84,10 +69,10 @@ export class Resharding implements Activity {
       isGivenUp ? this.#abort(other, { [abort]: command[name], $db: 'admin' }) : null,
     ])
     if (answer === null) return
-    if (answer.code === codes.reshardCollectionAborted) this.#tally.add(`${name} aborted`)
+    if (answer.code === codes.reshardCollectionAborted) this.count(`${name} aborted`)
     if (answer.code !== null) return
-    this.#tally.add(name)
-    this.#world.verdicts.note(`done: ${nameOf(command)}`)
+    this.count(name)
+    this.world.verdicts.note(`done: ${nameOf(command)}`)
   }
 
   /** It may come too early, and too late. */

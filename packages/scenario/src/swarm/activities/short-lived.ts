@@ -3,38 +3,23 @@ import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
 import type { StoryClient } from '../client/story-client.js'
 import { pick } from '../draw.js'
-import type { SwarmWorld } from '../world.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 import { codes } from './codes.js'
 
 const livesMax = 12
 
-export class ShortLived implements Activity {
+export class ShortLived extends Activity {
   readonly name = 'short-lived'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
   #rounds = 0
 
-  constructor(world: SwarmWorld) {
-    this.#world = world
-  }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
-
-  async prepare(): Promise<void> {}
-
   async run(): Promise<void> {
-    const random = this.#world.random.fork('short lives')
-    const client = this.#world.client('short lives')
-    for (let i = 0; i < livesMax && this.#world.pace.isAnybodyAtWork; i++) {
+    const random = this.world.random.fork('short lives')
+    const client = this.world.client('short lives')
+    for (let i = 0; i < livesMax && this.world.pace.isAnybodyAtWork; i++) {
       await this.#live(client, random)
       await client.pause(100)
     }
   }
-
-  async finish(): Promise<void> {}
 
   /** One life of a collection, by one client. */
   async #live(client: StoryClient, random: Random): Promise<void> {
@@ -63,11 +48,11 @@ export class ShortLived implements Activity {
     await this.#expect(client, ns, documents.length, `after insert in round ${round}`)
     if (isSharded) {
       const find = { _id: documents[0]!._id }
-      const to = pick(random, this.#world.cluster.shards)
+      const to = pick(random, this.world.cluster.shards)
       // Whatever becomes of it.
       await client.once({ moveChunk: `short.${ns}`, find, to, $db: 'admin' })
     }
-    if ((!isSharded || this.#world.behaviours.shardedCollectionsCanBeRenamed) && random.chance(1, 2)) {
+    if ((!isSharded || this.world.behaviours.shardedCollectionsCanBeRenamed) && random.chance(1, 2)) {
       await client.untilDone({ renameCollection: `short.${ns}`, to: 'short.renamed', dropTarget: true, $db: 'admin' }, [
         codes.namespaceNotFound,
       ])
@@ -81,7 +66,7 @@ export class ShortLived implements Activity {
       await client.untilDone({ drop: ns, $db: 'short' }, [codes.namespaceNotFound])
     }
     await this.#expect(client, ns, 0, `after drop in round ${round}`)
-    this.#tally.add('short life')
+    this.count('short life')
   }
 
   async #expect(client: StoryClient, ns: string, count: number, when: string): Promise<void> {
@@ -89,6 +74,6 @@ export class ShortLived implements Activity {
     if (found === null) return
     const ids = new Set(found.map(({ _id }) => _id as number))
     if (ids.size !== found.length || ids.size !== count)
-      this.#world.verdicts.violated('conservation', `short.${ns} ${when} holds ${found.map(({ _id }) => _id).join()}`)
+      this.world.verdicts.violated('conservation', `short.${ns} ${when} holds ${found.map(({ _id }) => _id).join()}`)
   }
 }

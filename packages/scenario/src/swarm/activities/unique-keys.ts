@@ -2,38 +2,25 @@
 import type { Random } from '@shardlab/actor'
 import type { StoryClient } from '../client/story-client.js'
 import { uniqueKeyViolations } from '../checkers/unique.js'
-import type { SwarmWorld } from '../world.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 import { codes } from './codes.js'
 
 const names = 30
 const clients = 2
 const stepsOfClient = 6
 
-export class UniqueKeys implements Activity {
+export class UniqueKeys extends Activity {
   readonly name = 'unique-keys'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
   /** By name: the document that has it; null: it is being given back. */
   readonly #owners = new Map<string, string | null>()
 
-  constructor(world: SwarmWorld) {
-    this.#world = world
-  }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
-
-  async prepare(): Promise<void> {}
-
   async run(): Promise<void> {
-    await Promise.all(Array.from({ length: clients }, (_, i) => this.#world.pace.during(() => this.#work(i + 1))))
+    await Promise.all(Array.from({ length: clients }, (_, i) => this.world.pace.during(() => this.#work(i + 1))))
   }
 
-  async finish(): Promise<void> {
-    const { cluster, verdicts } = this.#world
-    const client = this.#world.client('names')
+  override async finish(): Promise<void> {
+    const { cluster, verdicts } = this.world
+    const client = this.world.client('names')
     for (const router of cluster.mongos) {
       const users = await client.documentsOf({ find: 'users', filter: {}, batchSize: 1000, $db: 'app' }, router)
       verdicts.violated('unique', ...uniqueKeyViolations(this.#owners, users ?? [], router))
@@ -41,8 +28,8 @@ export class UniqueKeys implements Activity {
   }
 
   async #work(number: number): Promise<void> {
-    const random = this.#world.random.fork(`names ${number}`)
-    const client = this.#world.client(`names ${number}`, true)
+    const random = this.world.random.fork(`names ${number}`)
+    const client = this.world.client(`names ${number}`, true)
     for (let i = 0; i < stepsOfClient; i++) {
       await this.#step(client, random, number)
       await client.pause(random.chance(1, 20) ? 200 : 20)
@@ -56,7 +43,7 @@ export class UniqueKeys implements Activity {
       this.#owners.set(name, null)
       const command = { delete: 'users', deletes: [{ q: { name }, limit: 1 }], $db: 'app' }
       const { reply } = await client.retryably(command, [], ({ n }) => n as number)
-      if (reply['n'] !== 1) this.#world.verdicts.violated('unique', `${name} of ${owner} was given back with n: ${reply['n']}`)
+      if (reply['n'] !== 1) this.world.verdicts.violated('unique', `${name} of ${owner} was given back with n: ${reply['n']}`)
       // Whoever has got it meanwhile may have heard of it before.
       if (this.#owners.get(name) === null) this.#owners.delete(name)
       return
@@ -66,8 +53,8 @@ export class UniqueKeys implements Activity {
     const { code } = await client.retryably(command, [codes.duplicateKey], ({ n }) => n as number)
     if (code !== null) return
     const before = this.#owners.get(name)
-    if (typeof before === 'string') this.#world.verdicts.violated('unique', `${name} was given to ${before} and to ${_id}`)
+    if (typeof before === 'string') this.world.verdicts.violated('unique', `${name} was given to ${before} and to ${_id}`)
     this.#owners.set(name, _id)
-    this.#tally.add('name given')
+    this.count('name given')
   }
 }

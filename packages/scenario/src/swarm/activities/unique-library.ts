@@ -2,33 +2,22 @@
 import type { Random } from '@shardlab/actor'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { uniqueValueViolations } from '../checkers/unique-values.js'
-import type { SwarmWorld } from '../world.js'
 import { Stop, uniquePort } from '../unique/port.js'
 import { isExpected, uniqueSpecs, UniqueWriter } from '../unique/writer.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 
 const db = 'records'
 const clients = 3
 const writesOfClient = 4
 const reservationMs = 6000
 
-export class UniqueLibrary implements Activity {
+export class UniqueLibrary extends Activity {
   readonly name = 'unique-library'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
-
-  constructor(world: SwarmWorld) {
-    this.#world = world
-  }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
 
   /** The main collection is sharded by another field, the proxies by theirs with `unique: true`, each on several shards. */
-  async prepare(): Promise<void> {
-    const admin = this.#world.client('records')
-    const [first, second] = this.#world.cluster.shards
+  override async prepare(): Promise<void> {
+    const admin = this.world.client('records')
+    const [first, second] = this.world.cluster.shards
     await admin.untilDone({ enableSharding: db, primaryShard: first!, $db: 'admin' })
     await admin.untilDone({ shardCollection: `${db}.information`, key: { region: 'hashed' }, $db: 'admin' })
     for (const [i, { fields }] of uniqueSpecs.entries()) {
@@ -42,14 +31,14 @@ export class UniqueLibrary implements Activity {
   }
 
   async run(): Promise<void> {
-    const { pace, random } = this.#world
+    const { pace, random } = this.world
     await Promise.all(Array.from({ length: clients }, (_, i) => pace.during(() => this.#client(random.fork(`unique ${i + 1}`), i + 1))))
   }
 
   /** What must never be is looked for at once; the rest when the reservations have expired and a repair has been. */
-  async finish(): Promise<void> {
-    const { verdicts } = this.#world
-    const world = this.#uniqueWorld(this.#world.random.fork('unique values'), 0, null)
+  override async finish(): Promise<void> {
+    const { verdicts } = this.world
+    const world = this.#uniqueWorld(this.world.random.fork('unique values'), 0, null)
     verdicts.violated('unique', ...(await uniqueValueViolations(world)))
     await world.clock.sleep(reservationMs + 1)
     const maintenance = new Maintenance(world, new UniqueProtocol(world))
@@ -64,7 +53,7 @@ export class UniqueLibrary implements Activity {
   async #client(random: Random, number: number): Promise<void> {
     const stop = random.chance(1, 2) ? new Stop(random.below(20), random.chance(1, 2)) : null
     const work = this.#write(random, number, new UniqueWriter(this.#uniqueWorld(random, number, stop)))
-    await Promise.race(stop === null ? [work] : [work, stop.stopped.promise.then(() => this.#tally.add('unique client stopped'))])
+    await Promise.race(stop === null ? [work] : [work, stop.stopped.promise.then(() => this.count('unique client stopped'))])
   }
 
   async #write(random: Random, number: number, writer: UniqueWriter): Promise<void> {
@@ -77,7 +66,7 @@ export class UniqueLibrary implements Activity {
         if (choice < 5) await writer.insert({ _id, email: value(), tenant: 1, handle: value(), region: _id })
         else if (choice < 8) await writer.update(_id, random.chance(1, 2) ? { email: value() } : { email: value(), handle: value() })
         else await writer.remove(_id)
-        this.#tally.add('unique write')
+        this.count('unique write')
       } catch (error) {
         if (!isExpected(error)) throw error
       }
@@ -85,8 +74,8 @@ export class UniqueLibrary implements Activity {
   }
 
   #uniqueWorld(random: Random, number: number, stop: Stop | null): World {
-    const { cluster } = this.#world
-    const client = this.#world.client(`unique ${number}`, number > 0)
+    const { cluster } = this.world
+    const client = this.world.client(`unique ${number}`, number > 0)
     const port = (collection: string) => uniquePort(client, db, collection, stop)
     return {
       main: port('information'),

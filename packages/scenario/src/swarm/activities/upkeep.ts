@@ -4,32 +4,19 @@ import type { Document } from '@shardlab/bson'
 import { nameOf } from '../client/errors.js'
 import type { StoryClient } from '../client/story-client.js'
 import { pick } from '../draw.js'
-import type { SwarmWorld } from '../world.js'
-import { Tally, type Activity } from './activity.js'
+import { Activity } from './activity.js'
 import { codes } from './codes.js'
 
 const actionsMax = 30
 const collections = ['ranged', 'hashed', 'compound', 'refined'] as const
 
-export class Upkeep implements Activity {
+export class Upkeep extends Activity {
   readonly name = 'upkeep'
-  readonly #world: SwarmWorld
-  readonly #tally = new Tally()
-
-  constructor(world: SwarmWorld) {
-    this.#world = world
-  }
-
-  get done(): ReadonlyMap<string, number> {
-    return this.#tally.counts
-  }
-
-  async prepare(): Promise<void> {}
 
   async run(): Promise<void> {
-    const { random: root, pace } = this.#world
+    const { random: root, pace } = this.world
     const random = root.fork('upkeep')
-    const client = this.#world.client('upkeep')
+    const client = this.world.client('upkeep')
     for (let i = 0; i < actionsMax && pace.isAnybodyAtWork; i++) {
       await this.#act(client, random)
       await client.pause(150)
@@ -37,10 +24,10 @@ export class Upkeep implements Activity {
   }
 
   /** A defragmentation that goes on would keep the collections from being balanced. */
-  async finish(): Promise<void> {
-    const { behaviours } = this.#world
+  override async finish(): Promise<void> {
+    const { behaviours } = this.world
     if (!behaviours.collectionBalancingCanBeConfigured) return
-    const client = this.#world.client('upkeep at the end')
+    const client = this.world.client('upkeep at the end')
     for (const ns of collections)
       await client.untilDone({ configureCollectionBalancing: `app.${ns}`, defragmentCollection: false, $db: 'admin' }, [
         codes.namespaceNotFound,
@@ -48,7 +35,7 @@ export class Upkeep implements Activity {
   }
 
   async #act(client: StoryClient, random: Random): Promise<void> {
-    const { behaviours, plan, cluster } = this.#world
+    const { behaviours, plan, cluster } = this.world
     const ns = `app.${pick(random, collections)}`
     const choice = random.below(6)
     if (choice < 2 && behaviours.collectionBalancingCanBeConfigured) {
@@ -69,7 +56,7 @@ export class Upkeep implements Activity {
     const settled = [codes.namespaceNotFound, codes.shardNotFound, codes.staleEpoch, codes.operationFailed, codes.illegalOperation]
     const answer = await client.try(command, settled)
     if (answer === null || answer.code !== null) return
-    this.#tally.add(name)
-    this.#world.verdicts.note(`done: ${nameOf(command)}`)
+    this.count(name)
+    this.world.verdicts.note(`done: ${nameOf(command)}`)
   }
 }
