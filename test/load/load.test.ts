@@ -246,6 +246,43 @@ t.test('a server of another kind, by URI alone', async (t) => {
   await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), { name: 'OptionError', message: /^mongodb:\/\/user:\*\*\*@/ })
 })
 
+t.test('a mongos that tells nothing of its cluster: the report names what it could not learn', async (t) => {
+  const stub = await StubServer.start()
+  t.teardown(() => stub.stop())
+  stub.isSilentMongos = true
+  const options = { ...small(), uri: stub.uri, workload: 'a' }
+  await t.rejects(runLoad(options), { name: 'OptionError', message: /cannot be sharded by [^]*--shard-key none/ })
+  const report = await runLoad({ ...options, shardKey: 'none' })
+  passed(t, report, 'silent')
+  t.same(Object.keys(report.latencyUs.byRoutingClass), ['unknown'])
+  t.match(report.measured, { server: 'a server that calls itself MongoDB of unknown version', topology: 'sharded' })
+  const missing = [
+    /^the server's version \(buildInfo\): not authorized on admin$/,
+    /^where operations go, .*: not authorized on config$/,
+    /^what the shards themselves counted .*: not authorized on config$/,
+    /^which operations waited in a critical section \(config\.changelog\): not authorized on config$/,
+  ]
+  t.match(report.measured.notLearned, missing)
+  t.equal(report.measured.notLearned.length, missing.length)
+  t.match(textReport(report), /\n {2}not learned: where operations go/)
+  t.match(htmlReport(report), /did not tell:<\/p><ul><li>the server's version/)
+})
+
+t.test('a server that stalls for a second: an open loop blames all that had to wait, not only the ones in flight', async (t) => {
+  const stub = await StubServer.start()
+  t.teardown(() => stub.stop())
+  stub.stallAfter = 100
+  const { operations: _, ...options } = { ...small(), uri: stub.uri, workload: 'c', engine: 'wire' as const, concurrency: 2 }
+  const report = await runLoad({ ...options, rate: 200, durationSecs: 2 })
+  passed(t, report, 'stall')
+  t.equal(report.operations, 400)
+  const { intended, service } = report.latencyUs.all
+  t.ok(service.max > 900_000 && intended.max > 900_000, 'both clocks saw the second')
+  // 200 operations were due in that second, and two were on their way.
+  t.ok(intended.p90 > 300_000, `a tenth of all waited for more than ${intended.p90} µs`)
+  t.ok(service.p90 < intended.p90 / 2, `the sending hides it: ${service.p90} µs`)
+})
+
 t.test('errors by code, and what the driver repeats by itself', async (t) => {
   const failUpdates = (times: number, data: Document) =>
     world.admin({ configureFailPoint: 'failCommand', mode: { times }, data: { failCommands: ['update'], ...data } })

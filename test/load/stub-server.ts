@@ -1,16 +1,28 @@
-/** A server of another kind: one thread, one Map, the commands that a load test of one collection needs. It can be told to lie. */
+/**
+ * A server of another kind: one thread, one Map, the commands that a load test of one collection needs. It can be told to lie, to fall silent, and to
+ * keep to itself what is not the load test's business.
+ */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { decodeRequest, encodeReply, FrameReader } from '@shardlab/wire'
 
+const stallMs = 1000
+
 export class StubServer {
   /** Acknowledge every n-th update without doing it; 0: none. */
   forgetEvery = 0
+  /** Say that it is a mongos, and refuse everything about the cluster. */
+  isSilentMongos = false
+  /** After so many finds nothing is answered for a second; 0: always answered. */
+  stallAfter = 0
   readonly #documents = new Map<unknown, Document>()
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #updates = 0
+  #finds = 0
+  /** What is not answered yet; null: everything is answered at once. */
+  #held: (() => void)[] | null = null
 
   private constructor(server: Server) {
     this.#server = server
@@ -49,13 +61,27 @@ export class StubServer {
         const command = decode(request.body, { promoteLongs: true })
         for (const [name, documents] of request.sequences)
           command[name] = documents.map((document) => decode(document, { promoteLongs: true }))
-        socket.write(encodeReply(request.format, 1, encode(this.#answer(command))))
+        const reply = encodeReply(request.format, 1, encode(this.#answer(command)))
+        if (command['find'] !== undefined && ++this.#finds === this.stallAfter) this.#stall()
+        if (this.#held === null) socket.write(reply)
+        else this.#held.push(() => socket.write(reply))
       }
     })
   }
 
+  #stall(): void {
+    this.#held = []
+    setTimeout(() => {
+      const held = this.#held!
+      this.#held = null
+      for (const send of held) send()
+    }, stallMs)
+  }
+
   #answer(command: Document): Document {
     const [name] = Object.keys(command)
+    if (this.isSilentMongos && (name === 'buildInfo' || command['$db'] === 'config'))
+      return { ok: 0, errmsg: `not authorized on ${command['$db']}`, code: 13, codeName: 'Unauthorized' }
     switch (name) {
       case 'hello':
       case 'isMaster':
@@ -70,6 +96,7 @@ export class StubServer {
           minWireVersion: 0,
           maxWireVersion: 21,
           localTime: new Date(0),
+          ...(this.isSilentMongos ? { msg: 'isdbgrid' } : {}),
           ok: 1,
         }
       case 'buildInfo':

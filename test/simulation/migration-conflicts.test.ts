@@ -161,19 +161,56 @@ t.test('in the critical section writes wait, reads go on until the commit', asyn
   t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }, recipient))['cursor']['firstBatch'][0].n, 1, 'on its new shard')
 })
 
-t.test('a cursor that was opened before goes on with what it saw', async (t) => {
+t.test('a range is deleted when the cursors are gone that were open before it moved', async (t) => {
+  const delayMs = 10_000
+  // How long after the migration, and after the end of the cursor, which is 60 seconds later.
+  for (const [version, unreadMs, readMs] of [
+    ['2.6', 0, 0],
+    ['4.0', delayMs, 0],
+    ['4.4', delayMs, delayMs],
+    ['8.0', delayMs, delayMs],
+  ] as const) {
+    const { cluster, run } = await start(t, 2, version)
+    for (const shard of cluster.shards) await run({ setParameter: 1, orphanCleanupDelaySecs: delayMs / 1000 }, shard)
+    const onDonor = async (name: string) => (await run({ count: name, $db: 'app' }, donor))['n'] as number
+    const { cursor } = await run({ find: 'c', filter: {}, sort: { k: 1 }, batchSize: 2, $db: 'app' })
+    const direct = (await run({ find: 'e', filter: {}, batchSize: 2, $db: 'app' }, donor))['cursor']
+    for (const name of ['c', 'e']) t.match(await run(move(name, 10, recipient)), { ok: 1 }, version)
+    const later = (await run({ find: 'c', filter: { k: { $lt: 10 } }, batchSize: 2, $db: 'app' }))['cursor']
+    await cluster.advance(unreadMs + 500)
+    t.same([await onDonor('c'), await onDonor('e')], [20, version === '2.6' ? 20 : 10], 'a client of the shard sees orphans: nobody waits for it')
+    const back = run(move('c', 10, donor))
+    await cluster.advance(60_000)
+    t.match(await back, { ok: 0, errmsg: /orphans cleanup|range deletion|deletion/ }, 'the range cannot come back')
+    t.equal(await onDonor('c'), 20)
+    const rest = await run({ getMore: cursor.id, collection: 'c', batchSize: 100, $db: 'app' })
+    const seen = [cursor.firstBatch, rest['cursor']['nextBatch']].flat() as { k: number }[]
+    t.same(
+      seen.map(({ k }) => k),
+      Array.from({ length: 20 }, (_, i) => i),
+    )
+    if (readMs > 0) {
+      await cluster.advance(readMs - 500)
+      t.equal(await onDonor('c'), 20)
+    }
+    await cluster.advance(1000)
+    t.equal(await onDonor('c'), 10, 'a cursor that was opened later is not waited for')
+    t.ok(later.id > 0 && direct.id > 0)
+    t.match(await run(move('c', 10, donor)), { ok: 1 })
+  }
+})
+
+t.test('_waitForDelete waits for a cursor, too, until that has timed out', async (t) => {
   const { cluster, run } = await start(t, 2)
-  for (const shard of cluster.shards) await run({ setParameter: 1, orphanCleanupDelaySecs: 0 }, shard)
-  const { cursor } = await run({ find: 'c', filter: {}, sort: { k: 1 }, batchSize: 2, $db: 'app' })
-  const seen = (cursor.firstBatch as { k: number }[]).map(({ k }) => k)
-  t.match(await run({ ...move('c', 10, recipient), _waitForDelete: true }), { ok: 1 })
-  const rest = await run({ getMore: cursor.id, collection: 'c', batchSize: 100, $db: 'app' })
-  seen.push(...(rest['cursor']['nextBatch'] as { k: number }[]).map(({ k }) => k))
-  t.same(
-    seen,
-    Array.from({ length: 20 }, (_, i) => i),
-    'D830: though the donor has deleted them',
-  )
+  const { cursor } = await run({ find: 'c', filter: {}, batchSize: 2, $db: 'app' })
+  const moving = run({ ...move('c', 10, recipient), _waitForDelete: true })
+  let isAnswered = false
+  void moving.then(() => (isAnswered = true))
+  await cluster.advance(9 * 60_000)
+  t.notOk(isAnswered)
+  await cluster.advance(3 * 60_000)
+  t.match(await moving, { ok: 1 })
+  t.match(await run({ getMore: cursor.id, collection: 'c', $db: 'app' }), { code: 43 })
   t.equal((await run({ count: 'c', $db: 'app' }, donor))['n'], 10)
 })
 

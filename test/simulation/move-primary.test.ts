@@ -176,6 +176,66 @@ t.test('while copies are made, reads go on and changes do not', async (t) => {
   }
 })
 
+t.test('a second movePrimary of the database joins the first or fails, and before 7.0 waits', async (t) => {
+  for (const emulate of ['2.6', '6.0', '7.0', '8.0'] as const) {
+    await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })
+    const admin = new PatientClient(cluster, createRandom(1))
+    await prepare(admin, 'shard01')
+    const fault = await cluster.steps.arm('shard.move-primary.cloned', 'hold', { times: 1 })
+    const first = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+    await cluster.steps.struck(fault)
+    const same = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+    const other = admin.once({ movePrimary: 'app', to: 'shard03', $db: 'admin' })
+    await cluster.advance(1000)
+    await cluster.steps.heal(fault)
+    t.match(await first, { ok: 1 }, emulate)
+    t.match(await same, { ok: 1 })
+    if (emulate === '2.6' || emulate === '6.0') {
+      t.match(await other, { ok: 1 })
+      t.equal(await primaryOf(admin), 'shard03')
+      continue
+    }
+    t.match(await other, {
+      code: 117,
+      errmsg: 'Another movePrimary operation with different arguments is already running ont the same database',
+    })
+    t.equal(await primaryOf(admin), 'shard02')
+    t.match(await admin.once({ movePrimary: 'app', to: 'shard03', $db: 'admin' }), { ok: 1 }, 'afterwards it can move on')
+  }
+})
+
+t.test('until 6.0 a shard moves one database at a time', async (t) => {
+  for (const [emulate, refused] of [
+    ['2.6', false],
+    ['4.0', true],
+    ['6.0', true],
+    ['7.0', false],
+  ] as const) {
+    await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
+    const admin = new PatientClient(cluster, createRandom(1))
+    await prepare(admin, 'shard01')
+    await admin.untilDone({ enableSharding: 'other', $db: 'admin' })
+    await admin.untilDone({ movePrimary: 'other', to: 'shard01', $db: 'admin' })
+    const fault = await cluster.steps.arm('shard.move-primary.cloned', 'hold', { times: 1 })
+    const first = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+    await cluster.steps.struck(fault)
+    t.match(
+      await admin.once({ movePrimary: 'other', to: 'shard02', $db: 'admin' }),
+      refused
+        ? {
+            code: 117,
+            errmsg:
+              'Unable to start new movePrimary operation because this shard is currently moving its primary for namespace app to shard02',
+          }
+        : { ok: 1 },
+      emulate,
+    )
+    await cluster.steps.heal(fault)
+    t.match(await first, { ok: 1 })
+    t.match(await admin.once({ movePrimary: 'other', to: 'shard02', $db: 'admin' }), { ok: 1 })
+  }
+})
+
 t.test('what movePrimary refuses', async (t) => {
   for (const [emulate, missing, unknownReply, replies] of [
     ['2.6', "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found", { code: 26 }, [['primary'], ['primary']]],

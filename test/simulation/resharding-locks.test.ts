@@ -95,3 +95,18 @@ for (const emulate of ['5.0', '7.0'] as const) {
     },
   )
 }
+
+t.test('a resharding that is asked for while the config server is away begins when it is back', async (t) => {
+  const { cluster, admin, client } = await begin('7.0')
+  await cluster.crash('config')
+  const resharding = client('resharding').once(reshard)
+  let isAnswered = false
+  void resharding.then(() => (isAnswered = true))
+  await cluster.advance(minuteMs)
+  t.notOk(isAnswered)
+  await cluster.restart('config')
+  t.match(await resharding, { ok: 1 })
+  const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
+  t.match(cursor.firstBatch, [{ key: { m: 1 } }])
+  await cluster.stop()
+})

@@ -5,6 +5,26 @@ export interface DiskUsage {
   readonly limitBytes: number
 }
 
+/** The bytes of a checkpoint, which need not be written down before somebody reads them: the same ones whenever that is. */
+export interface DiskImage {
+  readonly length: number
+  /** @param target at least {@link length} bytes */
+  copyTo(target: Uint8Array): void
+}
+
+/** The image of bytes: of a copy, since whoever has them may change them. */
+export function imageOfBytes(bytes: Uint8Array): DiskImage {
+  const copy = new Uint8Array(bytes)
+  return { length: copy.length, copyTo: (target) => target.set(copy) }
+}
+
+/** The bytes of an image. */
+export function bytesOfImage(image: DiskImage): Uint8Array {
+  const bytes = new Uint8Array(image.length)
+  image.copyTo(bytes)
+  return bytes
+}
+
 /** What a restarted actor finds. */
 export interface DiskContents {
   /** The last complete checkpoint, or null. */
@@ -26,9 +46,10 @@ export interface Disk {
   append(record: Uint8Array): Promise<void>
   /**
    * Replaces the checkpoint and drops the records that it covers: all appended before this call. Atomic:
-   * after a crash the disk holds either the old checkpoint with all records, or the new one.
+   * after a crash the disk holds either the old checkpoint with all records, or the new one. Bytes are copied before
+   * it returns; an image is kept, or copied once, as the disk likes.
    */
-  writeCheckpoint(checkpoint: Uint8Array): Promise<void>
+  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void>
   /** Reads everything; used once, at start. */
   read(): DiskContents
   usage(): DiskUsage

@@ -1,26 +1,20 @@
 /** The chunks of one collection as the balancer remembers them between rounds: only what has changed is asked for again. */
 import type { PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
-import { findField, sameBytes } from '@shardlab/bson'
+import { findField } from '@shardlab/bson'
 import { comparePlacement, generationOf, parseChunk, sameGeneration, ShardKeyPattern, type Chunk } from '@shardlab/sharding'
 import { ChunkDraft, chunkBefore, placesOf, type ChunkPlaces } from './chunk-places.js'
-import type { ChunkPlace } from './policy/distribution.js'
+import { BoundsWriter, PackedChunk, type KnownChunk } from './known-chunk.js'
 
-/** A chunk with its bounds as config.chunks has them. */
-export interface KnownChunk extends ChunkPlace {
-  readonly minDocument: Uint8Array
-  readonly maxDocument: Uint8Array
-  /** What a defragmentation has found in it; null: nothing. As it was when the chunk got its version. */
-  readonly estimatedBytes: number | null
-}
+export type { KnownChunk }
 
 /** Immutable; what an answer changes gives a new one, which costs as much as the answer is long. */
 export class ChunkMap {
   readonly shardKey: ShardKeyPattern
   /** The newest version of all chunks. */
   readonly version: PlacementVersionTuple
-  readonly #places: ChunkPlaces<KnownChunk>
+  readonly #places: ChunkPlaces<PackedChunk>
 
-  private constructor(shardKey: ShardKeyPattern, version: PlacementVersionTuple, places: ChunkPlaces<KnownChunk>) {
+  private constructor(shardKey: ShardKeyPattern, version: PlacementVersionTuple, places: ChunkPlaces<PackedChunk>) {
     this.shardKey = shardKey
     this.version = version
     this.#places = places
@@ -45,7 +39,7 @@ export class ChunkMap {
       const own: PlacementVersionTuple = [...generation, major, minor]
       if (comparePlacement(version, own) < 0) version = own
     }
-    const changed = knownChunks(shardKey, parsed)
+    const changed = knownChunks(shardKey, base, parsed)
     if (base === null) return new ChunkMap(shardKey, version, placesOf(changed))
     const draft = new ChunkDraft(base.#places)
     for (const chunk of changed) draft.place(chunk)
@@ -69,15 +63,19 @@ export class ChunkMap {
 
   /** The same with one chunk marked: the catalog gives such a chunk no new version. */
   withJumbo(min: string): ChunkMap {
-    const chunk = this.at(min)
+    const chunk = this.#at(min)
     if (chunk === undefined) return this
     const draft = new ChunkDraft(this.#places)
-    draft.place({ ...chunk, isJumbo: true })
+    draft.place(chunk.with({ isJumbo: true }))
     return new ChunkMap(this.shardKey, this.version, draft.finish())
   }
 
   /** The chunk that begins there. */
   at(min: string): KnownChunk | undefined {
+    return this.#at(min)
+  }
+
+  #at(min: string): PackedChunk | undefined {
     const chunk = chunkBefore(this.#places, min)
     return chunk?.min === min ? chunk : undefined
   }
@@ -89,49 +87,36 @@ export class ChunkMap {
   }
 }
 
-/** In key order. What two of them share, a bound and names of shards, is kept once, and apart from the answer in which it came. */
-function knownChunks(shardKey: ShardKeyPattern, parsed: [min: string, chunk: Chunk, document: Uint8Array][]): KnownChunk[] {
-  parsed.sort(([a], [b]) => (a < b ? -1 : 1))
-  const bounds = new BoundCopies(parsed.reduce((sum, [, { min, max }]) => sum + min.length + max.length, 0))
+/** In key order. What several of them share, or chunks that are known already, is kept once, and apart from the answer in which it came. */
+function knownChunks(
+  shardKey: ShardKeyPattern,
+  base: ChunkMap | null,
+  parsed: [min: string, chunk: Chunk, document: Uint8Array][],
+): PackedChunk[] {
+  parsed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  const bounds = new BoundsWriter()
   const names = new Map<string, string>()
-  const known: KnownChunk[] = []
-  let next: { readonly text: string; readonly document: Uint8Array } | null = null
+  const known: PackedChunk[] = []
   for (let i = parsed.length - 1; i >= 0; i--) {
     const [min, chunk, document] = parsed[i]!
-    const isShared: boolean = next !== null && sameBytes(next.document, chunk.max)
-    const max: string | undefined = isShared ? next!.text : shardKey.keyStringOfBound(chunk.max)
+    const behind = known.at(-1)
+    const next = behind?.beginsWith(chunk.max) === true ? behind : null
+    const max = next === null ? shardKey.keyStringOfBound(chunk.max) : next.min
     if (max === undefined) continue
-    const minDocument = bounds.copy(chunk.min)
-    const shard = names.get(chunk.shard) ?? chunk.shard
-    names.set(shard, shard)
+    let shard = names.get(chunk.shard)
+    if (shard === undefined) names.set(chunk.shard, (shard = chunk.shard))
     const estimate = findField(document, 'estimatedDataSizeBytes')
-    known.push({
-      min,
-      max,
+    const facts = {
       shard,
       isJumbo: findField(document, 'jumbo')?.isTruthy() === true,
-      minDocument,
-      maxDocument: isShared ? next!.document : bounds.copy(chunk.max),
       estimatedBytes: estimate?.isNumber() === true ? estimate.asNumber() : null,
-    })
-    next = { text: min, document: minDocument }
+    }
+    const before = base?.at(min)
+    // Nothing but its owner or its version has changed.
+    known.push(
+      before instanceof PackedChunk && before.max === max ? before.with(facts) : bounds.chunk({ ...facts, min, max }, chunk, next),
+    )
   }
+  bounds.finish()
   return known.reverse()
-}
-
-/** Many small documents in one piece of memory. */
-class BoundCopies {
-  readonly #bytes: Uint8Array
-  #used = 0
-
-  constructor(sizeBytes: number) {
-    this.#bytes = new Uint8Array(sizeBytes)
-  }
-
-  copy(document: Uint8Array): Uint8Array {
-    const start = this.#used
-    this.#bytes.set(document, start)
-    this.#used += document.length
-    return this.#bytes.subarray(start, this.#used)
-  }
 }

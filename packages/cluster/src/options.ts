@@ -30,7 +30,10 @@ export interface ClusterOptions {
    * wait for ever. Default true.
    */
   readonly autoAdvance?: boolean
-  /** For `threads`: how many worker threads share the members. Default: one for each up to 12 members, above that at most 4. */
+  /**
+   * For `threads`: how many worker threads share the members. Default: one for each up to 6 members, and up to 12 with as many cores; above that
+   * a thread less than there are cores, 1 to 4.
+   */
   readonly hosts?: number
   /** Root of every random decision. Default: drawn at start, see {@link ShardedCluster.seed}. */
   readonly seed?: number

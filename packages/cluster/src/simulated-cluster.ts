@@ -18,6 +18,7 @@ import {
 import type { BalancePolicy, BalancerOptions } from '@shardlab/balancer'
 import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
+import type { Sharing } from '@shardlab/sharding'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
@@ -168,6 +169,11 @@ export class SimulatedCluster {
   /** Plain data that a member tells of itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
+  }
+
+  /** What its members keep once for all of them. */
+  get sharing(): Sharing {
+    return this.#runtime.sharing
   }
 
   /** Asks a member past the network, for measuring: see {@link SimulatedRuntime.peek}. Rejects when it is not running. */

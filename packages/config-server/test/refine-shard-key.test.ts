@@ -1,4 +1,5 @@
 /** The commit of refineCollectionShardKey in the catalog. Manual: reference/command/refineCollectionShardKey. */
+import { packChunks } from '@shardlab/actor'
 import { decode, encode, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -17,7 +18,7 @@ async function withCollection(version: EmulatedVersion): Promise<ConfigUnderTest
     key: encode({ a: 1 }),
     unique: true,
     defaultCollation: null,
-    chunks: [0, 1, 2].map((i) => [bounds[i]!, bounds[i + 1]!, i === 1 ? 'shard02' : 'shard01'] as const),
+    chunks: packChunks([0, 1, 2].map((i) => [bounds[i]!, bounds[i + 1]!, i === 1 ? 'shard02' : 'shard01'] as const)),
     wasTracked: false,
   })
   for (const [low, high, zone] of [

@@ -1,4 +1,5 @@
 /** Documents of the catalog, byte for byte in the field order and types of each version. Manual: reference/config-database. */
+import { packChunks } from '@shardlab/actor'
 import { decode, encode } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -160,7 +161,8 @@ t.test('a collection that is not sharded can be in the catalog, and be sharded',
   t.equal((await config.send('config.track-collection', track)).error, null, 'again')
   t.match(await config.all('collections'), [{ _id: 'db.c', key: { _id: 1 }, unique: false, unsplittable: true }])
   t.match(await config.all('chunks'), [{ shard: 'shard02' }])
-  const sharding = { ns: 'db.c', uuid, key: encode({ a: 1 }), unique: false, defaultCollation: null, chunks: [], wasTracked: true }
+  const chunks = packChunks([[encode({ a: 0 }), encode({ a: 1 }), 'shard02']])
+  const sharding = { ns: 'db.c', uuid, key: encode({ a: 1 }), unique: false, defaultCollation: null, chunks, wasTracked: true }
   const other = await config.send('config.commit-create-collection', { ...sharding, uuid: Buffer.alloc(16, 9) })
   t.match(decode(other.error!), { code: 26 }, 'it has been dropped and made anew')
   t.match(await config.all('collections'), [{ unsplittable: true }])

@@ -1,3 +1,4 @@
+import { packChunks } from '@shardlab/actor'
 import { decode, encode, Long, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -167,7 +168,7 @@ function creation(ns: string, key: Document) {
     ...collectionDefaults,
     ns,
     key: encode(key),
-    chunks: [[bound(min), bound(max), 'shard01']] as const,
+    chunks: packChunks([[bound(min), bound(max), 'shard01']]),
   }
 }
 

@@ -1,4 +1,5 @@
 /** What goes in and what comes out of a load test. Everything here is plain data. */
+import type { Expectation } from './report/expect.js'
 
 export const engineNames = ['driver', 'wire'] as const
 export type EngineName = (typeof engineNames)[number]
@@ -46,6 +47,8 @@ export interface LoadOptions {
   readonly sweep?: string
   /** Starts the cluster of a sweep's step. */
   readonly startCluster?: StartCluster
+  /** Expectations that the report will be held to: a name in one that no report can have is refused before anything is written. */
+  readonly expectations?: readonly Expectation[]
   /** Told about four times a second. */
   readonly onProgress?: (progress: Progress) => void
 }
@@ -97,9 +100,19 @@ export interface Latency {
 
 /**
  * `targeted`: by the key, one shard; `multi`: by the key, several; `broadcast`: all that own chunks; `unrouted`: the server is no mongos;
- * `criticalSection`: those of the others that overlapped the critical section of a migration that concerned them.
+ * `unknown`: it is one, but does not tell where chunks are; `criticalSection`: those of the others that overlapped the critical section of a
+ * migration that concerned them.
  */
-export type RoutingClass = 'targeted' | 'multi' | 'broadcast' | 'unrouted' | 'criticalSection'
+export const routingClasses = ['targeted', 'multi', 'broadcast', 'unrouted', 'unknown', 'criticalSection'] as const
+export type RoutingClass = (typeof routingClasses)[number]
+
+/** A fault or a phase, on the timeline. */
+export interface Mark {
+  readonly atSecs: number
+  /** Null: it is a moment. */
+  readonly untilSecs: number | null
+  readonly text: string
+}
 
 export interface ShardShare {
   /** Operations that went to it; a broadcast counts for every shard. */
@@ -164,6 +177,8 @@ export interface Measured {
   readonly startedAt: string
   /** What may not be concluded. */
   readonly caveat: string
+  /** What the server did not tell, and so is not in the report: a sentence each, without a full stop. */
+  readonly notLearned: readonly string[]
 }
 
 export interface WorkloadReport {
@@ -204,7 +219,7 @@ export interface LoadReport {
   readonly hottestShard: string | null
   readonly timeline: readonly TimelinePoint[]
   /** Faults as they were applied, and phases of a workload file as they began. */
-  readonly marks: readonly { readonly atSecs: number; readonly text: string }[]
+  readonly marks: readonly Mark[]
   readonly endCheck: EndCheckReport
   /** Of a sweep: what was swept, and a report for each step; the fields above are those of the last step. */
   readonly sweep: { readonly of: string; readonly steps: readonly { readonly value: number; readonly report: LoadReport }[] } | null

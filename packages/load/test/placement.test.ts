@@ -40,6 +40,7 @@ const planOf = (name: string, key: number): Plan => ({
 const bound = (group: unknown) => encode({ group, _id: new MinKey() })
 const data: PlacementData = {
   isRouted: true,
+  isKnown: true,
   shards: ['a', 'b', 'c', 'idle'],
   key: [
     { field: 'group', hashed: false },

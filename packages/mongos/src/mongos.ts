@@ -148,7 +148,7 @@ export class Mongos implements Actor, CommonHost {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    if (kind === 'client.command') return this.#clientCommand(request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
+    if (kind === 'client.command') return dispatch(this, request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
     return this.#serve(kind, request)
   }
 
@@ -277,23 +277,12 @@ export class Mongos implements Actor, CommonHost {
     }
   }
 
-  #clientCommand(command: ClientCommand): Promise<ReplyOf<'client.command'>> | ReplyOf<'client.command'> {
-    const answer = dispatch(this, command)
-    if (!(answer instanceof Promise)) return answer
+  /** A client's command is on its way: the router does not stop before it is answered. */
+  commandBegins(): void {
     this.#inFlight++
-    return answer.then(
-      (reply) => {
-        this.#landed()
-        return reply
-      },
-      (error: unknown) => {
-        this.#landed()
-        throw error
-      },
-    )
   }
 
-  #landed(): void {
+  commandEnds(): void {
     this.#inFlight--
     if (this.#inFlight === 0) this.#idle?.resolve()
   }

@@ -157,8 +157,7 @@ t.test('what fails to be appended beside a checkpoint that holds it is not writt
   await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(15_000) }] })
   const write = disk.writeCheckpoint.bind(disk)
   const checkpoint = createDeferred<void>()
-  disk.writeCheckpoint = async (bytes) => {
-    const image = new Uint8Array(bytes)
+  disk.writeCheckpoint = async (image) => {
     await checkpoint.promise
     await write(image)
   }

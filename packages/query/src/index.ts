@@ -1,6 +1,7 @@
 export * from './context.js'
 export { boundsFor, boundsForOr, type BoundsOptions, type KeyBounds, type KeyFieldBounds } from './bounds/key-bounds.js'
 export { equalityValues, upsertBase } from './bounds/equalities.js'
+export { soleEquality, SoleEquality } from './bounds/sole-equality.js'
 export { isEverything, isPoint, type Interval } from './bounds/interval.js'
 export { parseKeyPattern, type KeyField, type KeyPattern } from './bounds/key-pattern.js'
 export type * from './filter/ast.js'

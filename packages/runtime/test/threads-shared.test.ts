@@ -1,9 +1,30 @@
+import t from 'tap'
 import { createThreadsRuntime } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
+import { ask, spec } from './support/toy-world.js'
 
 const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
-const world = { name: 'threads, two shared workers', create: () => createThreadsRuntime({ workerEntry, seed: 1, hosts: 2 }) }
+const create = (hosts: number) => createThreadsRuntime({ workerEntry, seed: 1, hosts })
+const world = { name: 'threads, two shared workers', create: () => create(2) }
 
 runtimeSuite(world)
 liveSuite(world)
+
+t.test('who shares a thread with a member that crashes goes on, and it comes back beside them', async (test) => {
+  const runtime = create(1)
+  test.teardown(() => runtime.stop())
+  const before = await runtime.start([spec('a', 'echo'), spec('b', 'forwarder'), spec('c', 'echo')])
+  const threads = new Set(before.map(({ threadId }) => threadId))
+  test.equal(threads.size, 1)
+  const toA = () => ask(runtime, 'b', 'forward', { to: 'a', operation: 'echo', argument: 1 })
+  await runtime.crash('a')
+  test.same(await toA(), { failed: 'unreachable', undelivered: true, to: 'a' })
+  test.same(await ask(runtime, 'b', 'forward', { to: 'c', operation: 'echo', argument: 2 }), { value: 2, from: 'b' })
+  test.same(
+    runtime.members().map(({ state }) => state),
+    ['crashed', 'running', 'running'],
+  )
+  test.ok(threads.has((await runtime.restart('a')).threadId))
+  test.same(await toA(), { value: 1, from: 'b' })
+})

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { availableParallelism } from 'node:os'
 import { createThreadsRuntime, type HostsOption } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
@@ -12,16 +13,16 @@ const world = { name: 'threads', create: () => create() }
 runtimeSuite(world)
 liveSuite(world)
 
-t.test('each member has a thread of its own, above 12 members they share', async (test) => {
+t.test('six members have a thread of their own each, more share as many as leave a core', async (test) => {
   const few = create()
-  const infos = await few.start(Array.from({ length: 3 }, (_, i) => spec(`m${i}`, 'echo')))
-  test.equal(new Set(infos.map(({ threadId }) => threadId)).size, 3)
+  const infos = await few.start(Array.from({ length: 6 }, (_, i) => spec(`m${i}`, 'echo')))
+  test.equal(new Set(infos.map(({ threadId }) => threadId)).size, 6)
   test.notOk(infos.some(({ threadId }) => threadId === 0))
   await few.stop()
 
   const many = create()
   const shared = await many.start(Array.from({ length: 13 }, (_, i) => spec(`m${i}`, 'echo')))
-  test.ok(new Set(shared.map(({ threadId }) => threadId)).size <= 4)
+  test.equal(new Set(shared.map(({ threadId }) => threadId)).size, Math.max(1, Math.min(availableParallelism() - 1, 4)))
   test.same(await ask(many, 'm12', 'echo', 1), { value: 1, from: 'cluster' })
   await many.stop()
   await test.rejects(create(0).start([spec('a', 'echo')]), /hosts is/)

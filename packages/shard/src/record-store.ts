@@ -56,8 +56,6 @@ export interface RecordShape<R, Key> {
 export class Records<R extends object, Key> {
   readonly #store: RecordStore
   readonly #shape: RecordShape<R, Key>
-  /** By the document, which is never written again. */
-  readonly #read = new WeakMap<Uint8Array, R>()
 
   constructor(node: StorageNode, shape: RecordShape<R, Key>) {
     this.#store = new RecordStore(node, shape.ns)
@@ -65,12 +63,12 @@ export class Records<R extends object, Key> {
   }
 
   all(): R[] {
-    return this.#store.all().flatMap((document) => this.#parse(document) ?? [])
+    return this.#store.all().flatMap((document) => this.#shape.read(document) ?? [])
   }
 
   get(key: Key): R | undefined {
     const document = this.#store.get(this.#shape.id(key))
-    return document === undefined ? undefined : this.#parse(document)
+    return document === undefined ? undefined : this.#shape.read(document)
   }
 
   has(key: Key): boolean {
@@ -85,13 +83,5 @@ export class Records<R extends object, Key> {
   /** No error when it is not there. {@link StorageNode.flush} follows. */
   remove(key: Key): void {
     this.#store.remove(this.#shape.id(key))
-  }
-
-  #parse(document: Uint8Array): R | undefined {
-    const known = this.#read.get(document)
-    if (known !== undefined) return known
-    const record = this.#shape.read(document)
-    if (record !== undefined) this.#read.set(document, record)
-    return record
   }
 }

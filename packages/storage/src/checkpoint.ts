@@ -7,27 +7,34 @@ import type { MultikeyPaths } from './index-keys.js'
 import { MemoryCollection } from './memory-collection.js'
 import type { RestoredIndex } from './memory-index.js'
 import type { StoredRecord } from './record-table.js'
+import type { CheckpointImage } from './types.js'
 
 const formatVersion = 2
 const recordIdBytes = 6
 
-export function writeCheckpoint(collections: readonly MemoryCollection[]): Uint8Array {
+/** Of these collections as they are now, whatever becomes of them: it shares their records, and costs next to nothing until it is copied. */
+export function imageOf(collections: readonly MemoryCollection[]): CheckpointImage {
   const header = headerOf(collections)
-  let sizeBytes = header.length
-  for (const { dataSizeBytes, count } of collections) sizeBytes += dataSizeBytes + count * recordIdBytes
-  const bytes = Buffer.allocUnsafeSlow(sizeBytes)
-  bytes.set(header)
-  let at = header.length
-  for (const collection of collections) {
-    const scan = collection.scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) {
-      bytes.writeUIntLE(record.recordId, at, recordIdBytes)
-      bytes.set(record.document, at + recordIdBytes)
-      at += recordIdBytes + record.document.length
-    }
+  let length = header.length
+  for (const { dataSizeBytes, count } of collections) length += dataSizeBytes + count * recordIdBytes
+  const tables = collections.map((collection) => collection.records())
+  return {
+    length,
+    copyTo(target) {
+      const bytes = Buffer.from(target.buffer, target.byteOffset, target.length)
+      bytes.set(header)
+      let at = header.length
+      for (const table of tables) {
+        const scan = table.scan()
+        for (let record = scan.next(); record !== null; record = scan.next()) {
+          bytes.writeUIntLE(record.recordId, at, recordIdBytes)
+          bytes.set(record.document, at + recordIdBytes)
+          at += recordIdBytes + record.document.length
+        }
+      }
+      if (at !== length) throw new Error(`a checkpoint of ${length} bytes came out as ${at}`)
+    },
   }
-  if (at !== sizeBytes) throw new Error(`a checkpoint of ${sizeBytes} bytes came out as ${at}`)
-  return bytes
 }
 
 /** @throws Error when the bytes are no checkpoint of this version. */
@@ -74,7 +81,8 @@ function readIndex(about: Uint8Array): RestoredIndex {
     (components) => new Set(elementsOf(components).map((value) => value.asNumber())),
   )
   return {
-    spec: findField(about, 'spec')!.slice(),
+    // A view would keep the whole checkpoint.
+    spec: new Uint8Array(findField(about, 'spec')!.slice()),
     multikeyPaths: paths,
     arrayPaths: elementsOf(findField(about, 'arrayPaths')!).map((path) => path.asString()),
   }

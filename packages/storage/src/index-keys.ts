@@ -37,6 +37,8 @@ export interface DocumentKeys {
 export interface IndexKeyMaker {
   encode(tuple: KeyTuple): string
   generate(document: Uint8Array): DocumentKeys
+  /** Whether generating this document's keys may tell of anything but one key: an error, arrays, a label for a new string. */
+  needsCheck(document: Uint8Array): boolean
   tuplesOf(document: Uint8Array): KeyTuple[]
 }
 
@@ -107,6 +109,12 @@ export class KeyGenerator implements IndexKeyMaker {
       tuple[i] = value
     }
     return this.#sparse && missing === fields.length ? noKeys : { keys: [this.encode(tuple)], arrays: null }
+  }
+
+  needsCheck(document: Uint8Array): boolean {
+    if (this.#labels !== null) return true
+    for (const { parts } of this.#fields) if (this.#extract(document, 0, parts, 0)?.type === BsonType.array) return true
+    return false
   }
 
   /** The tuples behind {@link generate}, repeated ones included. `arrays` collects the components that were arrays. */

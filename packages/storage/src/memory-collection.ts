@@ -3,6 +3,7 @@ import { CommandError, encodeKeyString, findField, type RawValue } from '@shardl
 import { Arena } from './arena.js'
 import { cappedLimitsOf, overflowOf } from './capped.js'
 import { idOf } from './document-id.js'
+import { duplicateKeyError } from './duplicate-key.js'
 import type { DocumentKeys } from './index-keys.js'
 import { idIndexSpec } from './index-spec.js'
 import { MemoryIndex, type RestoredIndex } from './memory-index.js'
@@ -46,14 +47,9 @@ export class MemoryCollection implements Collection {
 
   /** An empty collection with its `_id_` index. */
   static create(ns: string, uuid: Uint8Array, options: Uint8Array, createdMs = 0): MemoryCollection {
-    const collection = new MemoryCollection(
-      ns,
-      uuid.slice(),
-      options.slice(),
-      new RecordTable(),
-      [MemoryIndex.create(idIndexSpec(options), createdMs)],
-      false,
-    )
+    const records = new RecordTable()
+    const indexes = [MemoryIndex.create(idIndexSpec(options), records, createdMs)]
+    const collection = new MemoryCollection(ns, uuid.slice(), options.slice(), records, indexes, false)
     collection.#byId = new Map()
     return collection
   }
@@ -104,6 +100,11 @@ export class MemoryCollection implements Collection {
     return this.#records.scan(options.reverse ?? false, options.after)
   }
 
+  /** The records as they are now, for as long as somebody wants them. */
+  records(): RecordTable {
+    return this.#records.clone()
+  }
+
   cappedOverflow(): readonly StoredRecord[] {
     return this.#capped === null ? none : overflowOf(this.#records, this.#dataSizeBytes, this.#capped)
   }
@@ -141,7 +142,7 @@ export class MemoryCollection implements Collection {
     const { recordId } = previous
     if (this.#keyOf(idOf(document)) !== key) throw new Error(`an update of ${this.#ns} changes _id`)
     const after = this.#generateKeys(document, key, recordId)
-    for (let i = 1; i < after.length; i++) this.#indexes[i]!.replace(this.#indexes[i]!.generate(previous.document), after[i]!, recordId)
+    for (let i = 1; i < after.length; i++) this.#indexes[i]!.replace(previous.document, after[i]!, recordId)
     const record = this.#store(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
     this.#byId?.set(key, record)
@@ -154,8 +155,8 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     const key = this.#keyOf(id)
     const { recordId, document } = this.#mustFind(key)
-    this.#idIndex.remove({ keys: [key], arrays: null }, recordId)
-    for (let i = 1; i < this.#indexes.length; i++) this.#indexes[i]!.remove(this.#indexes[i]!.generate(document), recordId)
+    this.#idIndex.removeKey(key, recordId)
+    for (let i = 1; i < this.#indexes.length; i++) this.#indexes[i]!.remove(document, recordId)
     this.#records.delete(recordId)
     this.#byId?.delete(key)
     this.#dataSizeBytes -= document.length
@@ -166,8 +167,8 @@ export class MemoryCollection implements Collection {
   /** Builds an index over what is there. @throws CommandError as the documents are refused with */
   addIndex(specDocument: Uint8Array, createdMs = 0): MemoryIndex {
     this.#beforeChange()
-    const index = MemoryIndex.create(specDocument, createdMs)
-    index.build(this.#ns, this.#records.scan())
+    const index = MemoryIndex.create(specDocument, this.#records, createdMs)
+    index.build(this.#ns)
     this.#indexes = [...this.#indexes, index]
     return index
   }
@@ -208,10 +209,9 @@ export class MemoryCollection implements Collection {
       this.#dataSizeBytes += document.length
     }
     this.#nextRecordId = nextRecordId
-    this.#indexes = indexes.map(({ spec, multikeyPaths, arrayPaths }) => {
-      const index = MemoryIndex.create(spec)
-      index.build(this.#ns, this.#records.scan())
-      index.restoreMultikeyPaths(multikeyPaths, arrayPaths)
+    this.#indexes = indexes.map((restored) => {
+      const index = MemoryIndex.create(restored.spec, this.#records)
+      index.restore(this.#ns, restored)
       return index
     })
     this.#buildMap()
@@ -245,16 +245,12 @@ export class MemoryCollection implements Collection {
     return record
   }
 
-  /** The keys for all indexes, checked: after this nothing can fail. */
-  #generateKeys(document: Uint8Array, idKey: string, recordId: number): DocumentKeys[] {
-    const generated: DocumentKeys[] = [{ keys: [idKey], arrays: null }]
+  /** The keys for all indexes that must have them now, checked: after this nothing can fail. */
+  #generateKeys(document: Uint8Array, idKey: string, recordId: number): (DocumentKeys | null)[] {
     const other = this.#findByKey(idKey)
-    if (other !== undefined && other.recordId !== recordId) throw this.#idIndex.duplicate(this.#ns, document, idKey)
-    for (let i = 1; i < this.#indexes.length; i++) {
-      const keys = this.#indexes[i]!.generate(document)
-      this.#indexes[i]!.checkUnique(this.#ns, document, keys, recordId)
-      generated.push(keys)
-    }
+    if (other !== undefined && other.recordId !== recordId) throw duplicateKeyError(this.#idIndex, this.#ns, document, idKey)
+    const generated: (DocumentKeys | null)[] = [this.#collated ? { keys: [idKey], arrays: null } : null]
+    for (let i = 1; i < this.#indexes.length; i++) generated.push(this.#indexes[i]!.prepare(this.#ns, document, recordId))
     return generated
   }
 
@@ -272,8 +268,9 @@ export class MemoryCollection implements Collection {
   }
 
   #copy(frozen: boolean, apart = false): MemoryCollection {
-    const indexes = this.#indexes.map((index) => index.clone(apart))
-    const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, this.#records.clone(), indexes, frozen)
+    const records = this.#records.clone()
+    const indexes = this.#indexes.map((index) => index.clone(records, apart))
+    const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, records, indexes, frozen)
     copy.#dataSizeBytes = this.#dataSizeBytes
     copy.#nextRecordId = this.#nextRecordId
     return copy

@@ -1,10 +1,10 @@
 /** The memory engine: collections by namespace, changed by log entries only. */
 import { CommandError } from '@shardlab/bson'
-import { readCheckpoint, writeCheckpoint } from './checkpoint.js'
+import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './command-entries.js'
 import type { LogEntry } from './log-entry.js'
 import type { MemoryCollection } from './memory-collection.js'
-import type { ApplyResult, Collection, StorageEngine } from './types.js'
+import type { ApplyResult, CheckpointImage, Collection, StorageEngine } from './types.js'
 
 /** An empty engine. */
 export function createMemoryEngine(): StorageEngine {
@@ -52,8 +52,8 @@ class MemoryEngine implements StorageEngine {
     return [...names].sort()
   }
 
-  checkpoint(): Uint8Array {
-    return writeCheckpoint([...this.#collections.values()])
+  checkpoint(): CheckpointImage {
+    return imageOf([...this.#collections.values()])
   }
 
   restore(checkpoint: Uint8Array): void {

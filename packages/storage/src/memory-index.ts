@@ -1,21 +1,24 @@
 /**
  * One index in memory: a copy-on-write tree from KeyStrings to record ids. Keys of a non-unique index end in their
  * record id, so equal ones lie side by side in order of insertion.
+ *
+ * Where nothing can be wrong with the keys of new documents, they are made when somebody reads the index, all at once: see decision 0017.
  */
-import { asBuffer, CommandError, DocumentWriter, keyStringUpperBound, nullValue, stringValue, type RawValue } from '@shardlab/bson'
-import { compileCollation, compileFilter, formatDocument, type Filter, type FilterNode, type KeyPattern } from '@shardlab/query'
-import { isCollatable, labelled } from './collation/labelled.js'
+import { keyStringUpperBound } from '@shardlab/bson'
+import { compileCollation, compileFilter, type Filter, type FilterNode, type KeyPattern } from '@shardlab/query'
 import { StringLabels } from './collation/string-labels.js'
-import { IndexCursor } from './index-cursor.js'
+import { duplicateKeyError } from './duplicate-key.js'
+import type { IndexCursor } from './index-cursor.js'
 import { KeyGenerator, type DocumentKeys, type IndexKeyMaker, type KeyTuple, type MultikeyPaths } from './index-keys.js'
-import { parseIndexSpec, type IndexSpec } from './index-spec.js'
-import type { RecordScan, StoredRecord } from './record-table.js'
-import { newKeyTree, type KeyTree } from './tree.js'
+import { isIdKey, parseIndexSpec, type IndexSpec } from './index-spec.js'
+import { withRecordId } from './record-key.js'
+import type { RecordTable } from './record-table.js'
+import { ascending } from './tree/ascending.js'
+import { KeyTree, type KeyRun } from './tree/key-tree.js'
 import type { Index, IndexUsage, KeyRange } from './types.js'
 import { WildcardKeyGenerator } from './wildcard/wildcard-keys.js'
 import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 
-const recordIdLength = 6
 const noKeys: DocumentKeys = { keys: [], arrays: null }
 
 const noPaths: ReadonlySet<string> = new Set()
@@ -43,19 +46,24 @@ export class MemoryIndex implements Index {
   #spec: IndexSpec
   readonly #parts: IndexParts
   readonly #tree: KeyTree
+  /** The collection's documents. */
+  readonly #records: RecordTable
+  /** Records below have their keys in the tree; those from it on have none there. */
+  #covered = 0
   #multikeyPaths: MultikeyPaths
   #arrayPaths: ReadonlySet<string> = noPaths
   #keyBytes = 0
 
-  private constructor(spec: IndexSpec, tree: KeyTree, parts: IndexParts) {
+  private constructor(spec: IndexSpec, tree: KeyTree, records: RecordTable, parts: IndexParts) {
     this.#spec = spec
     this.#tree = tree
+    this.#records = records
     this.#parts = parts
     this.#multikeyPaths = spec.pattern.map(() => new Set<number>())
   }
 
-  /** An empty index. `sinceMs`: from when on its uses are counted. */
-  static create(specDocument: Uint8Array, sinceMs = 0): MemoryIndex {
+  /** An index on these records, {@link build} still to be called where there are any. `sinceMs`: from when on its uses are counted. */
+  static create(specDocument: Uint8Array, records: RecordTable, sinceMs = 0): MemoryIndex {
     const spec = parseIndexSpec(specDocument)
     const strings = spec.collation === null ? undefined : compileCollation(spec.collation)?.compare
     const filter =
@@ -65,7 +73,7 @@ export class MemoryIndex implements Index {
     const labels = strings === undefined ? null : new StringLabels(strings)
     const generator =
       spec.wildcard === null ? new KeyGenerator(spec.pattern, spec.sparse, labels) : new WildcardKeyGenerator(spec.wildcard, labels)
-    return new MemoryIndex(spec, newKeyTree(), { generator, filter, labels, usage: { ops: 0, sinceMs } })
+    return new MemoryIndex(spec, new KeyTree(), records, { generator, filter, labels, usage: { ops: 0, sinceMs } })
   }
 
   get spec(): Uint8Array {
@@ -117,17 +125,18 @@ export class MemoryIndex implements Index {
     return this.#arrayPaths.size > 0 || this.#multikeyPaths.some(({ size }) => size > 0)
   }
   get entries(): number {
-    return this.#tree.size
+    return this.#read().size
   }
   get sizeBytes(): number {
-    return this.#keyBytes + this.entries * 8
+    const { entries } = this
+    return this.#keyBytes + entries * 8
   }
 
   keysOf(document: Uint8Array): readonly string[] {
     return this.generate(document).keys
   }
 
-  /** The document's keys and arrays, to be given to `insert` or `remove`. */
+  /** The document's keys and arrays. */
   generate(document: Uint8Array): DocumentKeys {
     const { filter, generator } = this.#parts
     return filter !== null && !filter.matches(document) ? noKeys : generator.generate(document)
@@ -145,83 +154,70 @@ export class MemoryIndex implements Index {
     const { low, high } = range
     const from = low === undefined || range.lowInclusive !== false ? low : keyStringUpperBound(low)
     const to = high === undefined || range.highInclusive === false ? high : keyStringUpperBound(high)
-    return new IndexCursor(this.#tree, from, to, reverse)
+    return this.scanKeys(from, to, reverse)
   }
 
   /** Cursor over `[from, to)`. */
   scanKeys(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor {
-    return new IndexCursor(this.#tree, from, to, reverse)
+    return this.#read().scan(from, to, reverse)
   }
 
   /** The record under exactly this key of a unique index. */
   recordOf(key: string): number | undefined {
-    return this.#tree.get(key)
+    return this.#read().get(key)
   }
 
-  /** @throws CommandError DuplicateKey when another record than `recordId` has one of the keys of `document`. */
-  checkUnique(ns: string, document: Uint8Array, generated: DocumentKeys, recordId: number): void {
-    if (!this.unique) {
-      if (this.#spec.prepareUnique) this.#checkPreparedUnique(ns, document, generated, recordId)
-      return
-    }
-    for (const key of generated.keys) {
-      const other = this.#tree.get(key)
-      if (other !== undefined && other !== recordId) throw this.duplicate(ns, document, key)
-    }
+  /**
+   * The keys of a document that is about to be stored under this id, to be given to {@link insert} or {@link replace}; null: they can wait.
+   * @throws CommandError what the document is refused with; DuplicateKey when another record has one of the keys
+   */
+  prepare(ns: string, document: Uint8Array, recordId: number): DocumentKeys | null {
+    if (this.#mayWait && recordId >= this.#covered && !this.#parts.generator.needsCheck(document)) return null
+    const generated = this.generate(document)
+    for (const key of generated.keys) if (this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
+    return generated
   }
 
-  /** What is to become unique takes no new duplicates; those that are there may stay. */
-  #checkPreparedUnique(ns: string, document: Uint8Array, { keys }: DocumentKeys, recordId: number): void {
-    for (const key of keys) {
-      const cursor = this.scanKeys(key, keyStringUpperBound(key), false)
-      for (let other = cursor.next(); other >= 0; other = cursor.next()) if (other !== recordId) throw this.duplicate(ns, document, key)
-    }
+  /** Adds the keys of a new document, whose id is higher than all others. */
+  insert(prepared: DocumentKeys | null, recordId: number): void {
+    if (prepared === null) return
+    this.#cover('', recordId)
+    this.#add(prepared, recordId)
+    this.#covered = recordId + 1
   }
 
-  /** Adds the keys. The caller has checked uniqueness. */
-  insert({ keys, arrays, arrayPaths }: DocumentKeys, recordId: number): void {
-    for (const key of keys) {
-      this.#tree.set(this.unique ? key : withRecordId(key, recordId), recordId)
-      this.#keyBytes += key.length
-    }
-    if (arrays !== null) this.#noteArrays(arrays)
-    if (arrayPaths !== undefined) this.#noteArrayPaths(arrayPaths)
+  /** Removes the keys of a document. */
+  remove(document: Uint8Array, recordId: number): void {
+    if (recordId < this.#covered) this.#delete(this.generate(document), recordId)
   }
 
-  remove({ keys }: DocumentKeys, recordId: number): void {
-    for (const key of keys) {
-      if (!this.#tree.delete(this.unique ? key : withRecordId(key, recordId)))
-        throw new Error(`index ${this.name} lacks a key of record ${recordId}`)
-      this.#keyBytes -= key.length
-    }
+  /** Removes the one key that a document has. */
+  removeKey(key: string, recordId: number): void {
+    if (recordId < this.#covered) this.#delete({ keys: [key], arrays: null }, recordId)
   }
 
   /** Puts the keys of a new version of a record in the place of the old ones. */
-  replace(before: DocumentKeys, after: DocumentKeys, recordId: number): void {
-    if (before.keys.length === 1 && after.keys.length === 1 && before.keys[0] === after.keys[0]) {
-      if (after.arrays !== null) this.#noteArrays(after.arrays)
-      return
+  replace(document: Uint8Array, prepared: DocumentKeys | null, recordId: number): void {
+    if (prepared === null) return
+    this.#cover()
+    const before = this.generate(document)
+    if (before.keys.length === 1 && prepared.keys.length === 1 && before.keys[0] === prepared.keys[0]) this.#noteArrays(prepared)
+    else {
+      this.#delete(before, recordId)
+      this.#add(prepared, recordId)
     }
-    this.remove(before, recordId)
-    this.insert(after, recordId)
   }
 
-  /** Builds the index from all records. @throws CommandError as {@link keysOf}, or DuplicateKey */
-  build(ns: string, records: RecordScan): void {
-    const found: { key: string; record: StoredRecord }[] = []
-    for (let record = records.next(); record !== null; record = records.next()) {
-      const { keys, arrays, arrayPaths } = this.generate(record.document)
-      for (const key of keys) found.push({ key, record })
-      if (arrays !== null) this.#noteArrays(arrays)
-      if (arrayPaths !== undefined) this.#noteArrayPaths(arrayPaths)
-    }
-    found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.record.recordId - b.record.recordId))
-    for (let i = 0; i < found.length; i++) {
-      const { key, record } = found[i]!
-      if (this.unique && i > 0 && found[i - 1]!.key === key) throw this.duplicate(ns, record.document, key)
-      this.#tree.set(this.unique ? key : withRecordId(key, record.recordId), record.recordId)
-      this.#keyBytes += key.length
-    }
+  /** Adds the keys of all records. @throws CommandError as {@link keysOf}, or DuplicateKey */
+  build(ns: string): void {
+    this.#cover(ns)
+  }
+
+  /** Of a checkpoint: its records are known to be what the index can hold, and what the paths of earlier documents were. */
+  restore(ns: string, { multikeyPaths, arrayPaths }: RestoredIndex): void {
+    if (!this.#mayWait) this.build(ns)
+    this.#multikeyPaths = multikeyPaths.map((components) => new Set(components))
+    this.#arrayPaths = new Set(arrayPaths)
   }
 
   /** Changes options that need no new build: hidden, expireAfterSeconds. */
@@ -229,24 +225,94 @@ export class MemoryIndex implements Index {
     this.#spec = parseIndexSpec(specDocument)
   }
 
-  /** What the paths of earlier documents were; for an index that is rebuilt from a checkpoint. */
-  restoreMultikeyPaths(paths: MultikeyPaths, arrayPaths: readonly string[]): void {
-    this.#multikeyPaths = paths.map((components) => new Set(components))
-    this.#arrayPaths = new Set(arrayPaths)
-  }
-
-  /** `apart`: its uses are counted apart, from none on. */
-  clone(apart = false): MemoryIndex {
+  /** `records`: the clone's own, of the same contents. `apart`: its uses are counted apart, from none on. */
+  clone(records: RecordTable, apart = false): MemoryIndex {
+    // Or each clone would have to make them.
+    this.#cover()
     const parts = this.#parts
     const usage = apart ? { ops: 0, sinceMs: parts.usage.sinceMs } : parts.usage
-    const copy = new MemoryIndex(this.#spec, this.#tree.clone(), { ...parts, usage })
+    const copy = new MemoryIndex(this.#spec, this.#tree.clone(), records, { ...parts, usage })
+    copy.#covered = this.#covered
     copy.#multikeyPaths = this.#multikeyPaths
     copy.#arrayPaths = this.#arrayPaths
     copy.#keyBytes = this.#keyBytes
     return copy
   }
 
-  #noteArrays(arrays: MultikeyPaths): void {
+  /** Nothing can be wrong with a key by itself, and nobody has to be told of one that is there already. */
+  get #mayWait(): boolean {
+    const { unique, prepareUnique, partialFilter, key } = this.#spec
+    // Whoever changes a collection looks for the same `_id` by other means.
+    return (!unique || isIdKey(key)) && !prepareUnique && partialFilter === null
+  }
+
+  #read(): KeyTree {
+    this.#cover()
+    return this.#tree
+  }
+
+  /** Makes the keys that have waited, of records below `end`. @throws CommandError DuplicateKey */
+  #cover(ns = '', end = this.#records.end): void {
+    if (this.#covered >= end) return
+    const keys: string[] = []
+    const recordIds: number[] = []
+    const records = this.#records.scan(false, this.#covered - 1)
+    for (let record = records.next(); record !== null && record.recordId < end; record = records.next()) {
+      const { recordId } = record
+      const generated = this.generate(record.document)
+      for (const key of generated.keys) {
+        keys.push(this.unique ? key : withRecordId(key, recordId))
+        recordIds.push(recordId)
+        this.#keyBytes += key.length
+      }
+      this.#noteArrays(generated)
+    }
+    const run = ascending(keys, recordIds)
+    if (this.unique) this.#checkRun(ns, run)
+    this.#tree.addRun(run)
+    this.#covered = end
+  }
+
+  #checkRun(ns: string, { keys, values }: KeyRun): void {
+    for (let i = 1; i < keys.length; i++) {
+      if (keys[i - 1] === keys[i]) throw duplicateKeyError(this, ns, this.#records.get(values[i]!)!.document, keys[i]!)
+    }
+  }
+
+  #isDuplicate(key: string, recordId: number): boolean {
+    if (this.unique) {
+      const other = this.recordOf(key)
+      return other !== undefined && other !== recordId
+    }
+    if (!this.#spec.prepareUnique) return false
+    // What is to become unique takes no new duplicates; those that are there may stay.
+    const cursor = this.scanKeys(key, keyStringUpperBound(key), false)
+    for (let other = cursor.next(); other >= 0; other = cursor.next()) if (other !== recordId) return true
+    return false
+  }
+
+  #add(generated: DocumentKeys, recordId: number): void {
+    for (const key of generated.keys) {
+      this.#tree.add(this.unique ? key : withRecordId(key, recordId), recordId)
+      this.#keyBytes += key.length
+    }
+    this.#noteArrays(generated)
+  }
+
+  #delete({ keys }: DocumentKeys, recordId: number): void {
+    for (const key of keys) {
+      if (!this.#tree.delete(this.unique ? key : withRecordId(key, recordId)))
+        throw new Error(`index ${this.name} lacks a key of record ${recordId}`)
+      this.#keyBytes -= key.length
+    }
+  }
+
+  #noteArrays({ arrays, arrayPaths }: DocumentKeys): void {
+    if (arrays !== null) this.#noteMultikey(arrays)
+    if (arrayPaths !== undefined) this.#noteArrayPaths(arrayPaths)
+  }
+
+  #noteMultikey(arrays: MultikeyPaths): void {
     const known = this.#multikeyPaths
     // Clones share the sets: they are replaced, never added to.
     this.#multikeyPaths = known.map((components, i) => {
@@ -262,41 +328,4 @@ export class MemoryIndex implements Index {
       return
     }
   }
-
-  /** What to throw when `document` may not have this key. Server: duplicate_key_error_info.cpp. */
-  duplicate(ns: string, document: Uint8Array, key: string): CommandError {
-    const tuple = this.tuplesOf(document).find((candidate) => this.encode(candidate) === key)!
-    const values = new DocumentWriter()
-    const shown = new DocumentWriter()
-    this.pattern.forEach(({ path }, i) => {
-      const value = tuple[i] ?? nullValue
-      values.value(path, value)
-      shown.value(path, this.labels === null || !isCollatable(value.type) ? value : stringValue(collationKeyText(value, this.labels)))
-    })
-    const extra = new DocumentWriter().document('keyPattern', this.key).document('keyValue', values.finish())
-    if (this.collation !== null) extra.document('collation', this.collation)
-    const collation = this.collation === null ? '' : ` collation: ${formatDocument(this.collation)}`
-    return new CommandError(
-      'DuplicateKey',
-      `E11000 duplicate key error collection: ${ns} index: ${this.name}${collation} dup key: ${formatDocument(shown.finish())}`,
-      { extra: extra.finish() },
-    )
-  }
-}
-
-/** How the key of a string shows in messages and explain. */
-function collationKeyText(value: RawValue, labels: StringLabels): string {
-  const label = labelled(value, labels)
-  return `CollationKey(0x${Buffer.from(label.bytes.subarray(label.start + 4, label.end - 1)).toString('hex')})`
-}
-
-let scratch = asBuffer(Buffer.allocUnsafeSlow(1024))
-
-/** Appends the id in six bytes, the highest first. The string is made flat: `+` would make every comparison slower. */
-function withRecordId(key: string, recordId: number): string {
-  const length = key.length + recordIdLength
-  if (length > scratch.length) scratch = asBuffer(Buffer.allocUnsafeSlow(length * 2))
-  scratch.latin1Write(key, 0, key.length)
-  scratch.writeUIntBE(recordId, key.length, recordIdLength)
-  return scratch.latin1Slice(0, length)
 }

@@ -28,6 +28,12 @@ export class RecordTable {
   /** Number of the page at `#pages[0]`: pages that emptied at the front are dropped. */
   #firstPage = 0
   #count = 0
+  #end = 0
+
+  /** The id behind the highest one that was ever set. */
+  get end(): number {
+    return this.#end
+  }
 
   get count(): number {
     return this.#count
@@ -42,6 +48,7 @@ export class RecordTable {
   set(record: StoredRecord): void {
     const page = this.#writablePage(Math.floor(record.recordId / pageSize))
     const slot = record.recordId & pageMask
+    if (record.recordId >= this.#end) this.#end = record.recordId + 1
     if (page.slots[slot] === undefined) {
       page.live++
       this.#count++
@@ -69,6 +76,7 @@ export class RecordTable {
     copy.#pages = this.#pages
     copy.#firstPage = this.#firstPage
     copy.#count = this.#count
+    copy.#end = this.#end
     copy.#ownsDirectory = false
     this.#ownsDirectory = false
     this.#owner = {}

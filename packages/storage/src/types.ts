@@ -121,6 +121,13 @@ export interface Collection {
   snapshot(): Collection
 }
 
+/** Bytes that are made of it when they are wanted, the same ones whenever that is. */
+export interface CheckpointImage {
+  readonly length: number
+  /** @param target at least {@link length} bytes */
+  copyTo(target: Uint8Array): void
+}
+
 export interface StorageEngine {
   /**
    * Makes one change. Checks first, so that after an error nothing has changed.
@@ -134,7 +141,7 @@ export interface StorageEngine {
   /** Names of databases that have a collection, sorted. */
   databases(): string[]
   /** Everything, in bytes of our own format. */
-  checkpoint(): Uint8Array
+  checkpoint(): CheckpointImage
   /** Becomes what `checkpoint` was taken of; what it held before is dropped. */
   restore(checkpoint: Uint8Array): void
   /** An engine of its own with the same contents. Costs no more than the number of collections and indexes. */

@@ -3,6 +3,7 @@ import { decode } from '@shardlab/bson'
 import { cappedMaxDocuments, cappedSizeBytes, createMemoryEngine, type Collection, type StorageEngine } from '../src/index.js'
 import { applyAll, createOf, deleteOf, insertOf, commandOf } from './support/log.js'
 import { find } from './support/query.js'
+import { bytesOf } from './support/state.js'
 
 function fill(engine: StorageEngine, from: number, to: number): Collection {
   for (let i = from; i < to; i++) {
@@ -102,6 +103,6 @@ t.test('D305 a clustered collection has the order of its _id', async (t) => {
   )
   t.same(find(collection, { _id: 2 }), [{ _id: 2 }])
   const copy = createMemoryEngine()
-  copy.restore(engine.checkpoint())
+  copy.restore(bytesOf(engine.checkpoint()))
   t.equal(copy.collection('db.c')!.indexes()[0]!.name, 'by id')
 })

@@ -8,7 +8,7 @@ import { check } from '@shardlab/bson/testing'
 import { collectionOf } from './support/collection.js'
 import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from './support/log.js'
 import { contextOf, errorOf, find, planOf } from './support/query.js'
-import { stateOf } from './support/state.js'
+import { bytesOf, stateOf } from './support/state.js'
 
 const caseless = { locale: 'en', strength: 2 }
 
@@ -228,7 +228,7 @@ t.test('a checkpoint brings collated indexes back', async (t) => {
     ...['b', 'A', 'a', 'C'].map((a, i) => insertOf('db.c', { _id: `k${i}`, a })),
   ])
   const copy = createMemoryEngine()
-  copy.restore(engine.checkpoint())
+  copy.restore(bytesOf(engine.checkpoint()))
   t.same(stateOf(copy), stateOf(engine))
   t.same(find(copy.collection('db.c')!, { a: { $lte: 'A' } }, { collation: caseless, sort: { a: 1 } }).length, 2)
 })

@@ -8,7 +8,7 @@ import { collectionOf } from './support/collection.js'
 import { fields, filter, sort } from './support/documents.js'
 import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from './support/log.js'
 import { context, find, planOf, run, errorOf, type PlainQuery } from './support/query.js'
-import { stateOf } from './support/state.js'
+import { bytesOf, stateOf } from './support/state.js'
 
 /** The leaves that the index holds of a document: `path=value`. */
 function leaves({ key, ...options }: { key: Document; wildcardProjection?: Document }, document: Document): string[] {
@@ -117,7 +117,7 @@ t.test('changes and checkpoints', async (t) => {
   t.ok(index.multikey, 'it was once')
   t.same([...index.arrayPaths], ['a'])
   const copy = createMemoryEngine()
-  copy.restore(engine.checkpoint())
+  copy.restore(bytesOf(engine.checkpoint()))
   t.same(stateOf(copy), stateOf(engine))
   t.same([...copy.collection('db.c')!.index('$**_1')!.arrayPaths], ['a'])
 })

@@ -1,8 +1,6 @@
 import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
+import type { PackedChunks } from '../packed-chunks.js'
 import type { PlacementVersionTuple } from './commands.js'
-
-/** One initial chunk: where it begins and ends (BSON documents) and on which shard. */
-export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard: string]
 
 /**
  * The config server's parameters balancerMigrationsThrottlingMs, null where the version has none, chunkDefragmentationThrottlingMS,
@@ -53,7 +51,7 @@ export const configExchanges = {
       key: Uint8Array
       unique: boolean
       defaultCollation: Uint8Array | null
-      chunks: readonly ChunkAssignment[]
+      chunks: PackedChunks
       /** The catalog has the collection, not sharded: it is still to be that one. */
       wasTracked: boolean
     },
@@ -65,7 +63,7 @@ export const configExchanges = {
       key: emptyDocument,
       unique: false,
       defaultCollation: null,
-      chunks: [[emptyDocument, emptyDocument, 'shard01']],
+      chunks: [emptyDocument, ['shard01'], new Uint8Array(4)],
       wasTracked: false,
     },
     { error: null },

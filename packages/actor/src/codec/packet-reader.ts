@@ -1,5 +1,5 @@
 import { Unpackr } from 'msgpackr/unpack'
-import type { MessageTuple } from './packet.js'
+import type { MessageTuple, PacketType } from './packet.js'
 
 // `useRecords: false` is what makes a packet readable without anything that came before it.
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: false })
@@ -7,7 +7,181 @@ const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffer
 /**
  * The messages of a packet; {@link KindShape} makes records of their payloads. Byte arrays in them are views on the
  * packet: never write to them, and copy what is to outlive the handler, or the whole packet stays in memory.
+ *
+ * What the writer writes is read by hand; a packet with anything else in it is read by msgpackr.
  */
 export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
-  return unpackr.unpack(packet) as MessageTuple[]
+  bytes = packet
+  view = null
+  at = 0
+  isForeign = false
+  const messages = readMessages()
+  const isWhole = !isForeign && at === packet.length
+  bytes = nothing
+  view = null
+  return isWhole ? messages : (unpackr.unpack(packet) as MessageTuple[])
+}
+
+const nothing = new Uint8Array(0)
+
+// Not the fields of an object: each value that is read looks at them.
+let bytes: Uint8Array = nothing
+let view: DataView | null = null
+let at = 0
+/** Something that the writer does not write has been met: what was read is worth nothing. */
+let isForeign = false
+
+function readMessages(): MessageTuple[] {
+  const count = readArrayHeader()
+  const messages: MessageTuple[] = []
+  for (let i = 0; i < count && !isForeign; i++) {
+    if (readArrayHeader() !== 6) return foreign(messages)
+    messages.push([
+      readValue() as PacketType,
+      readValue() as number,
+      readValue() as number,
+      readValue() as number,
+      readValue() as number,
+      readValue() as readonly unknown[],
+    ])
+  }
+  return messages
+}
+
+function foreign<T>(value: T): T {
+  isForeign = true
+  return value
+}
+
+function readArrayHeader(): number {
+  const head = bytes[at++]!
+  if (head >= 0x90 && head < 0xa0) return head & 0x0f
+  if (head === 0xdc) return readUint(2)
+  return head === 0xdd ? readUint(4) : foreign(0)
+}
+
+function readValue(): unknown {
+  const head = bytes[at++]!
+  if (head < 0x80) return head
+  if (head >= 0xa0 && head < 0xc0) return readText(head & 0x1f)
+  if (head >= 0x90 && head < 0xa0) return readArray(head & 0x0f)
+  if (head >= 0xe0) return head - 0x100
+  switch (head) {
+    case 0xc0:
+      return null
+    case 0xc2:
+      return false
+    case 0xc3:
+      return true
+    case 0xc4:
+      return readBytes(readUint(1))
+    case 0xc5:
+      return readBytes(readUint(2))
+    case 0xc6:
+      return readBytes(readUint(4))
+    case 0xcb:
+      return readFloat()
+    case 0xcc:
+      return readUint(1)
+    case 0xcd:
+      return readUint(2)
+    case 0xce:
+      return readUint(4)
+    case 0xd0:
+      return (readUint(1) << 24) >> 24
+    case 0xd1:
+      return (readUint(2) << 16) >> 16
+    case 0xd2:
+      return readUint(4) | 0
+    case 0xd9:
+      return readText(readUint(1))
+    case 0xda:
+      return readText(readUint(2))
+    case 0xdb:
+      return readText(readUint(4))
+    case 0xdc:
+      return readArray(readUint(2))
+    case 0xdd:
+      return readArray(readUint(4))
+    default:
+      return foreign(null)
+  }
+}
+
+/** Behind the end it gives NaN or 0, and the packet is found too short. */
+function readUint(lengthBytes: 1 | 2 | 4): number {
+  const start = at
+  at += lengthBytes
+  if (lengthBytes === 1) return bytes[start]!
+  if (lengthBytes === 2) return (bytes[start]! << 8) | bytes[start + 1]!
+  return ((bytes[start]! << 24) | (bytes[start + 1]! << 16) | (bytes[start + 2]! << 8) | bytes[start + 3]!) >>> 0
+}
+
+function readFloat(): number {
+  if (at + 8 > bytes.length) return foreign(0)
+  view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  at += 8
+  return view.getFloat64(at - 8)
+}
+
+function readBytes(length: number): Uint8Array {
+  if (!(at + length <= bytes.length)) return foreign(nothing)
+  const start = at
+  at += length
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + start, length)
+}
+
+// Literals of their size: an array that grows takes room for seventeen values with the first one.
+function readArray(length: number): unknown[] {
+  switch (length) {
+    case 0:
+      return []
+    case 1:
+      return [readValue()]
+    case 2:
+      return [readValue(), readValue()]
+    case 3:
+      return [readValue(), readValue(), readValue()]
+    case 4:
+      return [readValue(), readValue(), readValue(), readValue()]
+    case 5:
+      return [readValue(), readValue(), readValue(), readValue(), readValue()]
+    case 6:
+      return [readValue(), readValue(), readValue(), readValue(), readValue(), readValue()]
+    case 7:
+      return [readValue(), readValue(), readValue(), readValue(), readValue(), readValue(), readValue()]
+    default: {
+      const values: unknown[] = []
+      for (let i = 0; i < length && !isForeign && at < bytes.length; i++) values.push(readValue())
+      return values
+    }
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const longestKnownText = 64
+const knownTextCount = 1024
+/** Texts that came lately: names, epochs and UUIDs come again and again. All of them ASCII. */
+const knownTexts: string[] = Array.from({ length: knownTextCount }, () => '')
+
+function readText(length: number): string {
+  const start = at
+  if (!(start + length <= bytes.length)) return foreign('')
+  at += length
+  if (length === 0) return ''
+  if (length > longestKnownText) return decoder.decode(bytes.subarray(start, at))
+  let hash = length
+  for (let i = start; i < at; i += 3) hash = (hash * 31 + bytes[i]!) | 0
+  const slot = (hash ^ (hash >>> 10)) & (knownTextCount - 1)
+  const known = knownTexts[slot]!
+  if (known.length === length && isTextAt(known, start)) return known
+  const text = decoder.decode(bytes.subarray(start, at))
+  // Shorter than its bytes it is not ASCII.
+  if (text.length === length) knownTexts[slot] = text
+  return text
+}
+
+function isTextAt(text: string, start: number): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) !== bytes[start + i]) return false
+  return true
 }

@@ -1,5 +1,4 @@
-import type { DocumentWriter, RawValue } from '@shardlab/bson'
-import { BsonType, CommandError, findField, readUint32 } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
 import type { TimestampPair } from '../catalogue/exchange.js'
 
 /** -1, 0 or 1. */
@@ -66,17 +65,30 @@ export class ClusterClock {
   }
 }
 
-const noSignature = new Uint8Array(20)
-
-/** Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without authentication. */
-export function writeTimes(writer: DocumentWriter, clusterTime: TimestampPair, operationTime: TimestampPair): DocumentWriter {
-  return writer
+/** What is added to every reply: the times in it are written over, as all else is the same each time. */
+const timesDocument = Buffer.from(
+  new DocumentWriter(128)
     .startDocument('$clusterTime')
-    .timestamp('clusterTime', clusterTime[0], clusterTime[1])
+    .timestamp('clusterTime', 0, 0)
     .startDocument('signature')
-    .binary('hash', 0, noSignature)
+    .binary('hash', 0, new Uint8Array(20))
     .int64('keyId', 0n)
     .end()
     .end()
-    .timestamp('operationTime', operationTime[0], operationTime[1])
+    .timestamp('operationTime', 0, 0)
+    .finish(),
+)
+const clusterTimeAt = findField(timesDocument, 'clusterTime', findField(timesDocument, '$clusterTime')!.start)!.start
+const operationTimeAt = findField(timesDocument, 'operationTime')!.start
+
+/** Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without authentication. */
+export function writeTimes(writer: DocumentWriter, clusterTime: TimestampPair, operationTime: TimestampPair): DocumentWriter {
+  writeTimestamp(clusterTimeAt, clusterTime)
+  writeTimestamp(operationTimeAt, operationTime)
+  return writer.fields(timesDocument)
+}
+
+function writeTimestamp(at: number, [seconds, increment]: TimestampPair): void {
+  writeInt32(timesDocument, at, increment)
+  writeInt32(timesDocument, at + 4, seconds)
 }

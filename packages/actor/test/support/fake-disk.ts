@@ -1,4 +1,13 @@
-import { createDeferred, DiskFullError, type Deferred, type Disk, type DiskContents, type DiskUsage } from '../../src/index.js'
+import {
+  bytesOfImage,
+  createDeferred,
+  DiskFullError,
+  type Deferred,
+  type Disk,
+  type DiskContents,
+  type DiskImage,
+  type DiskUsage,
+} from '../../src/index.js'
 
 /** A disk in memory with a limit; held appends stay in the air until released, as on a slow disk. */
 export class FakeDisk implements Disk {
@@ -27,9 +36,9 @@ export class FakeDisk implements Disk {
     this.records.push(copy)
   }
 
-  async writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+  async writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     if (checkpoint.length > this.limitBytes) throw new DiskFullError(this.limitBytes)
-    this.checkpoint = new Uint8Array(checkpoint)
+    this.checkpoint = 'copyTo' in checkpoint ? bytesOfImage(checkpoint) : new Uint8Array(checkpoint)
     this.records = []
     this.checkpointCount++
   }

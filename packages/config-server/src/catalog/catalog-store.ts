@@ -97,6 +97,12 @@ export class CatalogStore {
     })
   }
 
+  /** Inserts documents whose `_id`s are new. {@link StorageNode.flush} follows. */
+  insertAll(ns: string, documents: Iterable<Uint8Array>): void {
+    const { uuid } = this.#collection(ns)
+    for (const object of documents) this.#node.apply({ op: 'i', ns, uuid, object, id: null, session: null })
+  }
+
   remove(ns: string, document: Uint8Array): void {
     const collection = this.#collection(ns)
     const id = idOf(document)

@@ -1,5 +1,5 @@
 /** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
-import type { ChunkAssignment, ReplyOf, RequestOf } from '@shardlab/actor'
+import { packChunks, unpackChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { generationOf, leaveAnswer, ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
@@ -49,8 +49,8 @@ async function commitCreateCollection(
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
   // One of them may have been removed since the coordinator asked who there is.
   const shards = new Set(catalog.shardIds())
-  const stranger = chunks.find(([, , shard]) => !shards.has(shard))
-  if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger[2]} not found`)
+  const stranger = chunks[1].find((shard) => !shards.has(shard))
+  if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger} not found`)
   if (existing !== null) removeChunks(catalog, existing)
   const collection = newCollection(catalog, { ns, uuid, key, unique, defaultCollation })
   putChunks(catalog, collection, chunks)
@@ -70,7 +70,7 @@ async function trackCollection(
   if (catalog.store.get('config.shards', to) === null) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const { document: key, globalMin, globalMax } = unsplittableKey
   const collection = newCollection(catalog, { ns, uuid, key, unique: false, defaultCollation })
-  putChunks(catalog, collection, [[globalMin, globalMax, shard]])
+  putChunks(catalog, collection, packChunks([[globalMin, globalMax, shard]]))
   const entry = collectionDocument(catalog.behaviours, collection)
   catalog.store.put('config.collections', withFields(entry, { unsplittable: boolValue(true) }))
   await catalog.node.flush()
@@ -87,10 +87,14 @@ function newCollection(
 }
 
 /** The collection's own entry comes after them: without it nobody looks at them. */
-function putChunks({ store, node, behaviours }: ShardingCatalog, collection: NewCollection, chunks: readonly ChunkAssignment[]): void {
-  chunks.forEach((chunk, minor) =>
-    store.put('config.chunks', chunkDocument(behaviours, node.newObjectId(), collection, chunk, minor, collection.timestamp)),
-  )
+function putChunks(catalog: ShardingCatalog, collection: NewCollection, chunks: PackedChunks): void {
+  catalog.store.insertAll('config.chunks', chunkDocuments(catalog, collection, chunks))
+}
+
+function* chunkDocuments({ node, behaviours }: ShardingCatalog, collection: NewCollection, chunks: PackedChunks): Generator<Uint8Array> {
+  let minor = 0
+  for (const chunk of unpackChunks(chunks))
+    yield chunkDocument(behaviours, node.newObjectId(), collection, chunk, minor++, collection.timestamp)
 }
 
 function removeChunks(catalog: ShardingCatalog, collection: Uint8Array): void {

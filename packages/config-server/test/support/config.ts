@@ -1,4 +1,4 @@
-import type { Actor, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import { packChunks, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, fieldsOf, typeName, type Document } from '@shardlab/bson'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
@@ -78,7 +78,7 @@ export class ConfigUnderTest {
       key: key.document,
       unique: false,
       defaultCollation: null,
-      chunks,
+      chunks: packChunks(chunks),
       wasTracked: false,
     })
     return error === null ? null : decode(error)

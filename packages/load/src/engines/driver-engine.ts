@@ -34,7 +34,12 @@ export class DriverEngine implements Engine {
 
   static async connect(workload: Workload, { uri, concurrency }: EngineOptions): Promise<DriverEngine> {
     const client = new MongoClient(uri, { ...clientOptions(uri, concurrency), monitorCommands: true })
-    await client.connect()
+    try {
+      await client.connect()
+    } catch (error) {
+      await client.close()
+      throw error
+    }
     return new DriverEngine(workload, client)
   }
 

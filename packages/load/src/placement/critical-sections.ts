@@ -20,14 +20,11 @@ export interface CriticalSection {
   readonly max: string
 }
 
-/** Of migrations of this collection since a moment of this process's clock. */
+/** Of migrations of this collection since a moment of this process's clock. Rejects with the server's error where it cannot be asked. */
 export async function readCriticalSections({ client }: Control, ns: string, sinceUs: number): Promise<CriticalSection[]> {
   const beforeUs = nowUs()
-  const hello = await client
-    .db('admin')
-    .command({ hello: 1 })
-    .catch(() => null)
-  if (!(hello?.['localTime'] instanceof Date)) return []
+  const hello = await client.db('admin').command({ hello: 1 })
+  if (!(hello['localTime'] instanceof Date)) throw new Error('its hello has no localTime')
   // The server's clock in terms of ours, taken at half the round trip.
   const serverMsAtZero = hello['localTime'].getTime() - (beforeUs + nowUs()) / 2000
   const since = new Date(serverMsAtZero + sinceUs / 1000)
@@ -36,7 +33,6 @@ export async function readCriticalSections({ client }: Control, ns: string, sinc
     .collection('changelog')
     .find({ what: 'moveChunk.from', ns, time: { $gte: since }, 'details.note': 'success' }, { promoteValues: false })
     .toArray()
-    .catch((): Document[] => [])
   return entries.map((entry) => {
     const details = entry['details'] as Document
     const steps = Object.entries(details).filter(([name]) => /^step \d+ of \d+$/.test(name))

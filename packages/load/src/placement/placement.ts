@@ -11,6 +11,8 @@ import type { Workload } from '../workload/workload.js'
 export interface PlacementData {
   /** The server is a mongos. */
   readonly isRouted: boolean
+  /** It is none, or tells where chunks are. */
+  readonly isKnown: boolean
   /** Ids. */
   readonly shards: readonly string[]
   /** Null: the collection is not sharded. */
@@ -50,8 +52,9 @@ export class Placement {
   }
 
   targetOf({ operation, key }: Plan): Target {
-    const { isRouted, key: pattern, primary } = this.data
+    const { isRouted, isKnown, key: pattern, primary } = this.data
     if (!isRouted) return unrouted
+    if (!isKnown) return unknown
     if (pattern === null) return this.#single[primary]!
     if (operation.newRecords === 1) return this.#single[this.data.owners[this.#chunkOf(key)]!]!
     if (operation.newRecords > 1) {
@@ -123,3 +126,4 @@ export class Placement {
 }
 
 const unrouted: Target = { routingClass: 'unrouted', shards: [] }
+const unknown: Target = { routingClass: 'unknown', shards: [] }

@@ -3,8 +3,11 @@ import type { Document, MongoClient } from 'mongodb'
 import { encode } from '@shardlab/bson'
 import type { PlacementData } from './placement.js'
 
-const nowhere: PlacementData = { isRouted: false, shards: [], key: null, bounds: [], owners: [], primary: 0 }
+const nowhere: PlacementData = { isRouted: false, isKnown: true, shards: [], key: null, bounds: [], owners: [], primary: 0 }
+/** Of a mongos that keeps its config database to itself. */
+export const unknownPlacement: PlacementData = { ...nowhere, isRouted: true, isKnown: false }
 
+/** Rejects with the server's error where the config database cannot be read. */
 export async function readPlacement(client: MongoClient, ns: string, isMongos: boolean): Promise<PlacementData> {
   if (!isMongos) return nowhere
   const config = client.db('config')
@@ -20,6 +23,7 @@ export async function readPlacement(client: MongoClient, ns: string, isMongos: b
   const chunks = await config.collection('chunks').find(filter, { promoteValues: false }).sort({ min: 1 }).toArray()
   return {
     isRouted: true,
+    isKnown: true,
     shards,
     key: Object.entries(entry['key'] as Record<string, unknown>).map(([field, kind]) => ({ field, hashed: kind === 'hashed' })),
     bounds: chunks.map(({ min }) => encode(min)),

@@ -14,14 +14,22 @@ export class ShardCounters {
     this.#direct = direct
   }
 
-  static async connect({ client, isMongos }: Control): Promise<ShardCounters> {
-    if (!isMongos || client.options.credentials !== undefined) return new ShardCounters([])
+  static async connect({ client, isMongos, notLearned }: Control): Promise<ShardCounters> {
+    if (!isMongos) return new ShardCounters([])
+    const missing = (of: string, why: unknown): void => notLearned.add(`what ${of} counted (serverStatus.opcounters)`, why)
+    if (client.options.credentials !== undefined) {
+      missing('the shards themselves', 'a user of the mongos is none of theirs')
+      return new ShardCounters([])
+    }
     const shards = await client
       .db('config')
       .collection<Document & { _id: string }>('shards')
       .find({})
       .toArray()
-      .catch(() => [])
+      .catch((error: unknown) => {
+        missing('the shards themselves', error)
+        return []
+      })
     const direct = await Promise.all(
       shards.map(async (shard) => {
         // `name/host:port,host:port`, or `host:port` alone.
@@ -33,7 +41,11 @@ export class ShardCounters {
         })
         return direct.connect().then(
           () => [[shard._id, direct] as const],
-          async () => (await direct.close(), []),
+          async (error: unknown) => {
+            missing(`${shard._id} itself`, error)
+            await direct.close()
+            return []
+          },
         )
       }),
     )
@@ -48,10 +60,9 @@ export class ShardCounters {
           .db('admin')
           .command({ serverStatus: 1 })
           .catch(() => null)
-        if (status === null) return []
-        return [
-          [id, Object.fromEntries(Object.entries(status['opcounters'] as Document).filter(([, n]) => typeof n === 'number'))] as const,
-        ]
+        const counters = status?.['opcounters'] as Document | undefined
+        if (counters === undefined) return []
+        return [[id, Object.fromEntries(Object.entries(counters).filter(([, n]) => typeof n === 'number'))] as const]
       }),
     )
     return new Map(counted.flat())

@@ -38,7 +38,7 @@ export function buildReport(parts: MeasuredParts): LoadReport {
     mix[name] = all.count === 0 ? 0 : Math.round(((byOperation[name]?.count ?? 0) / all.count) * 10000) / 10000
   }
   const byRoutingClass: Partial<Record<RoutingClass, Latency>> = {}
-  for (const routingClass of ['targeted', 'multi', 'broadcast', 'unrouted'] as const) {
+  for (const routingClass of ['targeted', 'multi', 'broadcast', 'unrouted', 'unknown'] as const) {
     const own = cells.filter((cell) => cell.routingClass === routingClass)
     if (own.length > 0) byRoutingClass[routingClass] = latencyOf(own)
   }
@@ -146,7 +146,8 @@ function timelineOf({ results, intervalSecs }: MeasuredParts): TimelinePoint[] {
   })
 }
 
-function derivationOf({ isRouted, key }: PlacementData): string {
+function derivationOf({ isRouted, isKnown, key }: PlacementData): string {
+  if (!isKnown) return 'the server is a mongos that does not tell where chunks are'
   if (!isRouted) return 'the server is no mongos: operations are not routed'
   if (key === null) return 'the collection is not sharded: everything goes to the primary shard of its database'
   return "each operation's key against config.chunks as read before the first operation"
@@ -172,6 +173,7 @@ function measuredOf({ load, control, options, placement, startedAt }: MeasuredPa
     engine: load.engine,
     threads: load.threads,
     startedAt,
+    notLearned: control.notLearned.sentences,
     caveat: isEmulator
       ? "An emulator's absolute speed is not MongoDB's: compare runs on the same machine with each other, not these numbers with a real cluster's."
       : 'Client and server may share machines and networks with others: compare runs that were made in the same way.',

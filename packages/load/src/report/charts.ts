@@ -4,6 +4,7 @@ export interface Series {
   readonly name: string
   /** CSS class that gives the colour: `s0` … `s7`, `bad`. */
   readonly tone: string
+  /** Where y is NaN the line is interrupted. */
   readonly points: readonly (readonly [x: number, y: number])[]
 }
 
@@ -15,8 +16,8 @@ export interface ChartOptions {
   readonly yScale?: 'linear' | 'log'
   readonly xShown: (value: number) => string
   readonly yShown: (value: number) => string
-  /** Upright lines with a text. */
-  readonly marks?: readonly { readonly x: number; readonly text: string }[]
+  /** Upright lines with a text; a band where one lasts. */
+  readonly marks?: readonly { readonly x: number; readonly until?: number; readonly text: string }[]
   /** The values are counts: no ticks between them. */
   readonly yWhole?: boolean
   /** From where to where the axis goes. Default: as far as the points. */
@@ -35,7 +36,7 @@ export const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 export function lineChart(series: readonly Series[], options: ChartOptions): string {
-  const points = series.flatMap((line) => line.points)
+  const points = series.flatMap((line) => line.points).filter(([, y]) => !Number.isNaN(y))
   if (points.length === 0) return ''
   const xValues = options.xDomain ?? points.map(([value]) => value)
   const x = axis(xValues, options.xScale ?? 'linear', margin.left, width - margin.right, options.xTicks)
@@ -56,18 +57,24 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
     (tick) =>
       `<text class="tick" text-anchor="middle" x="${round(x.at(tick))}" y="${height - margin.bottom + 18}">${escape(options.xShown(tick))}</text>`,
   )
-  const marks = (options.marks ?? []).map(({ x: at, text }, i) => {
+  const marks = (options.marks ?? []).map(({ x: at, until, text }, i) => {
     const left = x.at(at)
+    const band =
+      until === undefined
+        ? ''
+        : `<rect class="band" x="${round(left)}" y="${margin.top}" width="${round(Math.max(1, Math.min(x.at(until), width - margin.right) - left))}" height="${height - margin.bottom - margin.top}"/>`
     const toLeft = left > width * 0.7
-    return `<line class="mark" x1="${round(left)}" x2="${round(left)}" y1="${margin.top}" y2="${height - margin.bottom}"/><text class="marked" text-anchor="${toLeft ? 'end' : 'start'}" x="${round(left + (toLeft ? -5 : 5))}" y="${margin.top + 12 + (i % 4) * 14}">${escape(text)}</text>`
+    return `${band}<line class="mark" x1="${round(left)}" x2="${round(left)}" y1="${margin.top}" y2="${height - margin.bottom}"/><text class="marked" text-anchor="${toLeft ? 'end' : 'start'}" x="${round(left + (toLeft ? -5 : 5))}" y="${margin.top + 12 + (i % 4) * 14}">${escape(text)}</text>`
   })
   const lines = series.map(({ tone, points: own }) => {
-    const path = own.map(([a, b], i) => `${i === 0 ? 'M' : 'L'}${round(x.at(a))} ${round(y.at(b))}`).join('')
-    const dots =
-      options.dots === true || own.length === 1
-        ? own.map(([a, b]) => `<circle class="${tone}" cx="${round(x.at(a))}" cy="${round(y.at(b))}" r="3.5"/>`).join('')
-        : ''
-    return `<path class="line ${tone}" d="${path}"/>${dots}`
+    const isGap = (i: number): boolean => own[i] === undefined || Number.isNaN(own[i][1])
+    const place = (i: number): string => `${round(x.at(own[i]![0]))} ${round(y.at(own[i]![1]))}`
+    const path = own.map((_, i) => (isGap(i) ? '' : `${isGap(i - 1) ? 'M' : 'L'}${place(i)}`)).join('')
+    const dots = own.map(([a, b], i) => {
+      if (isGap(i) || !(options.dots === true || (isGap(i - 1) && isGap(i + 1)))) return ''
+      return `<circle class="${tone}" cx="${round(x.at(a))}" cy="${round(y.at(b))}" r="${options.dots === true || own.length === 1 ? 3.5 : 1.5}"/>`
+    })
+    return `<path class="line ${tone}" d="${path}"/>${dots.join('')}`
   })
   const legend =
     series.length < 2
@@ -87,10 +94,13 @@ export function barChart(
   const row = 26
   const tall = 30 + bars.length * row
   const most = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE)
-  const left = 150
+  // A character is about seven wide.
+  const longest = (of: (bar: (typeof bars)[number]) => string): number => 7 * Math.max(...bars.map((bar) => of(bar).length))
+  const left = Math.min(320, Math.max(90, longest(({ name }) => name) + 20))
+  const right = Math.min(340, longest(({ shown }) => shown) + 16)
   const drawn = bars.map(({ name, value, shown, tone }, i) => {
     const top = 28 + i * row
-    const length = ((width - left - 170) * value) / most
+    const length = ((width - left - right) * value) / most
     return `<text class="tick" text-anchor="end" x="${left - 10}" y="${top + 15}">${escape(name)}</text><rect class="${tone}" x="${left}" y="${top + 2}" width="${Math.max(1, length).toFixed(1)}" height="${row - 8}"/><text class="tick" x="${(left + length + 8).toFixed(1)}" y="${top + 15}">${escape(shown)}</text>`
   })
   return `<figure><svg viewBox="0 0 ${width} ${tall}" role="img" aria-label="${escape(title)}"><text class="title" x="0" y="18">${escape(title)}</text>${drawn.join('')}</svg></figure>`

@@ -1,4 +1,5 @@
 /** Two reports side by side. */
+import { z } from 'zod'
 import { OptionError } from '../option-error.js'
 import type { Latency, LoadReport } from '../types.js'
 import { duration, table, whole } from './format.js'
@@ -12,11 +13,47 @@ export function parseReport(json: string, path: string): LoadReport {
     throw new OptionError(`${path} is not JSON`)
   }
   if ((value as LoadReport | null)?.shardlabLoad !== 1) throw new OptionError(`${path} is no report of shardlab load`)
+  const issue = compared.safeParse(value).error?.issues[0]
+  if (issue !== undefined) throw new OptionError(`${path} is not a whole report: ${issue.path.map(String).join('.')} is not as it should be`)
   return value as LoadReport
 }
 
-/** What differs between two runs: b against a, as text. */
+const latency = z.object({ intended: z.object({ p50: z.number(), p99: z.number(), p999: z.number() }) })
+const latencies = z.record(z.string(), latency)
+/** As much of a report as a comparison reads. */
+const compared = z.object({
+  measured: z.object({ server: z.string(), client: z.object({}) }),
+  workload: z.object({}),
+  errors: z.object({ total: z.number() }),
+  throughput: z.number(),
+  latencyUs: z.object({ all: latency, byOperation: latencies, byRoutingClass: latencies }),
+  perShard: z.record(z.string(), z.object({ share: z.number() })),
+  endCheck: z.object({ ok: z.boolean().nullable() }),
+  get sweep(): z.ZodType {
+    return z.object({ of: z.string(), steps: z.array(z.object({ value: z.number(), report: compared })) }).nullable()
+  },
+})
+
+/**
+ * What differs between two runs: b against a, as text; of two sweeps, step by step.
+ * @throws OptionError for a sweep and something else
+ */
 export function compareReports(a: LoadReport, b: LoadReport, names: readonly [string, string]): string {
+  if (a.sweep === null && b.sweep === null) return comparedRuns(a, b, names)
+  if (a.sweep?.of !== b.sweep?.of) {
+    const [of, ofOther] = [a, b].map(({ sweep }) => (sweep === null ? 'one measurement' : `a sweep over ${sweep.of}`))
+    throw new OptionError(`${names[0]} is ${of}, ${names[1]} ${ofOther}: there is nothing to compare`)
+  }
+  const { of, steps } = a.sweep!
+  const parts = steps.flatMap(({ value, report }) => {
+    const other = b.sweep!.steps.find((step) => step.value === value)
+    return other === undefined ? [] : [`${of}=${value}\n${comparedRuns(report, other.report, names)}`]
+  })
+  if (parts.length === 0) throw new OptionError(`${names[0]} and ${names[1]} have no value of ${of} in common`)
+  return parts.join('\n')
+}
+
+function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, string]): string {
   const rows: string[][] = [['', 'a', 'b', 'b / a']]
   const row = (name: string, of: (report: LoadReport) => number | undefined, shown: (value: number) => string): void => {
     const [x, y] = [of(a), of(b)]

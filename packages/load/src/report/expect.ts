@@ -1,7 +1,7 @@
 /** Thresholds: `p99<20ms`, `p99.9(read)<=50ms`, `errors==0`, `throughput>1000`, `share(shard01)<40%`. */
 import { OptionError } from '../option-error.js'
 import { decodeHistogram } from '../run/histograms.js'
-import type { Latency, LoadReport } from '../types.js'
+import { routingClasses, type Latency, type LoadReport } from '../types.js'
 
 const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '<': (a, b) => a < b,
@@ -40,6 +40,7 @@ export function parseExpectation(text: string): Expectation {
   if (!isCount && (unit === undefined || unit === '%')) throw wrong('needs a unit of time: us, ms or s')
   if (isCount && unit !== undefined && !(unit === '%' && (metric === 'share' || metric === 'errorRate')))
     throw wrong(`has a unit, ${unit}, that ${metric} has not`)
+  if (unit === '%' && Number(number) > 100) throw wrong('is above 100%')
   if (scope !== undefined && (metric === 'retries' || metric === 'throughput')) throw wrong(`has a scope, which ${metric} has not`)
   const factor = unit === undefined ? 1 : unit === '%' ? 0.01 : timeUnitsUs[unit]!
   return { text, metric: metric!, scope: scope ?? null, operator: operator!, value: Number(number) * factor }
@@ -54,13 +55,29 @@ export function failedExpectations(report: LoadReport, expectations: readonly Ex
   return expectations.flatMap((expectation) =>
     steps.flatMap(({ name, report: step }) => {
       const value = valueOf(step, expectation)
+      if (value === null) return [`expected ${expectation.text}${name}, but there was no operation of that kind that succeeded`]
       if (operators[expectation.operator]!(value, expectation.value)) return []
       return [`expected ${expectation.text}${name}, but it is ${shown(expectation, value)}`]
     }),
   )
 }
 
-function valueOf(report: LoadReport, { metric, scope, text }: Expectation): number {
+/**
+ * Checks the names in brackets as far as they are known before a run; shards are not.
+ * @param operations of the workload
+ * @throws OptionError
+ */
+export function checkScopes(expectations: readonly Expectation[], operations: readonly string[]): void {
+  const known: readonly string[] = [...operations, ...routingClasses]
+  for (const { metric, scope, text } of expectations) {
+    if (scope !== null && metric !== 'share' && !known.includes(scope))
+      throw new OptionError(`the expectation "${text}" names ${scope}: there are ${known.join(', ')}`)
+  }
+}
+
+/** Null: a latency of nothing. */
+function valueOf(report: LoadReport, expectation: Expectation): number | null {
+  const { metric, scope, text } = expectation
   if (metric === 'share') {
     const shares = Object.entries(report.perShard)
     if (scope === null) return Math.max(0, ...shares.map(([, { share }]) => share))
@@ -71,23 +88,22 @@ function valueOf(report: LoadReport, { metric, scope, text }: Expectation): numb
   }
   if (metric === 'retries') return report.retries
   if (metric === 'throughput') return report.throughput
-  const latency = latencyOf(report, scope, text)
-  if (metric === 'errors') return latency.errors
-  if (metric === 'operations') return latency.count
-  if (metric === 'errorRate') return latency.count === 0 ? 0 : latency.errors / latency.count
+  const latency = latencyOf(report, expectation)
+  if (metric === 'errors') return latency?.errors ?? 0
+  if (metric === 'operations') return latency?.count ?? 0
+  if (latency === null || latency.count === 0) return metric === 'errorRate' ? 0 : null
+  if (metric === 'errorRate') return latency.errors / latency.count
+  if (latency.count === latency.errors) return null
   if (metric === 'min' || metric === 'mean' || metric === 'max') return latency.intended[metric]
   return decodeHistogram(latency.histogram).getValueAtPercentile(Number(metric.slice(1)))
 }
 
-function latencyOf({ latencyUs }: LoadReport, scope: string | null, text: string): Latency {
+/** Null: there was no such operation. Throws an OptionError for a scope that no report of this workload has. */
+function latencyOf({ latencyUs, workload }: LoadReport, expectation: Expectation): Latency | null {
+  const { scope } = expectation
   if (scope === null) return latencyUs.all
-  const classes = latencyUs.byRoutingClass as Readonly<Record<string, Latency>>
-  const latency = latencyUs.byOperation[scope] ?? classes[scope]
-  if (latency === undefined) {
-    const there = [...Object.keys(latencyUs.byOperation), ...Object.keys(classes)]
-    throw new OptionError(`the expectation "${text}" names ${scope}: there are ${there.join(', ')}`)
-  }
-  return latency
+  checkScopes([expectation], Object.keys(workload.mix))
+  return latencyUs.byOperation[scope] ?? (latencyUs.byRoutingClass as Readonly<Record<string, Latency>>)[scope] ?? null
 }
 
 function shown({ metric }: Expectation, value: number): string {

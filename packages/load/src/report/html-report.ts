@@ -4,7 +4,8 @@ import type { Latency, LoadReport } from '../types.js'
 import { barChart, escape, lineChart, type Series } from './charts.js'
 import { duration, percent, shortDuration, whole } from './format.js'
 import { style } from './style.js'
-import { checkLine, loopOf, topologyOf } from './text-report.js'
+import { broadcastOf, checkLine, loopOf, markTime, topologyOf } from './text-report.js'
+import { highest } from '../run/pacing.js'
 
 export function htmlReport(report: LoadReport): string {
   const title = `${report.workload.name} on ${report.measured.server}`
@@ -21,7 +22,7 @@ function single(report: LoadReport): string {
     header(report),
     tiles(report),
     timeline(report),
-    '<h2>Latency from the intended start</h2>',
+    '<h2>Latency</h2>',
     latencyTable({ all: latencyUs.all, ...latencyUs.byOperation }),
     percentileChart('By operation', latencyUs.byOperation),
     '<h2>By routing class</h2>',
@@ -41,14 +42,15 @@ function header(report: LoadReport): string {
 }
 
 function tiles(report: LoadReport): string {
-  const { intended } = report.latencyUs.all
+  const { count, errors, intended } = report.latencyUs.all
+  const shown = (us: number): string => (count === errors ? '–' : duration(us))
   const check = report.endCheck.ok
   const tile = (name: string, value: string, tone = ''): string => `<div class="tile ${tone}"><b>${value}</b><span>${name}</span></div>`
   return `<div class="tiles">${[
     tile('operations a second', whole(report.throughput)),
-    tile('p50', duration(intended.p50)),
-    tile('p99', duration(intended.p99)),
-    tile('max', duration(intended.max)),
+    tile('p50', shown(intended.p50)),
+    tile('p99', shown(intended.p99)),
+    tile('max', shown(intended.max)),
     tile('errors', whole(report.errors.total), report.errors.total > 0 ? 'warn' : ''),
     tile('end check', check === null ? 'none' : check ? 'passed' : 'FAILED', check === false ? 'fail' : check ? 'pass' : ''),
   ].join('')}</div>`
@@ -60,7 +62,7 @@ function timeline({ timeline: points, marks }: LoadReport): string {
   const common = {
     xLabel: 'seconds since the first measured operation',
     xShown: (value: number) => `${Number(value.toFixed(2))}`,
-    marks: marks.map(({ atSecs, text }) => ({ x: atSecs, text })),
+    marks: marks.map(({ atSecs, untilSecs, text }) => ({ x: atSecs, text, ...(untilSecs === null ? {} : { until: untilSecs }) })),
   }
   // The last interval may be cut short.
   const complete = points.length > 2 ? points.slice(0, -1) : points
@@ -78,11 +80,13 @@ function timeline({ timeline: points, marks }: LoadReport): string {
   )
   const latency = lineChart(
     [line('max', 's3', ({ maxUs }) => maxUs), line('p99', 's1', ({ p99Us }) => p99Us), line('p50', 's0', ({ p50Us }) => p50Us)].map(
-      (series) => ({ ...series, points: series.points.filter(([, y]) => y > 0) }),
+      // Where nothing was answered there is no latency.
+      (series) => ({ ...series, points: series.points.map(([x, y]) => [x, y > 0 ? y : Number.NaN] as const) }),
     ),
     { ...common, title: 'Latency over time', yLabel: 'latency', yScale: 'log', yShown: shortDuration },
   )
-  return `<h2>Timeline</h2>${rate}${latency}`
+  const list = marks.map((mark) => `<li>${escape(markTime(mark))}: ${escape(mark.text)}</li>`).join('')
+  return `<h2>Timeline</h2>${rate}${latency}${list === '' ? '' : `<ul>${list}</ul>`}`
 }
 
 /** 1 - 1/x stands at x: each step to the right is one nine more. */
@@ -149,8 +153,8 @@ function shareBelow(histogram: ReturnType<typeof decodeHistogram>, value: number
 
 function latencyTable(latencies: Readonly<Record<string, Latency>>): string {
   const row = ([name, { count, errors, intended, service }]: [string, Latency]): string =>
-    `<tr><th>${escape(name)}</th><td>${whole(count)}</td><td${errors > 0 ? ' class="warn"' : ''}>${whole(errors)}</td>${[intended.mean, intended.p50, intended.p90, intended.p95, intended.p99, intended.p999, intended.p9999, intended.max, service.p50, service.p99].map((us) => `<td>${duration(us)}</td>`).join('')}</tr>`
-  return `<div class="wide"><table><thead><tr><th></th><th>count</th><th>errors</th><th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>p99.9</th><th>p99.99</th><th>max</th><th>service p50</th><th>service p99</th></tr></thead><tbody>${Object.entries(latencies).map(row).join('')}</tbody></table></div>`
+    `<tr><th>${escape(name)}</th><td>${whole(count)}</td><td${errors > 0 ? ' class="warn"' : ''}>${whole(errors)}</td>${[intended.mean, intended.p50, intended.p90, intended.p95, intended.p99, intended.p999, intended.p9999, intended.max, service.p50, service.p99].map((us) => `<td>${count === errors ? '–' : duration(us)}</td>`).join('')}</tr>`
+  return `<div class="wide"><table><thead><tr><th colspan="3"></th><th class="group" colspan="8">from the intended start</th><th class="group" colspan="2">from the sending</th></tr><tr><th></th><th>count</th><th>errors</th><th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>p99.9</th><th>p99.99</th><th>max</th><th>p50</th><th>p99</th></tr></thead><tbody>${Object.entries(latencies).map(row).join('')}</tbody></table></div>`
 }
 
 function errorTable({ errors, latencyUs }: LoadReport): string {
@@ -166,7 +170,7 @@ function shards({ perShard, hottestShard }: LoadReport): string {
   const bars = entries.map(([name, { operations, share, chunks }]) => ({
     name,
     value: share,
-    shown: `${percent(share)}, ${whole(operations)}, ${whole(chunks)} ${chunks === 1 ? 'chunk' : 'chunks'}`,
+    shown: `${percent(share)}, ${whole(operations)}, ${whole(chunks)} ${chunks === 1 ? 'chunk' : 'chunks'}${name === hottestShard ? ', hottest' : ''}`,
     tone: name === hottestShard ? 's1' : 's0',
   }))
   return `<h2>Shards</h2>${barChart('Share of the operations; one that asks several shards counts for each', bars)}`
@@ -188,38 +192,62 @@ function sweep(report: LoadReport): string {
   const classOf = (step: LoadReport, name: string): Latency | undefined =>
     (step.latencyUs.byRoutingClass as Readonly<Record<string, Latency>>)[name]
   const common = { xLabel: of, xScale: 'log' as const, xTicks: steps.map(({ value }) => value), xShown: String, dots: true }
+  const seriesOf = (of: (latency: Latency, step: LoadReport) => number): Series[] =>
+    classes.map((name, i) => ({
+      name,
+      tone: tones[i % tones.length]!,
+      points: steps.flatMap(({ value, report: step }) =>
+        classOf(step, name) === undefined ? [] : [[value, of(classOf(step, name)!, step)] as const],
+      ),
+    }))
   const latency = (percentile: 'p50' | 'p99'): string =>
     lineChart(
-      classes.map((name, i) => ({
-        name,
-        tone: tones[i % tones.length]!,
-        points: steps.flatMap(({ value, report: step }) =>
-          classOf(step, name) === undefined ? [] : [[value, classOf(step, name)!.intended[percentile]] as const],
-        ),
-      })),
+      seriesOf(({ intended }) => intended[percentile]),
       { ...common, title: `Latency, ${percentile}`, yLabel: 'latency', yScale: 'log', yShown: shortDuration },
     )
   const rows = steps.map(
     ({ value, report: step }) =>
-      `<tr><th>${value}</th><td>${whole(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'FAILED'}</td></tr>`,
+      `<tr><th>${value}</th><td>${whole(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td>${shownRatio(broadcastOf(step))}</td><td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'FAILED'}</td></tr>`,
   )
+  const rateOf = ({ service }: Latency, { workload: { concurrency } }: LoadReport): number =>
+    service.mean === 0 ? Number.NaN : (highest(concurrency) * 1e6) / service.mean
   return [
     `<h1>${escape(report.workload.name)}, swept over ${of}</h1><p>${escape(capital(loopOf(report)))}. Shard key <code>${escape(report.workload.shardKey)}</code>.</p>`,
-    lineChart([{ name: 'throughput', tone: 's0', points: steps.map(({ value, report: step }) => [value, step.throughput]) }], {
-      ...common,
-      title: 'Operations a second',
-      yLabel: 'a second',
-      yShown: whole,
-    }),
+    lineChart(
+      [
+        { name: 'all', tone: 's7', points: steps.map(({ value, report: step }) => [value, step.throughput] as const) },
+        ...(report.workload.loop === 'closed' ? seriesOf(rateOf) : []),
+      ],
+      {
+        ...common,
+        title: `Operations a second${report.workload.loop === 'closed' ? '; by class: had all been of that class, at its mean latency' : ''}`,
+        ...{ yLabel: 'a second', yScale: 'log', yShown: whole },
+      },
+    ),
     latency('p50'),
     latency('p99'),
-    `<div class="wide"><table><thead><tr><th>${of}</th><th>a second</th><th>errors</th>${classes.map((name) => `<th>${escape(name)} p50 / p99</th>`).join('')}<th>end check</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
+    // A busy moment of the machine falls upon both alike.
+    lineChart(
+      [
+        {
+          name: 'broadcast',
+          tone: 's1',
+          points: steps.flatMap(({ value, report: step }) => {
+            const ratio = broadcastOf(step)
+            return ratio === null ? [] : [[value, ratio] as const]
+          }),
+        },
+      ],
+      { ...common, title: 'A broadcast in terms of targeted operations, p50', yLabel: 'times', yShown: (value) => `${Number(value.toFixed(2))} ×` },
+    ),
+    `<div class="wide"><table><thead><tr><th>${of}</th><th>a second</th><th>errors</th>${classes.map((name) => `<th>${escape(name)} p50 / p99</th>`).join('')}<th>broadcast / targeted</th><th>end check</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
   ].join('')
 }
 
 function measured({ measured: what }: LoadReport): string {
   const { client } = what
-  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in one thread' : `on ${what.threads} ${what.threads === 1 ? 'thread' : 'threads'}`}.</p><p>${escape(what.caveat)}</p></footer>`
+  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in its main thread' : `on ${what.threads} ${what.threads === 1 ? 'thread' : 'threads'}`}.</p>${what.notLearned.length === 0 ? '' : `<p>What the server did not tell:</p><ul>${what.notLearned.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`}<p>${escape(what.caveat)}</p></footer>`
 }
 
+const shownRatio = (ratio: number | null): string => (ratio === null ? '–' : `${ratio.toFixed(2)} ×`)
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

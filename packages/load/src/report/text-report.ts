@@ -1,4 +1,4 @@
-import type { Latency, LoadReport, Ramp } from '../types.js'
+import type { Latency, LoadReport, Mark, Ramp } from '../types.js'
 import { duration, percent, table, whole } from './format.js'
 
 /** A report as lines for a terminal. */
@@ -13,7 +13,9 @@ export function textReport(report: LoadReport): string {
 const latencyHead = ['', 'count', 'errors', 'p50', 'p90', 'p99', 'p99.9', 'p99.99', 'max', 'service p99']
 const latencyRow = (name: string, { count, errors, intended, service }: Latency): string[] => [
   ...[name, whole(count), whole(errors)],
-  ...[intended.p50, intended.p90, intended.p99, intended.p999, intended.p9999, intended.max, service.p99].map(duration),
+  ...[intended.p50, intended.p90, intended.p99, intended.p999, intended.p9999, intended.max, service.p99].map((us) =>
+    count === errors ? '-' : duration(us),
+  ),
 ]
 
 function single(report: LoadReport): string {
@@ -54,12 +56,13 @@ function single(report: LoadReport): string {
     lines.push('', 'Shards', table([['', 'operations', 'share', 'chunks'], ...rows]))
   }
   if (report.marks.length > 0)
-    lines.push('', 'On the timeline', ...report.marks.map(({ atSecs, text }) => `  ${atSecs.toFixed(1)} s  ${text}`))
+    lines.push('', 'On the timeline', ...report.marks.map((mark) => `  ${markTime(mark)}  ${mark.text}`))
   lines.push('', checkLine(report), ...report.endCheck.examples.map((example) => `  ${example}`))
   lines.push('', `Measured: ${measured.server}, ${topologyOf(report)}, through ${measured.uri}`)
   lines.push(
-    `  client: ${measured.client.cores} × ${measured.client.cpu}, ${measured.client.platform}, Node.js ${measured.client.node}, engine ${measured.engine}, ${measured.threads === 0 ? 'no threads' : `${measured.threads} threads`}, ${measured.startedAt}`,
+    `  client: ${measured.client.cores} × ${measured.client.cpu}, ${measured.client.platform}, Node.js ${measured.client.node}, engine ${measured.engine}, ${measured.threads === 0 ? 'no threads' : `${measured.threads} ${measured.threads === 1 ? 'thread' : 'threads'}`}, ${measured.startedAt}`,
   )
+  lines.push(...notLearnedLines(report))
   lines.push(`  ${measured.caveat}`)
   return lines.join('\n')
 }
@@ -79,16 +82,34 @@ function sweep(report: LoadReport): string {
       const latency = (step.latencyUs.byRoutingClass as Readonly<Record<string, Latency>>)[name]
       return latency === undefined ? '-' : duration(latency.intended.p50)
     }),
+    broadcastOf(step)?.toFixed(2) ?? '-',
     step.endCheck.ok === null ? '-' : step.endCheck.ok ? 'ok' : 'FAILED',
   ])
   return [
     `${report.workload.name}, swept over ${of}`,
-    table([[of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'end check'], ...rows]),
+    table([[of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'], ...rows]),
     '',
+    ...steps.flatMap(({ value, report: step }) =>
+      step.errors.total === 0 ? [] : [`  ${of}=${value}: ${Object.entries(step.errors.byCode).map(([code, by]) => `${code} in ${Object.keys(by).join(', ')}`).join('; ')}`],
+    ),
     `Measured: ${report.measured.server}, ${report.measured.client.cores} × ${report.measured.client.cpu}, engine ${report.measured.engine}`,
+    ...notLearnedLines(report),
     `  ${report.measured.caveat}`,
   ].join('\n')
 }
+
+const notLearnedLines = ({ measured }: LoadReport): string[] => measured.notLearned.map((sentence) => `  not learned: ${sentence}`)
+
+/** What the median broadcast took in terms of the median targeted operation; null without either. */
+export function broadcastOf({ latencyUs }: LoadReport): number | null {
+  const { broadcast, targeted } = latencyUs.byRoutingClass
+  if (broadcast === undefined || targeted === undefined || targeted.service.p50 === 0 || broadcast.service.p50 === 0) return null
+  return broadcast.service.p50 / targeted.service.p50
+}
+
+/** `10.0 s`, `10.0 to 15.0 s`. */
+export const markTime = ({ atSecs, untilSecs }: Mark): string =>
+  `${atSecs.toFixed(1)}${untilSecs === null ? '' : ` to ${untilSecs.toFixed(1)}`} s`
 
 export function checkLine({ endCheck }: LoadReport): string {
   if (endCheck.ok === null) return 'End check: not asked for'

@@ -1,10 +1,12 @@
 /** The connection beside the load: what the server is, preparing, loading, checking. */
 import { MongoClient, MongoServerSelectionError, type Document, type MongoClientOptions } from 'mongodb'
-import { OptionError } from '../option-error.js'
+import { messageOf, OptionError } from '../option-error.js'
 import type { Measured } from '../types.js'
+import { NotLearned } from './not-learned.js'
 
 export interface Control {
   readonly client: MongoClient
+  readonly notLearned: NotLearned
   readonly isMongos: boolean
   readonly topology: Measured['topology']
   readonly version: string
@@ -39,13 +41,18 @@ export async function connectControl(uri: string): Promise<Control> {
       .db('admin')
       .command({ hello: 1 })
       .catch(() => client.db('admin').command({ isMaster: 1 }))
+    const notLearned = new NotLearned()
     const buildInfo: Document = await client
       .db('admin')
       .command({ buildInfo: 1 })
-      .catch(() => ({}))
+      .catch((error: unknown) => {
+        notLearned.add("the server's version (buildInfo)", error)
+        return {}
+      })
     const isMongos = hello['msg'] === 'isdbgrid'
     return {
       client,
+      notLearned,
       isMongos,
       topology: isMongos ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replica set',
       version: typeof buildInfo['version'] === 'string' ? buildInfo['version'] : 'of unknown version',
@@ -63,6 +70,3 @@ export async function connectControl(uri: string): Promise<Control> {
 export function withoutPassword(uri: string): string {
   return uri.replace(/:[^:@/]*@/, ':***@')
 }
-
-export const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0]!.replace(/\.$/, '')

@@ -1,6 +1,7 @@
 /** Faults of a Shardlab cluster, each at its moment. */
-import { OptionError } from '../option-error.js'
-import { messageOf, type Control } from './control.js'
+import type { Document } from 'mongodb'
+import { messageOf, OptionError } from '../option-error.js'
+import type { Control } from './control.js'
 
 export interface PlannedFault {
   /** Without its moment: what the cluster is told. */
@@ -34,30 +35,57 @@ export async function checkFaultsAreThere({ client, isEmulator }: Control): Prom
   if (!there) throw new OptionError('--fault needs a Shardlab cluster: other servers have no command for faults')
 }
 
+export interface ScheduledFaults {
+  /** Rejects with an OptionError when the cluster refuses one, and never resolves. */
+  readonly failed: Promise<never>
+  /** Heals those that have no end of their own, so that everything can be read back; those whose moment has not come never come. */
+  end(): Promise<void>
+  /** Lets no further ones come. */
+  stop(): void
+}
+
 /**
- * Applies faults at their moments until `stop` is called.
- * @param onApplied gets each one when the cluster has taken it
- * @returns `failed` rejects with an OptionError when the cluster refuses one, and never resolves
+ * Applies faults at their moments, until they are ended or stopped.
+ * @param nowSecs what time it is on the timeline
+ * @param mark puts one there as soon as the cluster has taken it; lasting so many seconds, null: until it is ended
  */
 export function scheduleFaults(
   { client }: Control,
   faults: readonly PlannedFault[],
-  onApplied: (fault: PlannedFault) => void,
-): { readonly failed: Promise<never>; stop(): void } {
+  nowSecs: () => number,
+  mark: (text: string, atSecs: number, lastsSecs: number | null) => void,
+): ScheduledFaults {
+  const admin = client.db('admin')
   let fail: (error: Error) => void
   const failed = new Promise<never>((_, reject) => (fail = reject))
   // Nobody may be listening yet.
   failed.catch(() => {})
+  const endless: number[] = []
+  const applying: Promise<void>[] = []
+  const apply = async ({ text }: PlannedFault): Promise<void> => {
+    const { id } = await admin.command({ shardlab: 'apply', fault: text })
+    const atSecs = nowSecs()
+    const { faults: known } = await admin.command({ shardlab: 'list' })
+    const { beginsAt, healsAt } = (known as Document[]).find((fault) => fault['id'] === id) ?? {}
+    if (healsAt === null) endless.push(id as number)
+    mark(text, atSecs, healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : healsAt === null ? null : 0)
+  }
   const timers = faults.map((fault) =>
     setTimeout(() => {
-      client
-        .db('admin')
-        .command({ shardlab: 'apply', fault: fault.text })
-        .then(
-          () => onApplied(fault),
-          (error: unknown) => fail(new OptionError(`the fault "${fault.text}" was refused: ${messageOf(error)}`)),
-        )
+      applying.push(
+        apply(fault).catch((error: unknown) => fail(new OptionError(`the fault "${fault.text}" was refused: ${messageOf(error)}`))),
+      )
     }, fault.atSecs * 1000),
   )
-  return { failed, stop: () => timers.forEach((timer) => clearTimeout(timer)) }
+  const stop = (): void => timers.forEach((timer) => clearTimeout(timer))
+  return {
+    failed,
+    stop,
+    async end() {
+      stop()
+      await Promise.all(applying)
+      // One that somebody else has healed is gone.
+      for (const id of endless) await admin.command({ shardlab: 'heal', id }).catch(() => {})
+    },
+  }
 }

@@ -1,5 +1,6 @@
 /** All lanes of a run, in the caller's thread or on worker threads. */
 import { Worker } from 'node:worker_threads'
+import { messageOf, OptionError } from '../option-error.js'
 import { Lane, type LaneOptions, type LaneProgress, type LaneResult, type Segment } from './lane.js'
 import type { LaneCall } from './serve-lane.js'
 
@@ -77,12 +78,29 @@ export class Lanes {
     this.#lanes = lanes
   }
 
-  /** @param threads 0: one lane in this thread */
+  /**
+   * @param threads 0: one lane in this thread
+   * @throws OptionError when a server that answered before takes no connections
+   */
   static async connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
+    try {
+      return await Lanes.#connect(threads, options)
+    } catch (error) {
+      throw new OptionError(`the engine ${options.engine} cannot connect: ${messageOf(error)}`)
+    }
+  }
+
+  static async #connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
     const lanes = Math.max(1, threads)
     const optionsOf = (lane: number): LaneOptions => ({ ...options, concurrency: Math.ceil(options.concurrency / lanes), lane, lanes })
     if (threads === 0) return new Lanes([await Lane.connect(optionsOf(0))])
-    return new Lanes(await Promise.all(Array.from({ length: lanes }, (_, i) => ThreadLane.connect(optionsOf(i)))))
+    const connecting = Array.from({ length: lanes }, (_, i) => ThreadLane.connect(optionsOf(i)))
+    try {
+      return new Lanes(await Promise.all(connecting))
+    } catch (error) {
+      for (const lane of await Promise.allSettled(connecting)) if (lane.status === 'fulfilled') await lane.value.close()
+      throw error
+    }
   }
 
   /** Plays a segment on all lanes; resolves with one past the highest cycle that may have run. */

@@ -1,5 +1,6 @@
 /** The records that are there before the first operation. */
 import { MongoBulkWriteError } from 'mongodb'
+import { messageOf, OptionError } from '../option-error.js'
 import type { Workload } from '../workload/workload.js'
 import { sleep } from './clock.js'
 import type { Control } from './control.js'
@@ -11,7 +12,7 @@ const attemptsMax = 10
 const pauseMs = 500
 const duplicateKey = 11000
 
-/** Inserts records 0 to `records - 1`, each at version 0; every one is acknowledged in the end. Rejects with the server's error. */
+/** Inserts records 0 to `records - 1`, each at version 0; every one is acknowledged in the end. Throws an OptionError with the server's error. */
 export async function loadRecords({ client }: Control, workload: Workload, onLoaded: (count: number) => void): Promise<void> {
   const collection = client.db(workload.database).collection<{ _id: unknown }>(workload.collection)
   const { template, records } = workload
@@ -30,7 +31,7 @@ export async function loadRecords({ client }: Control, workload: Workload, onLoa
         } catch (error) {
           // Of a batch that is sent again, a part may be in already.
           if (attempt > 1 && isOnlyDuplicates(error)) break
-          if (attempt === attemptsMax) throw error
+          if (attempt === attemptsMax) throw new OptionError(`records cannot be loaded into ${workload.ns}: ${messageOf(error)}`)
           await sleep(pauseMs)
         }
       }

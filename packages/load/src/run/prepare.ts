@@ -1,20 +1,29 @@
 /** An empty collection, sharded as the workload says, with a chunk on each shard. */
-import { MinKey, type Document } from 'mongodb'
-import { OptionError } from '../option-error.js'
+import { MinKey, MongoServerError, type Document } from 'mongodb'
+import { messageOf, OptionError } from '../option-error.js'
 import { keysMax } from '../data/text.js'
 import type { Workload } from '../workload/workload.js'
-import { messageOf, type Control } from './control.js'
+import type { Control } from './control.js'
 
-/** Throws an OptionError where the collection holds documents and may not be dropped, and where the server refuses the shard key. */
-export async function prepareCollection({ client, isMongos }: Control, workload: Workload, drop: boolean): Promise<void> {
+const namespaceNotFound = 26
+
+/** Throws an OptionError where the collection holds documents and may not be dropped, and where the server refuses the shard key or an index. */
+export async function prepareCollection(control: Control, workload: Workload, drop: boolean): Promise<void> {
+  const { client, isMongos } = control
   const { database, collection: name, ns, shardKey, indexes } = workload
   const collection = client.db(database).collection(name)
-  if (drop) await collection.drop().catch(() => false)
-  else if ((await collection.findOne({}, { projection: { _id: 1 } })) !== null) {
+  const refused = (what: string) => (error: unknown) => {
+    throw new OptionError(`${ns} ${what}: ${messageOf(error)}`)
+  }
+  if (drop) {
+    await collection.drop().catch((error: unknown) => {
+      if (!(error instanceof MongoServerError && error.code === namespaceNotFound)) refused('cannot be dropped')(error)
+    })
+  } else if ((await collection.findOne({}, { projection: { _id: 1 } }).catch(refused('cannot be read'))) !== null) {
     throw new OptionError(`${ns} holds documents: name another collection with --ns, or let it be dropped with --drop`)
   }
-  if (isMongos && shardKey !== null) await shard({ client, isMongos } as Control, workload, shardKey)
-  for (const key of indexes) await collection.createIndex(key)
+  if (isMongos && shardKey !== null) await shard(control, workload, shardKey)
+  for (const key of indexes) await collection.createIndex(key).catch(refused(`cannot be indexed by ${JSON.stringify(key)}`))
 }
 
 async function shard({ client }: Control, workload: Workload, key: NonNullable<Workload['shardKey']>): Promise<void> {
@@ -23,7 +32,9 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
     await admin.command({ enableSharding: workload.database })
     await admin.command({ shardCollection: workload.ns, key })
   } catch (error) {
-    throw new OptionError(`${workload.ns} cannot be sharded by ${JSON.stringify(key)}: ${messageOf(error)}`)
+    throw new OptionError(
+      `${workload.ns} cannot be sharded by ${JSON.stringify(key)}: ${messageOf(error)} (with --shard-key none it stays as it is)`,
+    )
   }
   // A collection whose key begins with a hash gets its chunks from shardCollection; one with ranges would begin on one shard.
   const [first, ...others] = Object.entries(key)

@@ -35,16 +35,18 @@ export interface ResolvedLoad {
   readonly faults: readonly PlannedFault[]
 }
 
+const wholeNumber = (least: number, most: number): z.ZodType =>
+  z.int('is a whole number').min(least, `is at least ${least}`).max(most, `is at most ${most}`)
 const numbers: Readonly<Record<string, z.ZodType>> = {
-  durationSecs: z.number().positive('is above 0').max(31_536_000),
-  operations: z.int('is a whole number').min(1, 'is at least 1').max(1e12),
-  warmUpSecs: z.number().min(0, 'is at least 0').max(86_400),
-  records: z.int('is a whole number').min(1, 'is at least 1').max(2_000_000_000),
-  seed: z.int('is a whole number').min(0, 'is at least 0').max(4_294_967_295),
-  fieldCount: z.int('is a whole number').min(1, 'is at least 1').max(1000, 'is at most 1000'),
-  fieldLength: z.int('is a whole number').min(textLengthMin, `is at least ${textLengthMin}`).max(8_000_000),
-  threads: z.int('is a whole number').min(0, 'is at least 0').max(64, 'is at most 64'),
-  pipeline: z.int('is a whole number').min(1, 'is at least 1').max(10_000),
+  durationSecs: z.number().positive('is above 0').max(31_536_000, 'is at most a year'),
+  operations: wholeNumber(1, 1e12),
+  warmUpSecs: z.number().min(0, 'is at least 0').max(86_400, 'is at most a day'),
+  records: wholeNumber(1, 2_000_000_000),
+  seed: wholeNumber(0, 4_294_967_295),
+  fieldCount: wholeNumber(1, 1000),
+  fieldLength: wholeNumber(textLengthMin, 8_000_000),
+  threads: wholeNumber(0, 64),
+  pipeline: wholeNumber(1, 10_000),
 }
 const openConcurrency = 256
 const closedConcurrency = 16
@@ -82,17 +84,25 @@ export function resolveLoad(options: LoadOptions): ResolvedLoad {
       }
     }
   }
+  const threads = options.threads ?? (engine === 'driver' ? 0 : 1)
+  const fewest = Math.min(...phases.map(({ concurrency }) => highest(concurrency)))
+  if (threads > fewest) throw new OptionError(`threads is ${threads}, but no more than ${fewest} operations are in flight`)
+  if (engine === 'driver' && (options.pipeline ?? 1) > 1) throw new OptionError('pipeline is for the engine wire: add --engine wire')
+  const faults = (options.faults ?? []).map(parseFault)
+  const endSecs = phases.reduce((sum, { durationSecs }) => sum + (durationSecs ?? Number.POSITIVE_INFINITY), 0)
+  const late = faults.find(({ atSecs }) => atSecs >= endSecs)
+  if (late !== undefined) throw new OptionError(`the fault "${late.text}" is due at ${late.atSecs} s, but the operations take ${endSecs} s`)
   return {
     workload,
     engine,
-    threads: options.threads ?? (engine === 'driver' ? 0 : 1),
+    threads,
     pipeline: options.pipeline ?? 1,
     warmUpSecs,
     phases,
     concurrencyMax: Math.max(...phases.map(({ concurrency }) => highest(concurrency))),
     drop: options.drop ?? false,
     check: options.check ?? true,
-    faults: (options.faults ?? []).map(parseFault),
+    faults,
   }
 }
 
@@ -103,6 +113,10 @@ function resolvePhases(options: LoadOptions, phases: readonly PhaseSource[] | nu
   if (phases !== null) {
     if (durationSecs !== undefined || operations !== undefined) {
       throw new OptionError('the workload has phases, which say how long they take: leave out --duration and --operations')
+    }
+    for (const name of ['rate', 'concurrency'] as const) {
+      if (options[name] !== undefined && phases.every((phase) => phase[name] !== undefined))
+        throw new OptionError(`every phase of the workload says its own ${name}: leave out --${name}`)
     }
     return phases.map((phase) => {
       const ofRate = phase.rate ?? rate ?? null
@@ -174,6 +188,7 @@ export function parseShardKey(text: string): WorkloadSource['shardKey'] {
   if (fields.some((match) => match === null)) {
     throw new OptionError(`shardKey is "${text}": write it as in "_id:hashed", "customer:1,_id:1" or "none"`)
   }
+  if (new Set(fields.map((match) => match![1])).size < fields.length) throw new OptionError(`shardKey is "${text}": it names a field twice`)
   return Object.fromEntries(fields.map((match) => [match![1]!, match![2] === 'hashed' ? ('hashed' as const) : (1 as const)]))
 }
 

@@ -1,21 +1,22 @@
 /** One measurement: prepare, load, warm up, measure, check, report. */
 import { EndCheck } from '../check/end-check.js'
 import { readBack } from '../check/read-back.js'
-import { readCriticalSections, latenciesInCriticalSections } from '../placement/critical-sections.js'
-import { readPlacement, samePlacement } from '../placement/read-placement.js'
+import { readCriticalSections, latenciesInCriticalSections, type CriticalSection } from '../placement/critical-sections.js'
+import { readPlacement, samePlacement, unknownPlacement } from '../placement/read-placement.js'
 import { ShardCounters } from '../placement/shard-counters.js'
 import { buildReport } from '../report/build-report.js'
-import { OptionError } from '../option-error.js'
-import type { EndCheckReport, LoadOptions, LoadReport } from '../types.js'
+import { messageOf, OptionError } from '../option-error.js'
+import type { EndCheckReport, LoadOptions, LoadReport, Mark } from '../types.js'
 import { Schedule } from '../workload/schedule.js'
 import { nowUs, sleep } from './clock.js'
-import { connectControl, messageOf, type Control } from './control.js'
-import { checkFaultsAreThere, scheduleFaults } from './faults.js'
+import { connectControl, type Control } from './control.js'
+import { checkFaultsAreThere, scheduleFaults, type ScheduledFaults } from './faults.js'
 import { Journal } from './journal.js'
 import { Lanes } from './lanes.js'
 import type { Segment } from './lane.js'
 import { loadRecords } from './loader.js'
 import { prepareCollection } from './prepare.js'
+import { rehearse } from './rehearse.js'
 import { ProgressTeller } from './progress.js'
 import { resolveLoad, type ResolvedLoad } from './resolve-options.js'
 
@@ -43,10 +44,15 @@ export async function runOnce(options: LoadOptions, step: string | null = null):
 
 async function measure(load: ResolvedLoad, control: Control, options: LoadOptions, progress: ProgressTeller): Promise<LoadReport> {
   const { workload } = load
+  const { notLearned } = control
   await prepareCollection(control, workload, load.drop)
+  await rehearse(control, workload)
   progress.begin('load', workload.records)
   await loadRecords(control, workload, (count) => progress.add(count))
-  const placement = await readPlacement(control.client, workload.ns, control.isMongos)
+  const placement = await readPlacement(control.client, workload.ns, control.isMongos).catch((error: unknown) => {
+    notLearned.add("where operations go, and so routing classes and shares (the mongos' config database)", error)
+    return unknownPlacement
+  })
   const intervalUs = intervalOf(load) * 1e6
   const lanes = await Lanes.connect(load.threads, {
     ...{ workload: workload.source, placement, engine: load.engine, uri: options.uri, hosts: control.hosts },
@@ -55,20 +61,22 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
   const counters = await ShardCounters.connect(control)
   const countersBefore = await counters.read()
   const schedule = new Schedule(workload)
-  const marks: { atSecs: number; text: string }[] = []
+  const marks: { atSecs: number; untilSecs: number | null; text: string }[] = []
   const startedAt = new Date().toISOString()
   let cycles = 0
   let measuredFrom = 0
   let measuredSinceUs = 0
   let endedUs = 0
-  let faults: ReturnType<typeof scheduleFaults> | null = null
+  let faults: ScheduledFaults | null = null
   const elapsedSecs = (): number => (measuredSinceUs === 0 ? 0 : Math.max(0, round((nowUs() - measuredSinceUs) / 1e6)))
   const play = async (segment: Omit<Segment, 'cyclesSoFar' | 'startUs' | 'measuredSinceUs'>): Promise<void> => {
     const startUs = nowUs() + headStartMs * 1000
     if (segment.isMeasured && measuredSinceUs === 0) {
       measuredSinceUs = startUs
       measuredFrom = Math.ceil(cycles / 1000) * 1000
-      faults = scheduleFaults(control, load.faults, ({ text }) => marks.push({ atSecs: elapsedSecs(), text }))
+      faults = scheduleFaults(control, load.faults, elapsedSecs, (text, atSecs, lastsSecs) =>
+        marks.push({ atSecs, untilSecs: lastsSecs === 0 ? null : atSecs + (lastsSecs ?? Number.POSITIVE_INFINITY), text }),
+      )
     }
     schedule.begin(cycles, segment.weights)
     const done = lanes.run({ ...segment, cyclesSoFar: cycles, startUs, measuredSinceUs })
@@ -87,19 +95,23 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     progress.begin('run', load.phases.length === 1 ? first.operations : null)
     const watch = progress.watch(() => lanes.progress())
     for (const phase of load.phases) {
-      if (phase.name !== null) marks.push({ atSecs: elapsedSecs(), text: phase.name })
+      if (phase.name !== null) marks.push({ atSecs: elapsedSecs(), untilSecs: null, text: phase.name })
       await play({ ...phase, weights: phase.mix, isMeasured: true })
     }
     endedUs = nowUs()
     watch.stop()
+    await (faults as ScheduledFaults | null)?.end()
     const results = await lanes.results()
     const journal = load.check ? new Journal(results.map((result) => result.journal!)) : null
-    const placementAfter = await settled(() => readPlacement(control.client, workload.ns, control.isMongos))
-    const sections = control.isMongos ? await readCriticalSections(control, workload.ns, measuredSinceUs).catch(() => []) : []
+    const placementAfter = placement.isKnown
+      ? await settled(() => readPlacement(control.client, workload.ns, control.isMongos))
+      : unknownPlacement
+    const sections = journal === null || !control.isMongos ? [] : await sectionsSince(control, workload.ns, measuredSinceUs)
     progress.begin('check', null)
     const endCheck = journal === null ? uncheckedReport : await check(control, load, schedule, journal, cycles, results, progress)
     return buildReport({
-      ...{ load, control, options, placement, results, marks, startedAt, endCheck },
+      ...{ load, control, options, placement, results, startedAt, endCheck },
+      marks: withinRun(marks, round((endedUs - measuredSinceUs) / 1e6), load),
       placementChanged: placementAfter === null || !samePlacement(placement, placementAfter),
       durationSecs: (endedUs - measuredSinceUs) / 1e6,
       intervalSecs: intervalUs / 1e6,
@@ -108,7 +120,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
         journal === null ? null : latenciesInCriticalSections(sections, schedule, journal, placement, { from: measuredFrom, to: cycles }),
     })
   } finally {
-    ;(faults as ReturnType<typeof scheduleFaults> | null)?.stop()
+    ;(faults as ScheduledFaults | null)?.stop()
     progress.end()
     await Promise.all([lanes.close(), counters.close()])
   }
@@ -143,6 +155,24 @@ async function check(
       examples: [`the documents could not be read back: ${messageOf(error)}`],
     }
   }
+}
+
+async function sectionsSince(control: Control, ns: string, sinceUs: number): Promise<CriticalSection[]> {
+  try {
+    return await readCriticalSections(control, ns, sinceUs)
+  } catch (error) {
+    control.notLearned.add('which operations waited in a critical section (config.changelog)', error)
+    return []
+  }
+}
+
+/** Marks end with the operations; faults whose moment came too late are named. */
+function withinRun(marks: readonly Mark[], endSecs: number, { faults }: ResolvedLoad): Mark[] {
+  const late = faults.filter(({ atSecs }) => atSecs >= endSecs)
+  return [
+    ...marks.map((mark) => ({ ...mark, untilSecs: mark.untilSecs === null ? null : Math.min(mark.untilSecs, endSecs) })),
+    ...late.map(({ text }) => ({ atSecs: endSecs, untilSecs: null, text: `${text}: not applied, the operations had ended` })),
+  ]
 }
 
 /** Where a shard may still be coming back. */

@@ -38,6 +38,12 @@ function between(from: number, to: number, by: number | null): number[] {
   return [...values, to]
 }
 
+/** A load with the value of a step; a thread needs at least one operation in flight. */
+export function stepOf(options: LoadOptions, of: 'concurrency' | 'rate', value: number): LoadOptions {
+  const threads = of === 'concurrency' && options.threads !== undefined ? { threads: Math.min(options.threads, value) } : {}
+  return { ...options, ...threads, [of]: value }
+}
+
 /** A measurement for each step; what comes back is the last one, with all of them in `sweep`. */
 export async function runSweep(options: LoadOptions, { of, values }: Sweep): Promise<LoadReport> {
   const ofCluster = of === 'shards' || of === 'mongos'
@@ -56,7 +62,7 @@ export async function runSweep(options: LoadOptions, { of, values }: Sweep): Pro
       }
     } else {
       // The collection is the first step's own: the next one may drop it.
-      steps.push({ value, report: await runOnce({ ...options, [of]: value, drop: i > 0 || (options.drop ?? false) }, step) })
+      steps.push({ value, report: await runOnce({ ...stepOf(options, of, value), drop: i > 0 || (options.drop ?? false) }, step) })
     }
   }
   return { ...steps.at(-1)!.report, sweep: { of, steps } }

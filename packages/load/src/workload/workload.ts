@@ -52,12 +52,23 @@ export class WorkloadRuleError extends Error {
 const writes: readonly OperationKind[] = ['update', 'readModifyWrite']
 const makers: readonly OperationKind[] = ['insert', 'bulkInsert', 'upsert']
 
+const bulkDocuments = 100
+const writingStages = ['$out', '$merge']
+/** `maxBsonObjectSize` and `maxMessageSizeBytes` of every server. */
+const documentBytesMax = 16_777_216
+const messageBytesMax = 48_000_000
+
 /** Throws a {@link WorkloadRuleError}. */
 export function compileWorkload(source: WorkloadSource): Workload {
   const template = compileTemplate(source)
+  const recordBytes = template.texts.reduce((sum, { name, length }) => sum + name.length + length + 7, 0)
   const rule = (holds: boolean, message: string, ...path: (string | number)[]): void => {
     if (!holds) throw new WorkloadRuleError(message, path)
   }
+  const dot = source.ns.indexOf('.')
+  const [database, collection] = [source.ns.slice(0, dot), source.ns.slice(dot + 1)]
+  rule(!['admin', 'config', 'local'].includes(database) && !/^system\./.test(collection), "is one of the server's own", 'ns')
+  rule(recordBytes < documentBytesMax, `its texts are ${recordBytes} bytes, a document is at most ${documentBytesMax}`, 'record')
   for (const field of Object.keys(source.shardKey ?? {})) {
     rule(template.has(field), `shardKey names ${field}, which records do not have`, 'shardKey', field)
     rule(!template.texts.some(({ name }) => name === field), `shardKey names ${field}, a text that updates change`, 'shardKey', field)
@@ -80,6 +91,13 @@ export function compileWorkload(source: WorkloadSource): Workload {
     rule(!(makes || isWrite) || operation.filter === undefined, 'filter is for reads', ...at('filter'))
     rule(operation.documents === undefined || kind === 'bulkInsert', 'documents is for bulkInsert', ...at('documents'))
     rule(operation.pipeline === undefined || kind === 'aggregate', 'pipeline is for aggregate', ...at('pipeline'))
+    const stage = operation.pipeline?.flatMap(Object.keys).find((name) => writingStages.includes(name))
+    rule(stage === undefined, `${stage} writes to other collections`, ...at('pipeline'))
+    rule(
+      kind !== 'bulkInsert' || (operation.documents ?? bulkDocuments) * recordBytes < messageBytesMax,
+      `so many documents are more than the ${messageBytesMax} bytes of a message`,
+      ...at('documents'),
+    )
     rule(operation.fields === undefined || isWrite, 'fields is for update and readModifyWrite', ...at('fields'))
     rule(operation.limit === undefined || kind === 'find', 'limit is for find', ...at('limit'))
     rule(operation.sort === undefined || kind === 'find', 'sort is for find', ...at('sort'))
@@ -112,7 +130,7 @@ export function compileWorkload(source: WorkloadSource): Workload {
       limit: limit === undefined ? null : Array.isArray(limit) ? [limit[0], limit[1]] : [limit, limit],
       pipeline: operation.pipeline ?? [],
       fields: isWrite ? written : 0,
-      newRecords: !makes ? 0 : kind === 'bulkInsert' ? (operation.documents ?? 100) : 1,
+      newRecords: !makes ? 0 : kind === 'bulkInsert' ? (operation.documents ?? bulkDocuments) : 1,
       distribution: operation.distribution ?? source.distribution,
     }
   })
@@ -126,11 +144,10 @@ export function compileWorkload(source: WorkloadSource): Workload {
       rule(name in source.operations, `mix names ${name}, which is no operation`, 'phases', i, 'mix', name)
     rule(mix === undefined || Object.values(mix).some((weight) => weight > 0), 'every weight is 0', 'phases', i, 'mix')
   })
-  const dot = source.ns.indexOf('.')
   return {
     ...{ name: source.name, seed: source.seed, ns: source.ns, records: source.records, shardKey: source.shardKey, indexes: source.indexes },
-    database: source.ns.slice(0, dot),
-    collection: source.ns.slice(dot + 1),
+    database,
+    collection,
     template,
     operations,
     phases: source.phases ?? null,

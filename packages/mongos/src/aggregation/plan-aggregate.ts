@@ -1,5 +1,5 @@
 /** Which part of a pipeline runs where. Server: sharded_agg_helpers.cpp, cluster_aggregation_planner.cpp. */
-import { CommandError } from '@shardlab/bson'
+import { CommandError, documentValue } from '@shardlab/bson'
 import {
   splitBeforeJoins,
   splitPipeline,
@@ -135,7 +135,7 @@ function targetsOf(
   { source, leadingFilter }: Pipeline,
 ): Omit<RoutedTo, 'ns' | 'route'> {
   if (route.kind !== 'sharded') return routedToPrimary(ns, route, soleMember(route))
-  const filter = source === null ? (leadingFilter ?? undefined) : undefined
+  const filter = source === null && leadingFilter !== null ? documentValue(leadingFilter) : undefined
   return targetRead(invocation, route.placement, filter, source === null ? invocation.args.document('collation') : undefined)
 }
 

@@ -38,7 +38,7 @@ import {
 import { checkOpQueryCommand } from '@shardlab/wire'
 import { commandTable } from '../command-table.js'
 import type { Mongos } from '../mongos.js'
-import { runResolvingViews } from '../views/run-resolving-views.js'
+import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
 import type { MongosInvocation } from './invocation.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
@@ -52,7 +52,7 @@ const noTime: TimestampPair = [0, 0]
  */
 export function dispatch(host: Mongos, command: ClientCommand, internal = false): Promise<ClientReply> | ClientReply {
   noteConnected(host, command.connectionId, command.remote)
-  return new Dispatch(host, command).begin(internal)
+  return new Dispatch(host, command, internal).begin()
 }
 
 /** One command on its way through the router. */
@@ -65,19 +65,23 @@ class Dispatch {
   /** Null: no fail point is on. */
   #failable: FailableCommand | null = null
 
-  constructor(host: Mongos, command: ClientCommand) {
+  readonly #internal: boolean
+
+  constructor(host: Mongos, command: ClientCommand, internal: boolean) {
     this.#host = host
     this.#command = command
+    this.#internal = internal
   }
 
-  begin(internal: boolean): Promise<ClientReply> | ClientReply {
+  begin(): Promise<ClientReply> | ClientReply {
     const host = this.#host
+    if (!this.#internal) host.commandBegins()
     try {
       const row = (this.#row = findRow(host, this.#command))
       host.statistics.commandBegins(row.name)
       const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row.name)))
       const invocation = (this.#invocation = prepare(host, this.#command, row, operation))
-      if (host.failPoints.active) return this.#passFailPoints(failableOf(invocation, row, internal))
+      if (host.failPoints.active) return this.#passFailPoints(failableOf(invocation, row, this.#internal))
       return this.#perform()
     } catch (error) {
       return this.#fail(error)
@@ -103,13 +107,28 @@ class Dispatch {
       ? this.#complete(result)
       : result.then(
           (writer) => this.#result(writer),
-          (error: unknown) => this.#fail(error),
+          (error: unknown) => this.#failed(error),
         )
   }
 
   #run(row: CommandRow<MongosInvocation>, invocation: MongosInvocation): Promise<DocumentWriter> | DocumentWriter {
-    const run = (on: MongosInvocation) => runResolvingViews(row, on, (name) => commandTable.find(name, this.#host.behaviours))
-    return invocation.concerns.read.level === 'snapshot' ? runSnapshotRead(row, invocation, run) : run(invocation)
+    if (invocation.concerns.read.level !== 'snapshot') return row.run(invocation)
+    return runSnapshotRead(row, invocation, (on) => runResolvingViews(row, on, this.#findRow))
+  }
+
+  /** What names a view is run again on what is below it. */
+  #failed(error: unknown): Promise<ClientReply> | ClientReply {
+    const invocation = this.#invocation!
+    const onView = invocation.concerns.read.level === 'snapshot' ? null : runOnResolved(this.#row!, invocation, error, this.#findRow)
+    if (onView === null) return this.#fail(error)
+    return onView.then(
+      (writer) => this.#result(writer),
+      (again: unknown) => this.#fail(again),
+    )
+  }
+
+  get #findRow(): (name: string) => CommandRow<MongosInvocation> | undefined {
+    return (name) => commandTable.find(name, this.#host.behaviours)
   }
 
   #result(writer: DocumentWriter): ClientReply {
@@ -138,6 +157,7 @@ class Dispatch {
   #reply(writer: DocumentWriter, failure: CommandError | null): ClientReply {
     const host = this.#host
     const operation = this.#operation
+    if (!this.#internal) host.commandEnds()
     if (operation !== null) finishOperation(host, operation, failure, false)
     if (failure instanceof ConnectionClosedError) return { body: noAnswer }
     const { time } = host.clock
@@ -213,7 +233,7 @@ function prepare(
   row: CommandRow<MongosInvocation>,
   operation: Operation,
 ): MongosInvocation {
-  const db = databaseOf(body)
+  const db = databaseOf(operation, body)
   const args = argumentsOf(row, body, sequences)
   if (row.adminOnly === true && db !== 'admin')
     throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
@@ -251,10 +271,8 @@ function argumentsOf(row: CommandRow<MongosInvocation>, body: Uint8Array, sequen
 }
 
 /** @throws CommandError 40571 without a database, 20 for `local`, 73 InvalidNamespace */
-function databaseOf(body: Uint8Array): string {
-  const value = findField(body, '$db')
-  if (value?.type !== BsonType.string) throw new CommandError(40571, 'OP_MSG requests require a $db argument')
-  const db = value.asName()
+function databaseOf({ db }: Operation, body: Uint8Array): string {
+  if (db === '' && findField(body, '$db')?.type !== BsonType.string) throw new CommandError(40571, 'OP_MSG requests require a $db argument')
   if (db === 'local') throw new CommandError('IllegalOperation', "Can't use 'local' database through mongos")
   checkDatabaseName(db)
   return db

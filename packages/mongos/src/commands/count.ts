@@ -27,7 +27,7 @@ export const count: CommandRow<MongosInvocation> = {
 async function countOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
   const { args, host } = invocation
   const { skip, limit } = countBounds(args)
-  const targets = membersOfRead(invocation, ns, route, args.document('query'), args.document('collation'))
+  const targets = membersOfRead(invocation, ns, route, args.value('query'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targets.members })
   const body = bodyForShards(invocation, skip, limit)
   const answers = await askAll(invocation, targets.members, (member) => routedCommand(invocation, route, member, body))

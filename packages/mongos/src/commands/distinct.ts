@@ -27,7 +27,7 @@ async function distinctOn(invocation: MongosInvocation, ns: string, route: Route
   const { args, body, host } = invocation
   const context = evaluationOf(host, args, placementOf(route)?.defaultCollation ?? null)
   compileDistinct(args, context, host.behaviours)
-  const targets = membersOfRead(invocation, ns, route, args.document('query'), args.document('collation'))
+  const targets = membersOfRead(invocation, ns, route, args.value('query'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targets.members })
   const answers = await askAll(invocation, targets.members, (member) => routedCommand(invocation, route, member, body))
   noteRead(invocation, targets.to)

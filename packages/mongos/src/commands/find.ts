@@ -43,8 +43,13 @@ export const find: CommandRow<MongosInvocation> = {
   },
 }
 
+interface FindTraits extends CursorTraits {
+  /** `allowPartialResults` */
+  readonly allowPartial: boolean
+}
+
 /** What the arguments say of the cursor. @throws CommandError those of {@link checkFindArguments}, 2 BadValue for a projection that uses this router's field */
-function traitsOf(args: CommandArguments): CursorTraits {
+function traitsOf(args: CommandArguments): FindTraits {
   checkFindArguments(args)
   const projection = args.document('projection')
   if (projection !== undefined && findField(projection, sortKeyField) !== undefined)
@@ -54,32 +59,45 @@ function traitsOf(args: CommandArguments): CursorTraits {
     batchSize: nonNegative(args, 'batchSize'),
     tailable: tailableModeOf(args),
     opensWhenFull: args.bool('singleBatch') !== true,
+    allowPartial: args.bool('allowPartialResults') ?? false,
   }
 }
 
-async function findOn(invocation: MongosInvocation, ns: string, route: Route, traits: CursorTraits): Promise<DocumentWriter> {
+function findOn(invocation: MongosInvocation, ns: string, route: Route, traits: FindTraits): Promise<DocumentWriter> {
   const { args, body, host } = invocation
   if (route.kind === 'missing') {
     compileFind(args, evaluationOf(host, args))
-    return writeEmptyCursor(ns)
+    return Promise.resolve(writeEmptyCursor(ns))
   }
   if (route.kind !== 'sharded') {
     const member = soleMember(route)
-    const reply = await openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits)
-    noteRead(invocation, routedToPrimary(ns, route, member), 'find')
-    return reply
+    return openOnOne(invocation, member, routedCommand(invocation, route, member, body), traits, () =>
+      noteRead(invocation, routedToPrimary(ns, route, member), 'find'),
+    )
   }
-  const targeting = targetRead(invocation, route.placement, args.document('filter'), args.document('collation'))
+  const targeting = targetRead(invocation, route.placement, args.value('filter'), args.document('collation'))
   const reached = host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
-  if (reached !== passedStep) await reached
+  return reached === passedStep
+    ? findOnShards(invocation, ns, route, targeting, traits)
+    : reached.then(() => findOnShards(invocation, ns, route, targeting, traits))
+}
+
+function findOnShards(
+  invocation: MongosInvocation,
+  ns: string,
+  route: ShardedRoute,
+  targeting: Targeting,
+  traits: FindTraits,
+): Promise<DocumentWriter> {
+  const { shards } = targeting
+  const note = () => noteTargetedRead(invocation, ns, route, targeting, 'find')
   // Also of one shard there may be nothing to be had.
-  const allowPartial = args.bool('allowPartialResults') ?? false
-  const reply =
-    targeting.shards.length === 1 && !allowPartial
-      ? await openOnOne(invocation, targeting.shards[0]!, routedCommand(invocation, route, targeting.shards[0]!, body), traits)
-      : await findOnSeveral(invocation, ns, route, targeting, { ...traits, allowPartial })
-  noteTargetedRead(invocation, ns, route, targeting, 'find')
-  return reply
+  if (shards.length === 1 && !traits.allowPartial)
+    return openOnOne(invocation, shards[0]!, routedCommand(invocation, route, shards[0]!, invocation.body), traits, note)
+  return findOnSeveral(invocation, ns, route, targeting, traits).then((reply) => {
+    note()
+    return reply
+  })
 }
 
 async function findOnSeveral(
@@ -87,7 +105,7 @@ async function findOnSeveral(
   ns: string,
   route: ShardedRoute,
   { shards }: Targeting,
-  { allowPartial, ...traits }: CursorTraits & { readonly allowPartial: boolean },
+  { allowPartial, ...traits }: FindTraits,
 ): Promise<DocumentWriter> {
   const { args, host } = invocation
   const sort = mergeSortOf(args.document('sort'))

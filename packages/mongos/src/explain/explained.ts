@@ -42,7 +42,7 @@ export async function targetOfExplained(invocation: MongosInvocation, ns: string
 
 function ofRead(invocation: MongosInvocation, ns: string, route: Route, filter: 'filter' | 'query'): ExplainedTarget {
   const { args } = invocation
-  const { members } = membersOfRead(invocation, ns, route, args.document(filter), args.document('collation'))
+  const { members } = membersOfRead(invocation, ns, route, args.value(filter), args.document('collation'))
   // As on the server any sort counts, the natural order too; of commands that take none it is not there.
   const isSorted = filter === 'filter' && !isEmptyDocument(args.document('sort') ?? emptyDocument)
   const stage = members.length === 1 ? 'SINGLE_SHARD' : isSorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE'

@@ -25,6 +25,7 @@ export interface CursorTraits {
 
 /**
  * Runs a command that opens a cursor on one member; the batch goes to the client as it came.
+ * @param opened called when the member has answered with a cursor
  * @throws CommandError of the member or of the way to it
  */
 export function openOnOne(
@@ -32,9 +33,14 @@ export function openOnOne(
   member: string,
   command: RemoteCommand,
   traits: CursorTraits,
+  opened?: () => void,
 ): Promise<DocumentWriter> {
   const answer = invocation.host.remote.command(member, command, invocation.operation, traits.sentOnce !== true)
-  return answer.then(({ body }) => openedOnOne(invocation, member, command, traits, body))
+  return answer.then(({ body }) => {
+    const writer = openedOnOne(invocation, member, command, traits, body)
+    opened?.()
+    return writer
+  })
 }
 
 function openedOnOne(

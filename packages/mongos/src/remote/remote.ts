@@ -13,6 +13,7 @@ import {
   type NodeReply,
   type ReplyOf,
   type RequestOf,
+  type RequestOptions,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
 import { maxTimeExpired } from '@shardlab/node'
@@ -46,6 +47,27 @@ function noPrimary(to: Address): CommandError {
 /** A request of no operation: background work. */
 export type Requester = Operation | null
 
+/** Who sends what to whom, and how often it may. */
+interface Sent {
+  readonly to: Address
+  readonly requester: Requester
+  readonly idempotent: boolean
+  readonly pinned: boolean
+}
+
+interface SentCommand extends Sent {
+  readonly command: RemoteCommand
+}
+
+/** What has gone wrong with one exchange so far. */
+interface ExchangeFailures {
+  /** How often the member went away. */
+  readonly broken: number
+  readonly search: PrimarySearch | null
+}
+
+const noFailures: ExchangeFailures = { broken: 0, search: null }
+
 export class Remote {
   readonly #context: ActorContext
   readonly #clock: ClusterClock
@@ -66,39 +88,49 @@ export class Remote {
    * @throws CommandError 133 FailedToSatisfyReadPreference: nobody answers there; 6 HostUnreachable: it went away while
    *   it ran the command, or is gone and was pinned; 50 MaxTimeMSExpired
    */
-  async command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean, pinned = false): Promise<NodeReply> {
-    let search: PrimarySearch | null = null
-    for (let retries = 0; ; retries++) {
-      const request: NodeCommand = {
-        db: command.db,
-        body: command.body,
-        sequences: command.sequences,
-        shardVersion: command.shardVersion,
-        databaseVersion: command.databaseVersion,
-        stmtIds: command.stmtIds,
-        clusterTime: this.#clock.time,
-      }
-      const reply = await this.#exchange(to, 'node.command', request, requester, idempotent, () => firstFieldName(command.body)!, pinned)
-      this.#clock.advance(reply.clusterTime)
-      requester?.observe(reply.operationTime)
-      const code = isOk(reply.body) ? undefined : findField(reply.body, 'code')?.asNumber()
-      const refused = code === ErrorCodes.NotWritablePrimary || code === ErrorCodes.NotPrimaryNoSecondaryOk
-      // Of a member without a primary the router has heard by then: what is refused there has not been tried.
-      const mayRepeat = idempotent || (refused && this.#withoutPrimary.has(to))
-      if (refused) this.#withoutPrimary.add(to)
-      else this.#withoutPrimary.delete(to)
-      if (refused && mayRepeat) {
-        search = await this.#lookForPrimary(to, search, requester)
-        continue
-      }
-      if (!idempotent) return reply
-      if (code === undefined || !isRetriableErrorCode(code)) return reply
-      if (retries >= this.#options.limits.remoteRetriesMax) {
-        this.#limitReached('remoteRetriesMax', this.#options.limits.remoteRetriesMax)
-        return reply
-      }
-      await this.#pause(this.#options.limits.firstRetryPauseMs << retries, requester)
+  command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean, pinned = false): Promise<NodeReply> {
+    return this.#send({ to, command, requester, idempotent, pinned }, null, 0)
+  }
+
+  #send(sent: SentCommand, search: PrimarySearch | null, retries: number): Promise<NodeReply> {
+    const { command } = sent
+    const request: NodeCommand = {
+      db: command.db,
+      body: command.body,
+      sequences: command.sequences,
+      shardVersion: command.shardVersion,
+      databaseVersion: command.databaseVersion,
+      stmtIds: command.stmtIds,
+      clusterTime: this.#clock.time,
     }
+    return this.#exchange('node.command', request, sent, noFailures, (reply) => this.#replied(sent, search, retries, reply))
+  }
+
+  /** The reply, or that of a later attempt. */
+  #replied(sent: SentCommand, search: PrimarySearch | null, retries: number, reply: NodeReply): NodeReply | Promise<NodeReply> {
+    const { to, idempotent } = sent
+    this.#clock.advance(reply.clusterTime)
+    sent.requester?.observe(reply.operationTime)
+    const code = isOk(reply.body) ? undefined : findField(reply.body, 'code')?.asNumber()
+    const refused = code === ErrorCodes.NotWritablePrimary || code === ErrorCodes.NotPrimaryNoSecondaryOk
+    // Of a member without a primary the router has heard by then: what is refused there has not been tried.
+    const mayRepeat = idempotent || (refused && this.#withoutPrimary.has(to))
+    if (refused) this.#withoutPrimary.add(to)
+    else if (this.#withoutPrimary.size > 0) this.#withoutPrimary.delete(to)
+    if (refused && mayRepeat) return this.#sendToPrimary(sent, search, retries + 1)
+    if (!idempotent || code === undefined || !isRetriableErrorCode(code)) return reply
+    if (retries < this.#options.limits.remoteRetriesMax) return this.#sendAgain(sent, search, retries)
+    this.#limitReached('remoteRetriesMax', this.#options.limits.remoteRetriesMax)
+    return reply
+  }
+
+  async #sendToPrimary(sent: SentCommand, search: PrimarySearch | null, retries: number): Promise<NodeReply> {
+    return this.#send(sent, await this.#lookForPrimary(sent.to, search, sent.requester), retries)
+  }
+
+  async #sendAgain(sent: SentCommand, search: PrimarySearch | null, retries: number): Promise<NodeReply> {
+    await this.#pause(this.#options.limits.firstRetryPauseMs << retries, sent.requester)
+    return this.#send(sent, search, retries + 1)
   }
 
   /** A pause in the search for a primary. @throws CommandError 133 when there has been none for too long */
@@ -113,42 +145,56 @@ export class Remote {
 
   /** Any other request; all of them may be repeated. @throws as {@link command} */
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, requester: Requester): Promise<ReplyOf<K>> {
-    return this.#exchange(to, kind, request, requester, true, () => kind)
+    return this.#exchange(kind, request, { to, requester, idempotent: true, pinned: false }, noFailures, (reply) => reply)
   }
 
-  async #exchange<K extends MessageKind>(
-    to: Address,
+  /** @param use of the reply; what it throws, the promise is rejected with */
+  #exchange<K extends MessageKind, R>(
     kind: K,
     request: RequestOf<K>,
-    requester: Requester,
-    idempotent: boolean,
-    name: () => string,
-    pinned = false,
-  ): Promise<ReplyOf<K>> {
-    const { limits } = this.#options
-    let broken = 0
-    let search: PrimarySearch | null = null
-    for (;;) {
-      const timeoutMs = requester?.remainingMs(this.#context.now())
+    sent: Sent,
+    failures: ExchangeFailures,
+    use: (reply: ReplyOf<K>) => R | Promise<R>,
+  ): Promise<R> {
+    const { to, requester } = sent
+    let options: RequestOptions | undefined
+    if (requester !== null && requester.deadlineMs !== null) {
       try {
-        const answer = this.#context.request(to, kind, request, timeoutMs === undefined ? {} : { timeoutMs })
-        return await (requester === null ? answer : requester.interruptible(answer))
+        options = { timeoutMs: requester.remainingMs(this.#context.now())! }
       } catch (error) {
-        if (!(error instanceof RequestFailedError)) throw error
-        if (error.reason === 'timed-out') throw maxTimeExpired()
-        if (!error.undelivered) {
-          if (!idempotent) throw this.#brokenError(to, name())
-          if (broken++ >= limits.remoteRetriesMax) {
-            this.#limitReached('remoteRetriesMax', limits.remoteRetriesMax)
-            throw this.#brokenError(to, name())
-          }
-          search = null
-          continue
-        }
-        if (pinned) throw this.#refusedError(to)
-        search = await this.#lookForPrimary(to, search, requester)
+        return Promise.reject(error)
       }
     }
+    const answer = this.#context.request(to, kind, request, options)
+    const retry = (error: unknown) => this.#exchangeAgain(kind, request, sent, failures, use, error)
+    return requester === null ? answer.then(use, retry) : requester.interruptible(answer, use, retry)
+  }
+
+  /** After a failure: waits for the member, where it may be asked once more, or throws what the client is to hear. */
+  async #exchangeAgain<K extends MessageKind, R>(
+    kind: K,
+    request: RequestOf<K>,
+    sent: Sent,
+    { broken, search }: ExchangeFailures,
+    use: (reply: ReplyOf<K>) => R | Promise<R>,
+    error: unknown,
+  ): Promise<R> {
+    const { to, requester, idempotent, pinned } = sent
+    const { limits } = this.#options
+    if (!(error instanceof RequestFailedError)) throw error
+    if (error.reason === 'timed-out') throw maxTimeExpired()
+    if (error.undelivered) {
+      if (pinned) throw this.#refusedError(to)
+      const searching = await this.#lookForPrimary(to, search, requester)
+      return this.#exchange(kind, request, sent, { broken, search: searching }, use)
+    }
+    const name = kind === 'node.command' ? firstFieldName((request as RequestOf<'node.command'>).body)! : kind
+    if (!idempotent) throw this.#brokenError(to, name)
+    if (broken >= limits.remoteRetriesMax) {
+      this.#limitReached('remoteRetriesMax', limits.remoteRetriesMax)
+      throw this.#brokenError(to, name)
+    }
+    return this.#exchange(kind, request, sent, { broken: broken + 1, search: null }, use)
   }
 
   /** @throws CommandError 11600 InterruptedAtShutdown */

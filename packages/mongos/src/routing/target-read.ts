@@ -1,8 +1,8 @@
 /** Where reads go. Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
 import { withLet } from '@shardlab/node'
 import { compileFilter } from '@shardlab/query'
-import { targetFilter, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
-import { BsonType, compareDocuments, emptyDocument, findField, isEmptyDocument, type StringComparator } from '@shardlab/bson'
+import { targetFilter, targetSoleEquality, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
+import { BsonType, compareDocuments, emptyDocument, findField, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { countRouted, isRoutingWatched, noteRouted, routedBy, routedToPrimary, type RoutedTo } from '../statistics/routed.js'
 import type { CountedCommand } from '../statistics/statistics.js'
@@ -12,11 +12,15 @@ import { soleMember, type Route } from './route.js'
 export function targetRead(
   { args, host }: MongosInvocation,
   placement: CollectionPlacement,
-  filter: Uint8Array | undefined,
+  filter: RawValue | undefined,
   collation: Uint8Array | undefined,
 ): Targeting {
-  const compiled = compileFilter(filter ?? emptyDocument, withLet(host.evaluation(), args.document('let')))
-  return targetFilter(placement, compiled, collatedTargeting(placement, collation))
+  const options = collatedTargeting(placement, collation)
+  // With variables it has to be seen whether they are any.
+  const byKey = filter === undefined || args.has('let') ? null : targetSoleEquality(placement, filter, options)
+  if (byKey !== null) return byKey
+  const compiled = compileFilter(filter?.slice() ?? emptyDocument, withLet(host.evaluation(), args.document('let')))
+  return targetFilter(placement, compiled, options)
 }
 
 /** The members that a read asks. */
@@ -31,7 +35,7 @@ export function membersOfRead(
   invocation: MongosInvocation,
   ns: string,
   route: Route,
-  filter: Uint8Array | undefined,
+  filter: RawValue | undefined,
   collation: Uint8Array | undefined,
 ): ReadTargets {
   if (route.kind === 'missing') return { members: [], to: null }

@@ -21,10 +21,21 @@ export function runResolvingViews(
   const running = row.run(invocation)
   if (running instanceof DocumentWriter || !readCommands.has(row.name)) return running
   return running.catch((error: unknown) => {
-    const view = resolvedViewOf(error)
-    if (view === null) throw error
-    return runOnView(row, invocation, view, find)
+    const onView = runOnResolved(row, invocation, error, find)
+    if (onView === null) throw error
+    return onView
   })
+}
+
+/** Runs a command again that has failed because it names a view; null: it has failed for another reason. */
+export function runOnResolved(
+  row: Row,
+  invocation: MongosInvocation,
+  error: unknown,
+  find: (name: string) => Row | undefined,
+): Promise<DocumentWriter> | null {
+  const view = readCommands.has(row.name) ? resolvedViewOf(error) : null
+  return view === null ? null : runOnView(row, invocation, view, find)
 }
 
 async function runOnView(

@@ -6,15 +6,17 @@ import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
 import { checkLet } from '../crud/let-argument.js'
 import { compileFind, findFields, type FindQuery } from '../crud/read-find.js'
+import { sourceById } from '../crud/read-by-id.js'
 import { planFind } from '../crud/read-plan.js'
 import { emptySource, PlanSource, withContext } from '../crud/read-source.js'
 import { nonNegative } from '../crud/read-arguments.js'
 import { TailSource } from '../crud/read-tail.js'
 import { checkTableScan } from '../crud/table-scan.js'
-import { defaultFirstBatch, type DocumentSource } from '../cursors/cursor-manager.js'
+import { defaultFirstBatch, type DocumentSource, type TailableMode } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
+import type { StorageNode } from '../storage-node.js'
 
 export const find: CommandRow<NodeInvocation> = {
   name: 'find',
@@ -40,16 +42,14 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
   host.opcounters.query++
   const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch
   const live = host.collection(ns)
-  const evaluation = evaluationOf(host, args, live?.defaultCollation ?? null)
-  const query = compileFind(args, withTimeLimit(evaluation, invocation.operation))
-  const source = openFind(invocation, live, access, query, batchSize)
+  const { source, tailable } = openFind(invocation, live, access, batchSize)
   try {
     return writeFirstBatch(invocation, ns, source, {
       batchSize,
       singleBatch: args.bool('singleBatch') ?? false,
       noTimeout: args.bool('noCursorTimeout') ?? false,
       // A collection without records leaves nothing to go on from.
-      tailable: (live?.count ?? 0) === 0 ? 'no' : query.tailable,
+      tailable: (live?.count ?? 0) === 0 ? 'no' : tailable,
     })
   } catch (error) {
     throw withContext(error, `Executor error during find command${host.behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`)
@@ -67,10 +67,23 @@ function notCappedError(collection: Collection, { filter, sort, shape, skip, lim
   })
 }
 
-function openFind(
-  { host }: NodeInvocation,
+interface OpenedFind {
+  readonly source: DocumentSource
+  readonly tailable: TailableMode
+}
+
+function openFind(invocation: NodeInvocation, live: Collection | undefined, { ownership }: Access, batchSize: number): OpenedFind {
+  const { host, args, operation } = invocation
+  const byId = live === undefined || batchSize === 0 ? null : sourceById(invocation, live, ownership)
+  if (byId !== null) return { source: byId, tailable: 'no' }
+  const query = compileFind(args, withTimeLimit(evaluationOf(host, args, live?.defaultCollation ?? null), operation))
+  return { source: plannedSource(host, live, ownership, query, batchSize), tailable: query.tailable }
+}
+
+function plannedSource(
+  host: StorageNode,
   live: Collection | undefined,
-  { ownership }: Access,
+  ownership: Access['ownership'],
   query: FindQuery,
   batchSize: number,
 ): DocumentSource {

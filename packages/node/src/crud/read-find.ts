@@ -101,19 +101,25 @@ export function compileFind(args: CommandArguments, context: EvaluationContext):
   return { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, allowDiskUse, context }
 }
 
+/** Arguments that say more than the filter does of what is found or given out. */
+const notFilterOnly = ['sort', 'projection', 'hint', 'skip', 'min', 'max', 'returnKey', 'showRecordId', 'tailable', 'collation', 'let'] as const
+
 /** What a find says beside its filter. */
-type FindOptions = Pick<FindQuery, 'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'> & {
+export type FindOptions = Pick<FindQuery, 'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'> & {
   readonly sort: Uint8Array | null
   readonly projection: Uint8Array | undefined
   readonly showRecordId: boolean
+  /** Whether its filter alone says which documents are found, and how often, and they are given out as they are. */
+  readonly isFilterOnly: boolean
 }
 
 /** @throws CommandError as {@link checkFindArguments} */
-function findOptionsOf(args: CommandArguments): FindOptions {
+export function findOptionsOf(args: CommandArguments): FindOptions {
   checkFindArguments(args)
   const sort = args.document('sort')
   const returnKey = args.bool('returnKey') === true
   return {
+    isFilterOnly: !notFilterOnly.some((name) => args.has(name)),
     sort: isAbsentOrEmpty(sort) ? null : sort!,
     projection: args.document('projection'),
     hint: hintOf(args),

@@ -79,6 +79,8 @@ export class CursorManager {
   readonly #newId: () => bigint
   /** Cursors closed for idleness. */
   timedOutCount = 0
+  /** Called behind the end of each cursor; null: nobody waits for one. */
+  onEnd: (() => void) | null = null
 
   /** `newId` draws random positive numbers. */
   constructor(newId: () => bigint, limits: CursorLimits = { cursorsMax: 100_000 }) {
@@ -127,7 +129,9 @@ export class CursorManager {
     const cursor = this.#cursors.get(id)
     cursor?.waiting?.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
     cursor?.source.close?.()
-    return this.#cursors.delete(id)
+    const wasOpen = this.#cursors.delete(id)
+    this.onEnd?.()
+    return wasOpen
   }
 
   closeWhere(condition: (cursor: OpenCursor) => boolean): void {

@@ -1,5 +1,5 @@
 /** The `cursor` field of replies of other members. */
-import { findField, type RawValue } from '@shardlab/bson'
+import { FieldIterator, findField, type RawValue } from '@shardlab/bson'
 
 export interface CursorReply {
   /** 0n: nothing follows. */
@@ -14,10 +14,18 @@ export interface CursorReply {
 /** Reads `{ cursor: { firstBatch | nextBatch, id, ns } }`. Throws when it is none: members are ours. */
 export function readCursorReply(body: Uint8Array, batchName: 'firstBatch' | 'nextBatch'): CursorReply {
   const cursor = findField(body, 'cursor')
-  const id = cursor === undefined ? undefined : findField(cursor.bytes, 'id', cursor.start)
-  const ns = cursor === undefined ? undefined : findField(cursor.bytes, 'ns', cursor.start)
-  const batch = cursor === undefined ? undefined : findField(cursor.bytes, batchName, cursor.start)
+  let id: RawValue | undefined
+  let ns: RawValue | undefined
+  let batch: RawValue | undefined
+  if (cursor !== undefined) {
+    for (const it = new FieldIterator(cursor.bytes, cursor.start); it.next();) {
+      const name = it.name()
+      if (name === batchName) batch ??= it.value()
+      else if (name === 'id') id ??= it.value()
+      else if (name === 'ns') ns ??= it.value()
+    }
+  }
   if (cursor === undefined || id === undefined || ns === undefined || batch === undefined)
     throw new Error(`a reply lacks its cursor or the ${batchName} in it`)
-  return { id: id.asBigInt(), ns: ns.asString(), batch, cursor }
+  return { id: id.asBigInt(), ns: ns.asName(), batch, cursor }
 }

@@ -14,22 +14,27 @@ export class SourceReads {
   /** The name that the collection had when the cursor was opened. */
   readonly ns: string
   readonly uuid: Uint8Array
+  /** It leaves out documents that the member did not own when the cursor was opened. */
+  readonly leavesOutOrphans: boolean
   readonly #host: Collections
   readonly #indexes: ReadonlySet<string>
   #killed: CommandError | null = null
 
-  constructor(host: Collections, { ns, uuid }: Collection, indexes: ReadonlySet<string> = new Set()) {
+  constructor(host: Collections, { ns, uuid }: Collection, indexes: ReadonlySet<string> = new Set(), leavesOutOrphans = false) {
     this.#host = host
     this.ns = ns
     this.uuid = uuid
+    this.leavesOutOrphans = leavesOutOrphans
     this.#indexes = indexes
   }
 
   static ofPlan(host: Collections, { collection, root }: QueryPlan): SourceReads {
+    const stages = stagesOf(root)
     return new SourceReads(
       host,
       collection,
-      new Set(stagesOf(root).flatMap((stage) => ('scan' in stage ? [stage.scan.entry.index.name] : []))),
+      new Set(stages.flatMap((stage) => ('scan' in stage ? [stage.scan.entry.index.name] : []))),
+      stages.some((stage) => 'shardFilter' in stage && stage.shardFilter !== null),
     )
   }
 

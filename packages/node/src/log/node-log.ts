@@ -2,7 +2,7 @@
  * The one log of a node: every change of documents and collections is an entry that is applied to the engine and
  * written to the disk. Recovery is replay; whatever must know what changed reads entries.
  */
-import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
+import { DiskFullError, type ClusterClock, type Disk, type DiskImage } from '@shardlab/actor'
 import { CommandError, findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
 import { decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
@@ -59,8 +59,8 @@ export class NodeLog {
     const { checkpoint, records } = this.#disk.read()
     if (checkpoint !== null) {
       const engineLength = readUint32(checkpoint, 0)
-      this.#engine.restore(checkpoint.slice(16, 16 + engineLength))
-      this.#retries.import(decodeSessionsImage(checkpoint.slice(16 + engineLength)))
+      this.#engine.restore(checkpoint.subarray(headerBytes, headerBytes + engineLength))
+      this.#retries.import(decodeSessionsImage(checkpoint.slice(headerBytes + engineLength)))
       this.#clock.advance([readUint32(checkpoint, 4), readUint32(checkpoint, 8)])
     }
     for (const record of records) {
@@ -196,12 +196,21 @@ export class NodeLog {
     this.#unwritten = []
     this.#claimedBytes -= roomBytes
     const engine = this.#engine.checkpoint()
-    const header = Buffer.alloc(16)
+    const sessions = encodeSessionsImage(this.#retries.export())
+    const header = Buffer.alloc(headerBytes)
     writeInt32(header, 0, engine.length)
     writeInt32(header, 4, this.#clock.time[0])
     writeInt32(header, 8, this.#clock.time[1])
+    const image: DiskImage = {
+      length: headerBytes + engine.length + sessions.length,
+      copyTo(target) {
+        target.set(header)
+        engine.copyTo(target.subarray(headerBytes))
+        target.set(sessions, headerBytes + engine.length)
+      },
+    }
     try {
-      await this.#disk.writeCheckpoint(Buffer.concat([header, engine, encodeSessionsImage(this.#retries.export())]))
+      await this.#disk.writeCheckpoint(image)
       this.#fullAtBytes = -1
     } catch (error) {
       this.#unwritten = [...unwritten, ...this.#unwritten]
@@ -210,6 +219,9 @@ export class NodeLog {
     }
   }
 }
+
+/** What stands before the engine in a checkpoint: its length and the cluster time. */
+const headerBytes = 16
 
 /** What a record may take on the disk beside its bytes; several entries share one. */
 const entryHeaderBytes = 4

@@ -16,6 +16,11 @@ export interface OperationRequest {
   readonly startedAtMs: number
 }
 
+const itself = <T>(value: T): T => value
+const thrown = (error: unknown): never => {
+  throw error
+}
+
 /**
  * One command while it runs. Killing it ends what it waits for; what does not wait runs to its next
  * {@link RunningOperation.checkForInterrupt}. Server: operation_context.cpp; manual: reference/command/killOp.
@@ -90,24 +95,35 @@ export class RunningOperation {
 
   /**
    * Waits for something that others do, until the operation is killed; that goes on then and its result is lost.
+   * @param use makes the result of what they did; default: that itself. What it throws, the promise is rejected with.
+   * @param recover the same of their failure; default: the failure itself
    * @throws CommandError 11601 Interrupted
    */
-  interruptible<T>(shared: Promise<T>): Promise<T> {
+  interruptible<T, R = T>(
+    shared: Promise<T>,
+    use?: (value: T) => R | Promise<R>,
+    recover?: (error: unknown) => R | Promise<R>,
+  ): Promise<R> {
     if (this.#interruption !== null) {
       shared.catch(() => {})
       return Promise.reject(this.#interruption)
     }
     return new Promise((resolve, reject) => {
       this.#await(reject)
-      shared.then(
-        (value) => {
-          this.#stopAwaiting(reject)
-          resolve(value)
-        },
-        (error) => {
-          this.#stopAwaiting(reject)
+      // One promise for all three: every command of a client that goes to a shard waits here.
+      const settle = <V>(value: V, by: (value: V) => R | Promise<R>): void => {
+        // Whoever waited has been told.
+        if (this.#interruption !== null) return
+        this.#stopAwaiting(reject)
+        try {
+          resolve(by(value))
+        } catch (error) {
           reject(error)
-        },
+        }
+      }
+      shared.then(
+        (value) => (use === undefined ? settle(value as unknown as R, itself) : settle(value, use)),
+        (error) => (recover === undefined ? settle(error, thrown) : settle(error, recover)),
       )
     })
   }

@@ -9,12 +9,14 @@ const classes: readonly LatencyClass[] = ['reads', 'writes', 'commands', 'transa
 interface Latency {
   micros: number
   operations: number
-  /** Operations by the lower bound of their bucket, in microseconds. */
-  readonly buckets: Map<number, number>
+  /** Operations by the number of their bucket; holes stand for none. */
+  readonly buckets: number[]
 }
 
-const readCommands: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct', 'getMore', 'explain'])
-const writeCommands: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite'])
+const classOf: ReadonlyMap<string, LatencyClass> = new Map([
+  ...['find', 'aggregate', 'count', 'distinct', 'getMore', 'explain'].map((name) => [name, 'reads'] as const),
+  ...['insert', 'update', 'delete', 'findAndModify', 'bulkWrite'].map((name) => [name, 'writes'] as const),
+])
 
 export class Latencies {
   readonly #sums: Readonly<Record<LatencyClass, Latency>> = {
@@ -28,8 +30,8 @@ export class Latencies {
     const latency = this.#sums[kind]
     latency.operations++
     latency.micros += micros
-    const bound = bucketOf(micros)
-    latency.buckets.set(bound, (latency.buckets.get(bound) ?? 0) + 1)
+    const bucket = bucketOf(micros)
+    latency.buckets[bucket] = (latency.buckets[bucket] ?? 0) + 1
   }
 
   /** Appends a document for each class. */
@@ -39,8 +41,10 @@ export class Latencies {
       writer.startDocument(kind)
       if (histograms) {
         writer.startArray('histogram')
-        const bounds = [...buckets.keys()].sort((a, b) => a - b)
-        bounds.forEach((bound, i) => writer.startDocument(String(i)).int64('micros', bound).int64('count', buckets.get(bound)!).end())
+        let shown = 0
+        buckets.forEach((count, bucket) =>
+          writer.startDocument(String(shown++)).int64('micros', lowerBoundOf(bucket)).int64('count', count).end(),
+        )
         writer.end()
       }
       writer.int64('latency', micros).int64('ops', operations).end()
@@ -49,17 +53,22 @@ export class Latencies {
   }
 }
 
-/** Lower bound of the bucket: a power of two, with a bucket between each two from 2048 to 2 097 152 microseconds. */
+/** The number of a bucket: twice the exponent of the power of two at which it begins, one more for those between two powers, from 2048 to 2 097 152 microseconds. */
 function bucketOf(micros: number): number {
   if (micros < 2) return 0
-  const power = 2 ** Math.min(40, Math.floor(Math.log2(micros)))
-  return power >= 2048 && power < 2_097_152 && micros >= power * 1.5 ? power * 1.5 : power
+  const exponent = Math.min(40, Math.floor(Math.log2(micros)))
+  const power = 2 ** exponent
+  return exponent * 2 + (power >= 2048 && power < 2_097_152 && micros >= power * 1.5 ? 1 : 0)
+}
+
+function lowerBoundOf(bucket: number): number {
+  return bucket === 0 ? 0 : 2 ** (bucket >> 1) * (bucket % 2 === 0 ? 1 : 1.5)
 }
 
 export function latencyClassOf(command: string): LatencyClass {
-  return readCommands.has(command) ? 'reads' : writeCommands.has(command) ? 'writes' : 'commands'
+  return classOf.get(command) ?? 'commands'
 }
 
 function emptyLatency(): Latency {
-  return { micros: 0, operations: 0, buckets: new Map() }
+  return { micros: 0, operations: 0, buckets: [] }
 }

@@ -1,13 +1,16 @@
-import { DiskFullError, type Disk, type DiskContents, type DiskUsage } from '@shardlab/actor'
+import { bytesOfImage, DiskFullError, imageOfBytes, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
 import { RecordLog } from './record-log.js'
 
 /** What a record takes on a disk beside its bytes. */
 export const recordHeaderBytes = 4
 
-/** A disk as a plain object, for the worlds of one thread. */
+/**
+ * A disk as a plain object, for the worlds of one thread. Of a checkpoint it keeps the image: what its writer has in memory is there once,
+ * and bytes are made of it when somebody starts from it.
+ */
 export class MemoryDisk implements Disk {
   readonly #limitBytes: number
-  #checkpoint: Uint8Array | null = null
+  #checkpoint: DiskImage | null = null
   #log = new RecordLog()
   #logBytes = 0
 
@@ -31,16 +34,16 @@ export class MemoryDisk implements Disk {
     return Promise.resolve()
   }
 
-  writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     if (checkpoint.length > this.#limitBytes) return Promise.reject(new DiskFullError(this.#limitBytes))
-    this.#checkpoint = new Uint8Array(checkpoint)
+    this.#checkpoint = 'copyTo' in checkpoint ? checkpoint : imageOfBytes(checkpoint)
     this.#log = new RecordLog()
     this.#logBytes = 0
     return Promise.resolve()
   }
 
   read(): DiskContents {
-    return { checkpoint: this.#checkpoint, records: this.#log.records() }
+    return { checkpoint: this.#checkpoint === null ? null : bytesOfImage(this.#checkpoint), records: this.#log.records() }
   }
 
   hasRoom(recordBytes: number): boolean {

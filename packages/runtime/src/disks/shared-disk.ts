@@ -1,4 +1,4 @@
-import { DiskFullError, type Disk, type DiskContents, type DiskUsage } from '@shardlab/actor'
+import { DiskFullError, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
 import { recordHeaderBytes } from './memory-disk.js'
 
 /** The parts of a disk that lie in shared memory: they can be posted to a worker, and outlive it. */
@@ -51,11 +51,13 @@ export class SharedDisk implements Disk {
     return Promise.resolve()
   }
 
-  writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     const { limitBytes } = this.#buffers
     if (checkpoint.length > limitBytes) return Promise.reject(new DiskFullError(limitBytes))
     const other = 1 - this.#current
-    new Uint8Array(this.#grown(other, checkpoint.length), 0, checkpoint.length).set(checkpoint)
+    const target = new Uint8Array(this.#grown(other, checkpoint.length), 0, checkpoint.length)
+    if ('copyTo' in checkpoint) checkpoint.copyTo(target)
+    else target.set(checkpoint)
     // Stored plus one, so that an empty checkpoint differs from none.
     Atomics.store(this.#header, 1 + other * 2, checkpoint.length + 1)
     Atomics.store(this.#header, 2 + other * 2, 0)

@@ -8,6 +8,7 @@ import {
   type ClusterEvent,
   type Disk,
   type DiskContents,
+  type DiskImage,
   type DiskUsage,
   type LogLevel,
   type MessageKind,
@@ -42,12 +43,12 @@ class CellDisk implements Disk {
     return faults.write(() => this.#unlessGone(() => disk.append(copy)))
   }
 
-  writeCheckpoint(checkpoint: Uint8Array): Promise<void> {
+  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     const { gone, faults, disk } = this.#cell
     if (gone) return never()
     if (!faults.active) return disk.writeCheckpoint(checkpoint)
     if (faults.diskIsFull) return Promise.reject(new DiskFullError(disk.usage().limitBytes))
-    const copy = new Uint8Array(checkpoint)
+    const copy = 'copyTo' in checkpoint ? checkpoint : new Uint8Array(checkpoint)
     return faults.write(() => this.#unlessGone(() => disk.writeCheckpoint(copy)))
   }
 

@@ -10,6 +10,8 @@ interface Waiter {
   onFailure(error: Error): void
 }
 
+const settled = Promise.resolve()
+
 /** How many turns there are until timers and sockets of the process come up. */
 const turnsInARow = 64
 
@@ -77,38 +79,44 @@ export class Driver {
     this.#waiters.add(waiter)
     if (this.#running) return
     this.#running = true
-    void this.#run()
+    this.#afterAllJobs()
   }
 
-  async #run(): Promise<void> {
-    for (;;) {
-      await this.#jobsDone()
-      for (let i = 0; i < this.#turnEnds.length; i++) this.#turnEnds[i]!()
-      this.#turnEnds.length = 0
-      if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
-      if (this.#waiters.size === 0) break
-      let isSomeoneDone = false
-      for (const waiter of this.#waiters) if (waiter.isDone()) isSomeoneDone = this.#waiters.delete(waiter)
-      // Whoever waited may have something new to ask before the others are told that nothing happens any more.
-      if (isSomeoneDone) continue
-      const nextMicros = this.#clock.nextMicros()
-      const waiter = this.#mostImpatient()
-      if (nextMicros === Infinity || nextMicros > waiter.untilMicros) {
-        if (waiter.untilMicros !== Infinity) this.#clock.skipTo(waiter.untilMicros)
-        this.#waiters.delete(waiter)
-        waiter.onTimeOver()
-      } else {
-        this.#clock.step()
-      }
-    }
-    this.#running = false
-  }
-
-  /** Resolves when all promise jobs have run. Now and then whatever else the process does gets its turn. */
-  #jobsDone(): Promise<unknown> {
-    if (++this.#turns % turnsInARow === 0) return new Promise(setImmediate)
+  /** Calls {@link #turn} when all promise jobs have run. Now and then whatever else the process does gets its turn. */
+  #afterAllJobs(): void {
+    if (++this.#turns % turnsInARow === 0) setImmediate(this.#turn)
     // Ticks come when no job is left. From within a tick the next one would come before the jobs: hence a job in between.
-    return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)))
+    else void settled.then(this.#tick)
+  }
+
+  readonly #tick = (): void => process.nextTick(this.#turn)
+
+  readonly #turn = (): void => {
+    for (let i = 0; i < this.#turnEnds.length; i++) this.#turnEnds[i]!()
+    this.#turnEnds.length = 0
+    if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
+    if (this.#waiters.size === 0) {
+      this.#running = false
+      return
+    }
+    let isSomeoneDone = false
+    for (const waiter of this.#waiters) if (waiter.isDone()) isSomeoneDone = this.#waiters.delete(waiter)
+    // Whoever waited may have something new to ask before the others are told that nothing happens any more.
+    if (!isSomeoneDone) this.#next()
+    this.#afterAllJobs()
+  }
+
+  /** Makes the next thing happen, or tells that it comes too late for somebody. */
+  #next(): void {
+    const nextMicros = this.#clock.nextMicros()
+    const waiter = this.#mostImpatient()
+    if (nextMicros <= waiter.untilMicros && nextMicros !== Infinity) {
+      this.#clock.step()
+      return
+    }
+    if (waiter.untilMicros !== Infinity) this.#clock.skipTo(waiter.untilMicros)
+    this.#waiters.delete(waiter)
+    waiter.onTimeOver()
   }
 
   #mostImpatient(): Waiter {

@@ -8,6 +8,8 @@ import type { Runtime } from '../runtime.js'
 export interface SimulatedRuntime extends Runtime {
   readonly kind: 'simulated'
   readonly seed: number | string
+  /** What all members keep once: see `ActorContext.shared`. */
+  readonly sharing: { readonly shared?: Map<string, unknown> }
   /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
   now(): number
   /** Lets that much time pass, with everything that happens in it. */

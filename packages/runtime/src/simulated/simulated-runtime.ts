@@ -104,6 +104,11 @@ class Simulation implements SimulatedRuntime {
     return host.adoptOutsider(index, address, make)
   }
 
+  /** What all members keep once, where the options say so. */
+  get sharing(): { readonly shared?: Map<string, unknown> } {
+    return this.#options.sharesPlacements === true ? { shared: this.#shared } : {}
+  }
+
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
     return this.#driver.during(this.#request(to, kind, request, options), () => this.#stuck(`${to} has not answered ${kind}`))
   }
@@ -256,7 +261,7 @@ class Simulation implements SimulatedRuntime {
       checked: true,
       pooled: true,
       mutations: this.#options.mutations ?? [],
-      ...(this.#options.sharesPlacements === true ? { shared: this.#shared } : {}),
+      ...this.sharing,
       atEndOfTurn: this.#driver.atEndOfTurn,
       findPeer: (to) => this.#network.peerTo(node, to),
       openGateway: null,

@@ -25,6 +25,7 @@ const rules: readonly Rule[] = [
   shardsAreKnown,
   timesAreWithin,
   faultsAreUnderstood,
+  commandsFailOrAnswer,
 ]
 
 function* collectionsAreKnown({ collections, data, workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
@@ -111,6 +112,12 @@ function* faultsAreUnderstood(scenario: ScenarioSource): Generator<BrokenRule, v
     if (typeof target === 'string' && !isMember(scenario, target))
       yield { path: ['timeline', i, 'do'], message: `${target} is not a member; there are shards, mongoses (mongos01) and config` }
   }
+}
+
+function* commandsFailOrAnswer({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, entry] of timeline.entries())
+    if (entry.do === 'command' && 'fails' in entry && entry.fails !== undefined && entry.answers !== undefined)
+      yield { path: ['timeline', i, 'answers'], message: 'a command either fails or answers' }
 }
 
 /** Members that the timeline adds among them, whenever it does. */

@@ -107,13 +107,14 @@ const action = z.discriminatedUnion(
     /** Another rate for the loads of a collection, all of them or the one with this name. */
     z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
     z.strictObject({ at: time, do: z.literal('heal') }),
-    /** Any command, sent to a mongos; `fails`: it has to, with this code. */
+    /** Any command, sent to a mongos; `fails`: it has to, with this code; `answers`: values that its reply has to have at these paths. */
     z.strictObject({
       at: time,
       do: z.literal('command'),
       db: z.string().default('admin'),
       command: document,
       fails: whole(1, 2 ** 31 - 1).optional(),
+      answers: document.refine((paths) => Object.keys(paths).length > 0, 'names at least one path').optional(),
     }),
   ],
   `is a fault or one of ${timelineActions.join(', ')}`,

@@ -1,8 +1,8 @@
 /** A collection of a scenario in mode `metadata`: where its keys lie, who owns them, and how it grows. */
 import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
-import type { ChunkMap } from '@shardlab/balancer'
 import { decode } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
+import type { CollectionPlacement } from '@shardlab/sharding'
 import type { CollectionSource, KeysSource } from '../file/schema.js'
 import { DocumentMaker } from '../keys/document-maker.js'
 import { keysOf, type Progress } from '../keys/keys.js'
@@ -22,8 +22,8 @@ export class MeasuredCollection {
   readonly #catalog: CatalogView
   readonly #source: CollectionSource
   readonly #random: Random
-  #map: ChunkMap | null = null
-  #owners = new Owners([])
+  #placement: CollectionPlacement | null = null
+  #owners = new Owners(null)
   #documents = 0
   #nextKey = 0
 
@@ -52,17 +52,17 @@ export class MeasuredCollection {
 
   /** As the catalog says now, or, while the config server is down, as it said last. */
   async owners(): Promise<Owners> {
-    const map = await this.#catalog.map()
-    if (map !== this.#map) {
-      this.#map = map
-      this.#owners = new Owners(map?.chunks ?? [])
+    const placement = await this.#catalog.placement()
+    if (placement !== this.#placement) {
+      this.#placement = placement
+      this.#owners = new Owners(placement?.table ?? null)
     }
     return this.#owners
   }
 
   /** How many there are. */
   async chunks(): Promise<number> {
-    return (await this.#catalog.map())?.count ?? 0
+    return (await this.#catalog.placement())?.table.chunkCount ?? 0
   }
 
   /** Where so many new documents are to lie; the collection counts them from now on. */

@@ -1,6 +1,6 @@
 /** Which shard owns which part of a key space, as the catalog says. */
-import type { ChunkMap } from '@shardlab/balancer'
 import { keyStringNumbers } from '@shardlab/bson'
+import type { RoutingTable } from '@shardlab/sharding'
 import type { Weighted } from './key-space.js'
 
 /** Neighbouring chunks of one shard. */
@@ -18,17 +18,15 @@ export class Owners {
   readonly #runs: readonly Run[]
   readonly count: number
 
-  constructor(chunks: ChunkMap['chunks']) {
+  /** @param table null: nobody owns anything */
+  constructor(table: RoutingTable | null) {
     const runs: Run[] = []
-    const shards = new Set<string>()
-    for (const { min, shard } of chunks) {
-      shards.add(shard)
-      if (runs.at(-1)?.shard === shard) continue
+    for (const [min, shard] of table?.runs() ?? []) {
       const [x, y] = keyStringNumbers(min)
       runs.push({ x, y, shard })
     }
     this.#runs = runs
-    this.count = shards.size
+    this.count = table?.owners().length ?? 0
   }
 
   /** A part of the key space by who owns it, each with its share. */

@@ -1,68 +1,100 @@
-/** The chunks of a collection as the catalog has them, asked for past the network. */
+/** Who owns the chunks of a collection as the catalog has it, asked for past the network. */
 import { configAddress } from '@shardlab/actor'
-import { ChunkMap } from '@shardlab/balancer'
-import { toExtendedJson } from '@shardlab/bson'
+import { findField, toExtendedJson } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
+import { knownVersion, parseChunk, SharedPlacements, type CollectionPlacement, type PlacementAnswer } from '@shardlab/sharding'
 import type { ChunkSample } from '../types.js'
 
-/** Of more chunks only those are asked for again that have changed, and only so many places are sampled. */
-const chunksMax = 1000
+/** Of more chunks only so many places are sampled. */
+const placesMax = 1000
 
 export class CatalogView {
   readonly #cluster: SimulatedCluster
   readonly #ns: string
-  #map: ChunkMap | null = null
+  readonly #placements: SharedPlacements
+  #placement: CollectionPlacement | null = null
   /** A chunk that is marked as jumbo gets no new version. */
   #isMarked = false
-  /** Places in the key space at which owners are sampled, with their texts; null: at every chunk. */
-  #places: readonly (readonly [key: string, text: string])[] | null = null
+  /** Lower bounds of the chunks that are marked. */
+  #jumbo = new Set<string>()
+  /** Lower bounds as they are shown: of all chunks, or of the sampled ones. */
+  #texts = new Map<string, string>()
+  /** Places in the key space at which owners are sampled; null: at every chunk. */
+  #places: readonly string[] | null = null
 
   constructor(cluster: SimulatedCluster, ns: string) {
     this.#cluster = cluster
     this.#ns = ns
+    this.#placements = new SharedPlacements(cluster.sharing)
     cluster.onEvent((event) => {
       if (event.type === 'jumbo' && event.ns === ns) this.#isMarked = true
     })
   }
 
-  /** Null: the collection is not sharded. While the config server is down, as it was last. */
-  async map(): Promise<ChunkMap | null> {
+  /** The same object as long as nothing has changed. Null: the collection is not sharded. While the config server is down, as it was last. */
+  async placement(): Promise<CollectionPlacement | null> {
     const config = this.#cluster.members().find(({ address }) => address === configAddress)
-    if (config?.state !== 'running') return this.#map
-    const known = this.#isMarked || (this.#map?.count ?? 0) <= chunksMax ? null : this.#map
+    if (config?.state !== 'running') return this.#placement
+    const known = this.#isMarked ? null : this.#placement
     this.#isMarked = false
-    const answer = await this.#cluster.peek(configAddress, 'config.get-collection', { ns: this.#ns, since: known?.version ?? null })
-    const map = ChunkMap.after(known, answer)
-    // Who has made something of the last one need not do it again.
-    const isSame =
-      map !== null && this.#map !== null && String(map.version) === String(this.#map.version) && known === null && !this.#differs(map)
-    if (!isSame) this.#map = map
-    return this.#map
+    const answer = await this.#cluster.peek(configAddress, 'config.get-collection', { ns: this.#ns, since: knownVersion(known) })
+    if (!answer.full && answer.chunks.length === 0) return this.#placement
+    this.#placement = this.#placements.seenAfter(this.#ns, answer.full ? null : known, answer)
+    if (this.#placement !== null) this.#note(this.#placement, answer)
+    return this.#placement
   }
 
-  /** Who owns what, for a sample. */
+  get jumboChunks(): number {
+    return this.#jumbo.size
+  }
+
+  /** Who owns what, for a sample, as it was when {@link placement} was asked for. */
   owners(): readonly ChunkSample[] {
-    const map = this.#map
-    if (map === null) return []
-    if (map.count <= chunksMax && this.#places === null)
-      return map.chunks.map(({ min, minDocument, shard }) => ({ min, minText: toExtendedJson(minDocument), shard }))
-    this.#places ??= evenly(map)
-    return this.#places.map(([min, minText]) => ({ min, minText, shard: map.holding(min)!.shard }))
+    const table = this.#placement?.table
+    if (table === undefined) return []
+    if (this.#places !== null)
+      return this.#places.map((min) => ({ min, minText: this.#texts.get(min)!, shard: table.shardOf(min) }))
+    return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 
-  /** Same versions, another mark? */
-  #differs(map: ChunkMap): boolean {
-    return jumboCount(map) !== jumboCount(this.#map!)
+  #note({ shardKey, table }: CollectionPlacement, { chunks, full }: PlacementAnswer): void {
+    if (full) {
+      this.#jumbo = new Set()
+      if (this.#places === null) this.#texts = new Map()
+    }
+    const isSampled = this.#places !== null || (full && table.chunkCount > placesMax)
+    for (const document of chunks) {
+      const jumbo = findField(document, 'jumbo')
+      if (isSampled && (jumbo === undefined || !jumbo.isTruthy()) && this.#jumbo.size === 0) continue
+      const { min, max } = parseChunk(document)
+      const [from, to] = [shardKey.keyStringOfBound(min)!, shardKey.keyStringOfBound(max)!]
+      for (const marked of this.#jumbo) if (from <= marked && marked < to) this.#jumbo.delete(marked)
+      if (jumbo?.isTruthy() === true) this.#jumbo.add(from)
+      if (!isSampled) this.#texts.set(from, toExtendedJson(min))
+    }
+    if (this.#places === null && table.chunkCount > placesMax) this.#choosePlaces(this.#placement!, chunks)
   }
-}
 
-export function jumboCount(map: ChunkMap): number {
-  return map.chunks.reduce((sum, { isJumbo }) => sum + (isJumbo ? 1 : 0), 0)
-}
-
-function evenly({ chunks }: ChunkMap): (readonly [key: string, text: string])[] {
-  return Array.from({ length: chunksMax }, (_, i) => {
-    const { min, minDocument } = chunks[Math.floor((i * chunks.length) / chunksMax)]!
-    return [min, toExtendedJson(minDocument)] as const
-  })
+  #choosePlaces({ shardKey, table }: CollectionPlacement, documents: readonly Uint8Array[]): void {
+    const places = table.evenlySpread(placesMax)
+    const texts = new Map<string, string>()
+    const wanted = new Set(places)
+    // In the order of their versions, which is that of keys as long as nothing has happened to them: the first look finds all of them.
+    const look = (document: Uint8Array) => {
+      const { min } = parseChunk(document)
+      const from = shardKey.keyStringOfBound(min)!
+      if (wanted.delete(from)) texts.set(from, toExtendedJson(min))
+    }
+    for (let i = 0; i < placesMax; i++) {
+      const document = documents[Math.floor((i * documents.length) / placesMax)]
+      if (document !== undefined) look(document)
+    }
+    for (const place of places) {
+      const known = this.#texts.get(place)
+      if (known !== undefined && wanted.delete(place)) texts.set(place, known)
+    }
+    if (wanted.size > 0) for (const document of documents) look(document)
+    this.#places = places
+    this.#texts = texts
+  }
 }

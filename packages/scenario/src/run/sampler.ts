@@ -2,7 +2,6 @@
 import { configAddress } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'
-import { jumboCount } from './catalog-view.js'
 import type { Routed } from './routed.js'
 import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
@@ -68,11 +67,12 @@ export class Sampler {
     this.#jumboChunks = 0
     this.#chunksOn.clear()
     for (const [ns, view] of catalog) {
-      const map = await view.map()
+      const placement = await view.placement()
       chunks[ns] = view.owners()
-      if (map === null) continue
-      this.#jumboChunks += jumboCount(map)
-      for (const [shard, { length }] of map.byShard) this.#chunksOn.set(shard, (this.#chunksOn.get(shard) ?? 0) + length)
+      if (placement === null) continue
+      this.#jumboChunks += view.jumboChunks
+      const { table } = placement
+      for (const shard of table.owners()) this.#chunksOn.set(shard, (this.#chunksOn.get(shard) ?? 0) + table.chunksOn(shard))
     }
     this.#chunks = chunks
   }

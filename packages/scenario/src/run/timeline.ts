@@ -1,6 +1,5 @@
 /** What a scenario does to its cluster, and when. */
-import type { Document } from '@shardlab/bson'
-import { decode, encode } from '@shardlab/bson'
+import { decode, EJSON, encode, type Document } from '@shardlab/bson'
 import { OptionError } from '@shardlab/cluster'
 import { isFault } from '../file/rules.js'
 import type { TimelineEntry } from '../file/schema.js'
@@ -100,9 +99,8 @@ export class Timeline {
         await cluster.faults.healInBackground()
         return
       case 'command':
-        return entry.fails === undefined
-          ? this.#admin(boundOf(entry.command), entry.db)
-          : this.#mustFail(boundOf(entry.command), entry.db, entry.fails)
+        if (entry.fails !== undefined) return this.#mustFail(boundOf(entry.command), entry.db, entry.fails)
+        return this.#mustAnswer(await this.#tell(boundOf(entry.command), entry.db), entry.answers ?? {})
     }
   }
 
@@ -138,6 +136,14 @@ export class Timeline {
     this.#note(`refused as expected: ${String(error['errmsg'])} (code ${code})`)
   }
 
+  #mustAnswer(reply: Document, wanted: Readonly<Record<string, unknown>>): void {
+    for (const [path, value] of Object.entries(wanted)) {
+      const [is, expected] = [valueText(valueAt(reply, path)), valueText(value)]
+      if (is !== expected) throw new ScenarioError(`its ${path} is ${is}, not ${expected}`)
+      this.#note(`answers as expected: ${path} is ${is}`)
+    }
+  }
+
   async #tell(command: Document, db = 'admin'): Promise<Document> {
     const reply = await this.#answer(command, db)
     const error = errorOf(reply)
@@ -153,6 +159,15 @@ export class Timeline {
 /** Of the command, or of the first write that failed in it. */
 function errorOf(reply: Document): Document | undefined {
   return (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
+}
+
+function valueAt(reply: Document, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], reply)
+}
+
+/** One text for equal values, whatever type a number has. */
+function valueText(value: unknown): string {
+  return value === undefined ? 'missing' : EJSON.stringify(value, { relaxed: true })
 }
 
 /** `addShard`, `removeShard shard04`, `crash shard02 for 10m`. */

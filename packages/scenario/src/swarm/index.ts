@@ -1,4 +1,4 @@
-export { planOf, swarmVersions } from './plan.js'
+export { planOf } from './plan.js'
 export { playSwarm } from './play.js'
 export { isClean, runSwarm } from './run-swarm.js'
 export { failureText, swarmText } from './swarm-text.js'

@@ -5,22 +5,25 @@ import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/
 import { pick } from './draw.js'
 import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
 
-/** Versions in which what the swarm's clients do can be done: they change shard keys of documents and refine those of collections. */
-export const swarmVersions: readonly EmulatedVersion[] = emulatedVersions.filter(
-  (version) => behavioursOf(version).refineCollectionShardKeyCommand,
-)
+/** Versions in which everything can be done that the swarm's clients do: they change shard keys of documents and refine those of collections. */
+const capable: readonly EmulatedVersion[] = emulatedVersions.filter((version) => behavioursOf(version).refineCollectionShardKeyCommand)
+const older = emulatedVersions.filter((version) => !capable.includes(version))
+
+/** Seeds that follow each other play under different versions; one of eight under one in which less can be done. */
+function versionOf(seed: number): EmulatedVersion {
+  return seed % 8 === 7 ? older[((seed - 7) / 8) % older.length]! : capable[seed % capable.length]!
+}
 
 const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
 
-/** Seeds that follow each other play under different versions. `without`: verbs that are left out, while everything else stays as it is. */
+/** `without`: verbs that are left out, while everything else stays as it is. */
 export function planOf(seed: number, without: readonly FaultVerb[] = []): SwarmPlan {
   const random = createRandom(seed).fork('swarm')
   const shape = random.fork('shape')
   const shards = 1 + shape.below(shape.chance(1, 4) ? 8 : 4)
-  const emulate = swarmVersions[seed % swarmVersions.length]!
   return {
     seed,
-    emulate,
+    emulate: versionOf(seed),
     shards,
     mongos: 1 + shape.below(3),
     chunkSizeBytes: pick(shape, chunkSizes),

@@ -3,11 +3,12 @@
  * Server: chunk_splitter.cpp. Manual: core/sharding-data-partitioning (until 6.0.2).
  */
 import { balancerAddress, configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, sameBytes, type RawValue } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
-import { parseChunk, type ChunkEntry, type CollectionPlacement, type ExtractedKey } from '@shardlab/sharding'
+import { parseChunk, type ChunkEntry, type CollectionPlacement } from '@shardlab/sharding'
 import type { LogEntry } from '@shardlab/storage'
 import { chunkHandlers } from '../chunks/split-chunk.js'
+import { positionOfKeyString, valuesAt } from '../measured/position.js'
 import { rangesOf } from '../measured/ranges-of.js'
 import type { KeyRange } from '../migration/key-range.js'
 import type { ShardParts } from '../shard-parts.js'
@@ -19,21 +20,16 @@ const configTimeoutMs = 10_000
 /** More points than this are not used at a time. */
 const splitPointsMax = 8192
 
-interface WrittenToCollection {
-  readonly uuid: string
-  readonly bytes: WrittenBytes
-}
-
 /** What counts towards the next splits. */
 export interface WrittenSoFar {
-  readonly written: ReadonlyMap<string, WrittenToCollection>
+  readonly written: ReadonlyMap<string, WrittenBytes>
   readonly maxChunkSizeBytes: number | null
 }
 
 export class AutoSplitter {
   readonly #parts: () => ShardParts
   readonly #looks: ChunkTally[] = []
-  readonly #written = new Map<string, WrittenToCollection>()
+  readonly #written = new Map<string, WrittenBytes>()
   /** As the config server said last; null: it has not been asked. */
   #maxChunkSizeBytes: number | null = null
   #asking = false
@@ -84,19 +80,18 @@ export class AutoSplitter {
     const chunk = placement.table.chunkAt(key.keyString)
     // What a migration brings is none of this shard's chunks yet.
     if (chunk.shard !== node.context.address) return
-    this.#note(placement, chunk, key, object.length)
+    this.#note(placement, chunk, key.values, object.length)
   }
 
-  /** So much has been written to a chunk of this shard, of a collection whose documents are not there. `key`: of one of them. */
-  noteGrowth(placement: CollectionPlacement, chunk: ChunkEntry, key: ExtractedKey, bytes: number): void {
-    if (this.#parts().node.behaviours.autoSplit) this.#note(placement, chunk, key, bytes)
+  /** So much has been written to a chunk of this shard, of a collection whose documents are not there. */
+  noteGrowth(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void {
+    if (this.#parts().node.behaviours.autoSplit) this.#note(placement, chunk, null, bytes)
   }
 
-  #note(placement: CollectionPlacement, chunk: ChunkEntry, key: ExtractedKey, bytes: number): void {
-    const { ns } = placement
-    const written = this.#writtenTo(ns, placement)
-    const tally = written.add(placement, chunk, key, bytes)
-    if (this.#maxChunkSizeBytes === null) this.#askForSize(ns)
+  #note(placement: CollectionPlacement, chunk: ChunkEntry, values: readonly RawValue[] | null, bytes: number): void {
+    const written = this.#writtenTo(placement)
+    const tally = written.add(chunk, values, bytes)
+    if (this.#maxChunkSizeBytes === null) this.#askForSize(placement.ns)
     else this.#takeUp(written, tally, this.#maxChunkSizeBytes)
   }
 
@@ -106,13 +101,14 @@ export class AutoSplitter {
     this.#working ??= this.#work()
   }
 
-  #writtenTo(ns: string, { uuid }: CollectionPlacement): WrittenBytes {
-    const id = Buffer.from(uuid).toString('hex')
+  #writtenTo(placement: CollectionPlacement): WrittenBytes {
+    const { ns, uuid, shardKey, table } = placement
     const known = this.#written.get(ns)
-    if (known?.uuid === id) return known.bytes
-    const bytes = new WrittenBytes(this.#parts().node.behaviours.autoSplitLooksEarlierAtTheEnds)
-    this.#written.set(ns, { uuid: id, bytes })
-    return bytes
+    if (known?.isOf(placement) === true) return known
+    const { autoSplitLooksEarlierAtTheEnds } = this.#parts().node.behaviours
+    const written = new WrittenBytes({ ns, uuid, shardKey, globalMax: table.globalMax }, autoSplitLooksEarlierAtTheEnds)
+    this.#written.set(ns, written)
+    return written
   }
 
   #askForSize(ns: string): void {
@@ -121,8 +117,8 @@ export class AutoSplitter {
     const ask = async () => {
       try {
         await this.#settings(ns)
-        for (const { bytes } of this.#written.values())
-          for (const tally of bytes.all()) this.#takeUp(bytes, tally, this.#maxChunkSizeBytes!)
+        for (const written of this.#written.values())
+          for (const tally of written.all()) this.#takeUp(written, tally, this.#maxChunkSizeBytes!)
       } catch (error) {
         if (!isFailure(error)) throw error
       } finally {
@@ -159,7 +155,7 @@ export class AutoSplitter {
   }
 
   async #look(tally: ChunkTally): Promise<void> {
-    const { ns } = tally.placement
+    const { ns } = tally.collection
     const { context } = this.#parts().node
     const { bytes } = tally
     try {
@@ -176,17 +172,16 @@ export class AutoSplitter {
 
   /** @returns where the chunk begins that is to move to another shard; null: none, or nothing was split */
   async #split(tally: ChunkTally): Promise<Uint8Array | null> {
-    const { chunk } = tally
-    const { ns, uuid } = tally.placement
+    const { ns, uuid } = tally.collection
     const parts = this.#parts()
     const { node, state } = parts
     const { behaviours } = node
     if (!(await this.#settings(ns))) return null
     const placement = await state.refreshCollection(ns)
     const collection = node.collection(ns)
-    if (placement === null || collection === undefined || Buffer.compare(placement.uuid, uuid) !== 0) return null
-    const now = placement.table.chunkAt(chunk.min)
-    if (now.min !== chunk.min || now.max !== chunk.max || now.shard !== node.context.address) return null
+    if (placement === null || collection === undefined || !sameBytes(placement.uuid, uuid)) return null
+    const now = placement.table.chunkAt(tally.min)
+    if (now.min !== tally.min || now.max !== tally.max || now.shard !== node.context.address) return null
     const { shardKey } = placement
     const range = await this.#rangeOf(tally)
     if (range === null) return null
@@ -205,12 +200,12 @@ export class AutoSplitter {
   }
 
   /** The bounds of the chunk as documents; null: there is no such chunk any more. */
-  async #rangeOf({ placement: { ns, shardKey }, key, chunk: { min, max } }: ChunkTally): Promise<KeyRange | null> {
+  async #rangeOf({ collection: { ns, shardKey }, values, min, max }: ChunkTally): Promise<KeyRange | null> {
     const { context } = this.#parts().node
     const { chunk } = await context.request(
       configAddress,
       'config.find-chunk',
-      { ns, key: shardKey.boundDocument(key.values) },
+      { ns, key: shardKey.boundDocument(values ?? valuesAt(shardKey, positionOfKeyString(min))) },
       { timeoutMs: configTimeoutMs },
     )
     if (chunk === null) return null
@@ -236,8 +231,8 @@ export class AutoSplitter {
   }
 }
 
-function copyOf(written: WrittenSoFar['written']): Map<string, WrittenToCollection> {
-  return new Map([...written].map(([ns, { uuid, bytes }]) => [ns, { uuid, bytes: bytes.clone() }]))
+function copyOf(written: WrittenSoFar['written']): Map<string, WrittenBytes> {
+  return new Map([...written].map(([ns, bytes]) => [ns, bytes.clone()]))
 }
 
 function isFailure(error: unknown): error is Error {

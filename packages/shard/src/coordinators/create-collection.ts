@@ -2,7 +2,7 @@
  * shardCollection, run by the primary shard of the database: validate, make the supporting index, create the collection
  * where chunks will be, commit. Server: create_collection_coordinator.cpp. Manual: reference/command/shardCollection.
  */
-import { configAddress, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { configAddress, packedCount, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { emptyDocument } from '@shardlab/bson'
 import { buildIndex, createCollection, raiseError } from '@shardlab/node'
 import type { ShardParts } from '../shard-parts.js'
@@ -41,13 +41,13 @@ export function shardHere(
     const { shardKey, unique } = request
     await context.reach('shard.create-collection.validated', { ns })
     const uuid = collection?.uuid ?? uuidV4(context.random)
-    const facts = { shardKey, uuid, isEmpty, chunkCount: chunks.length }
+    const facts = { shardKey, uuid, isEmpty, chunkCount: packedCount(chunks) }
     await logShardCollectionStart(context, behaviours, ns, facts)
     const local = collection ?? createCollection(node, ns, emptyDocument, uuid)
     if (index !== null) buildIndex(node, local, index)
     await node.flush()
     const created = node.collection(ns)!
-    const others = [...new Set([primary, ...chunks.map(([, , shard]) => shard)])].filter((shard) => shard !== context.address).sort()
+    const others = [...new Set([primary, ...chunks[1]])].filter((shard) => shard !== context.address).sort()
     const indexes = created.indexes().map((each) => each.spec)
     const replies = await forEachShard(others, (shard) =>
       context.request(shard, 'shard.create-local-collection', { ns, uuid, options: created.options, indexes }),

@@ -1,7 +1,7 @@
 /**
  * The chunks a collection starts with. Server: initial_split_policy.cpp. Manual: core/hashed-sharding, core/zone-sharding.
  */
-import type { ChunkAssignment } from '@shardlab/actor'
+import { ChunkPacker, packChunks, type ChunkAssignment, type PackedChunks } from '@shardlab/actor'
 import { CommandError, compareDocuments, int64Value, minKeyValue } from '@shardlab/bson'
 import { hashedSplitPoints, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 import { presplitZone, checkPresplit } from './presplit-hashed-zones.js'
@@ -67,26 +67,33 @@ function checkZonesHaveShards({ behaviours, ns, zones, shardsOfZone }: InitialSp
 }
 
 /** The chunks of a request that {@link checkInitialSplit} let pass, in key order. */
-export function initialChunks(split: InitialSplit): ChunkAssignment[] {
+export function initialChunks(split: InitialSplit): PackedChunks {
   const { behaviours, shardKey, shards, zones, isEmpty, primaryShard } = split
-  if (zones.length > 0) return isEmpty ? chunksOfZones(split) : onePart(split)
+  if (zones.length > 0) return isEmpty ? packChunks(chunksOfZones(split)) : onePart(split)
   if (!isEmpty) return distribute(shardKey, split.splitPoints, () => primaryShard)
   if (shardKey.hashedIndex !== 0) return onePart(split)
   const count = split.numInitialChunks || behaviours.initialHashedChunksPerShard * shards.length
-  const points = hashedSplitPoints(count).map((point) =>
-    shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue))),
-  )
+  const boundAt = (point: bigint) => shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue)))
+  const points = mapped(hashedSplitPoints(count), boundAt)
   const perShard = Math.max(1, Math.floor(count / shards.length))
   const firstOnPrimary = count < shards.length && !behaviours.initialChunksOnShuffledShards
   return distribute(shardKey, points, (i) => (firstOnPrimary && i === 0 ? primaryShard : shards[Math.floor(i / perShard) % shards.length]!))
 }
 
-function onePart({ shardKey, primaryShard }: InitialSplit): ChunkAssignment[] {
-  return [[shardKey.globalMin, shardKey.globalMax, primaryShard]]
+function onePart({ shardKey, primaryShard }: InitialSplit): PackedChunks {
+  return packChunks([[shardKey.globalMin, shardKey.globalMax, primaryShard]])
 }
 
-function distribute(shardKey: ShardKeyPattern, points: readonly Uint8Array[], shardOf: (i: number) => string): ChunkAssignment[] {
-  return cut(shardKey.globalMin, shardKey.globalMax, points).map(([min, max], i) => [min, max, shardOf(i)])
+function distribute(shardKey: ShardKeyPattern, points: Iterable<Uint8Array>, shardOf: (i: number) => string): PackedChunks {
+  const packer = new ChunkPacker(shardKey.globalMin)
+  let i = 0
+  for (const point of points) packer.add(point, shardOf(i++))
+  return packer.add(shardKey.globalMax, shardOf(i)).finish()
+}
+
+/** One by one: there may be a million. */
+function* mapped<T, U>(values: Iterable<T>, of: (value: T) => U): Generator<U, void, void> {
+  for (const value of values) yield of(value)
 }
 
 function cut(min: Uint8Array, max: Uint8Array, points: readonly Uint8Array[]): (readonly [min: Uint8Array, max: Uint8Array])[] {

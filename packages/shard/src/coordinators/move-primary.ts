@@ -16,40 +16,49 @@ import { raiseStaleDatabase } from './primary-shard-check.js'
 
 export async function movePrimary(
   parts: ShardParts,
-  { db, to, databaseVersion }: RequestOf<'shard.move-primary'>,
+  request: RequestOf<'shard.move-primary'>,
 ): Promise<ReplyOf<'shard.move-primary'>> {
+  const { node, state, databaseMoves } = parts
+  const { db, to, databaseVersion } = request
+  const work = () => databaseMoves.move(db, () => move(parts, request))
+  if (node.behaviours.movePrimaryJoins) {
+    await raiseStaleDatabase(state, node.context.address, db, databaseVersion)
+    await databaseMoves.asked(db, to, work)
+  } else await work()
+  return { error: null }
+}
+
+async function move(parts: ShardParts, { db, to, databaseVersion }: RequestOf<'shard.move-primary'>): Promise<void> {
   const { node, state, databaseMoves, ddl } = parts
   const { context } = node
-  return databaseMoves.move(db, async () => {
-    await raiseStaleDatabase(state, context.address, db, databaseVersion)
-    if (to === context.address) return { error: null }
-    raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
-    await endPending(parts, db)
-    const begun: MovePrimaryRecord[] = []
-    let sharded: readonly string[] = []
-    try {
-      await databaseMoves.copy(db, async () => {
-        // Who was let in before goes on within this turn; then nothing changes what there is to be copied.
-        await context.sleep(0, node.stopping.signal)
-        await node.flush()
-        const found = await collectionsOf(parts, db)
-        sharded = found.sharded
-        await checkRecipient(parts, to, db, found.unsharded)
-        await log(parts, 'start', db, to, sharded)
-        await context.reach('shard.move-primary.started', { db, to })
-        const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
-        begun.push(record)
-        await ddl.records.begin(record)
-        await copyAndCommit(parts, record, sharded, databaseVersion)
-      })
-    } catch (error) {
-      for (const record of begun) await abort(parts, record, error)
-      throw error
-    }
-    await context.reach('shard.move-primary.cleaned', { db, to })
-    await log(parts, 'end', db, to, sharded)
-    return { error: null }
-  })
+  await raiseStaleDatabase(state, context.address, db, databaseVersion)
+  if (to === context.address) return
+  raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
+  await endPending(parts, db)
+  if (node.behaviours.movePrimaryIsOneForEachShard) databaseMoves.checkOnlyCopy(db)
+  const begun: MovePrimaryRecord[] = []
+  let sharded: readonly string[] = []
+  try {
+    await databaseMoves.copy(db, to, async () => {
+      // Who was let in before goes on within this turn; then nothing changes what there is to be copied.
+      await context.sleep(0, node.stopping.signal)
+      await node.flush()
+      const found = await collectionsOf(parts, db)
+      sharded = found.sharded
+      await checkRecipient(parts, to, db, found.unsharded)
+      await log(parts, 'start', db, to, sharded)
+      await context.reach('shard.move-primary.started', { db, to })
+      const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
+      begun.push(record)
+      await ddl.records.begin(record)
+      await copyAndCommit(parts, record, sharded, databaseVersion)
+    })
+  } catch (error) {
+    for (const record of begun) await abort(parts, record, error)
+    throw error
+  }
+  await context.reach('shard.move-primary.cleaned', { db, to })
+  await log(parts, 'end', db, to, sharded)
 }
 
 async function copyAndCommit(

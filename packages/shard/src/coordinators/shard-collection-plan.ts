@@ -1,5 +1,5 @@
 /** What shardCollection will do, or why it will not. Server: create_collection_coordinator.cpp and what was in its place before 5.0. */
-import { configAddress } from '@shardlab/actor'
+import { configAddress, type PackedChunks } from '@shardlab/actor'
 import { BsonType, compareDocuments, CommandError, DocumentWriter, elementsOf, emptyDocument, findField, noCode } from '@shardlab/bson'
 import { checkCollectionUuid, viewOf, type StorageNode } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
@@ -20,7 +20,7 @@ export interface ShardCollectionPlan {
   readonly isEmpty: boolean
   /** The specification of the index that is to be made, or null. */
   readonly index: Uint8Array | null
-  readonly chunks: ReturnType<typeof initialChunks>
+  readonly chunks: PackedChunks
   /** Does the catalog have the collection, not sharded? */
   readonly wasTracked: boolean
 }

@@ -17,4 +17,9 @@ export class HidingFilter extends OwnershipFilter {
     const id = findField(document, '_id')
     return id === undefined || !this.#hidden.has(keyOf(id))
   }
+
+  /** Of the key alone nothing can be told: a document that has it may be one of those that are hidden. */
+  override ownsValues(): boolean {
+    return false
+  }
 }

@@ -4,8 +4,7 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, encodeKeyString } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement } from '@shardlab/sharding'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
-import type { MeasuredCollection } from './measured-collections.js'
-import { comparePositions, positionOfKeyString, valuesAt, type Position } from './position.js'
+import { comparePositions, positionOfKeyString, valuesAt } from './position.js'
 import { cutRange, documentsBelow, endOf, hasOneKey, startOf } from './sized-range.js'
 
 export const measureHandlers: ShardHandlers<'shard.measure'> = { 'shard.measure': measure }
@@ -35,9 +34,8 @@ async function measure(parts: ShardParts, { ns, ranges }: RequestOf<'shard.measu
   if (known === undefined) throw new CommandError('CommandNotSupported', `${ns} is not measured`)
   let [documents, bytes] = [0, 0]
   for (const range of unpackRanges(ranges)) {
-    for (const [part, chunk] of partsIn(placement, range)) {
-      if (chunk.shard !== node.context.address) continue
-      grow(parts, known, placement, chunk, part)
+    for (const part of ownParts(parts, placement, range)) {
+      known.grow(part)
       documents += part.documents
       bytes += part.bytes
     }
@@ -45,38 +43,39 @@ async function measure(parts: ShardParts, { ns, ranges }: RequestOf<'shard.measu
   return { documents, bytes, error: null }
 }
 
-function grow(
-  { autoSplitter }: ShardParts,
-  known: MeasuredCollection,
-  placement: CollectionPlacement,
-  chunk: ChunkEntry,
-  part: SizedRange,
-): void {
-  known.grow(part)
-  autoSplitter.noteGrowth(placement, chunk, { values: valuesAt(placement.shardKey, startOf(part)), keyString: chunk.min }, part.bytes)
+/** What lies in this shard's chunks, that of neighbouring ones in one piece: thousands of chunks that are filled at once are one range. */
+function ownParts({ node, autoSplitter }: ShardParts, placement: CollectionPlacement, range: SizedRange): SizedRange[] {
+  const own: SizedRange[] = []
+  let isNext = false
+  for (const [part, chunk] of partsIn(placement, range)) {
+    const isOwn = chunk.shard === node.context.address
+    if (isOwn) {
+      autoSplitter.noteGrowth(placement, chunk, part.bytes)
+      const last = isNext ? own.at(-1) : undefined
+      if (last === undefined) own.push(part)
+      else own[own.length - 1] = together(last, part)
+    }
+    isNext = isOwn
+  }
+  return own
+}
+
+/** Two parts of one range, without anything between them. */
+function together(low: SizedRange, high: SizedRange): SizedRange {
+  return { ...low, x1: high.x1, y1: high.y1, documents: low.documents + high.documents, bytes: low.bytes + high.bytes }
 }
 
 /** A range by the chunks in which its documents are. */
-function* partsIn(placement: CollectionPlacement, range: SizedRange): Generator<readonly [SizedRange, ChunkEntry]> {
+function* partsIn({ table, shardKey }: CollectionPlacement, range: SizedRange): Generator<readonly [SizedRange, ChunkEntry]> {
   let rest = range
-  let chunk = chunkOf(placement, startOf(range))
-  for (;;) {
+  for (const chunk of table.chunks(encodeKeyString(valuesAt(shardKey, startOf(range))))) {
+    if (chunk.max === table.globalMax) return yield [rest, chunk]
     const end = positionOfKeyString(chunk.max)
-    if (
-      chunk.max === placement.table.globalMax ||
-      comparePositions(endOf(rest), end) <= 0 ||
-      (hasOneKey(rest) && comparePositions(startOf(rest), end) < 0)
-    )
-      return yield [rest, chunk]
+    if (comparePositions(endOf(rest), end) <= 0 || (hasOneKey(rest) && comparePositions(startOf(rest), end) < 0)) return yield [rest, chunk]
     const cut = cutRange(rest, end)
     if (cut !== null) {
       yield [cut[0], chunk]
       rest = cut[1]
     } else if (documentsBelow(rest, end) > 0) return yield [rest, chunk]
-    chunk = placement.table.chunkAt(chunk.max)
   }
-}
-
-function chunkOf({ table, shardKey }: CollectionPlacement, at: Position): ChunkEntry {
-  return table.chunkAt(encodeKeyString(valuesAt(shardKey, at)))
 }

@@ -29,10 +29,12 @@ export class DatabaseMoves {
   readonly #refuses: boolean
   readonly #wait: LockWait
   /** Databases of which a copy is being made: changes to their unsharded collections would be lost. */
-  readonly #copying = new Map<string, Deferred<void>>()
+  readonly #copying = new Map<string, { readonly to: string; readonly ended: Deferred<void> }>()
   /** Coordinators at work, by database. */
   readonly #coordinators = new Map<string, Set<LockHolder>>()
   readonly #moves = new Map<string, Deferred<void>>()
+  /** What clients wait for, by database: the new primary shard, and what settles when it has become that or not. */
+  readonly #asked = new Map<string, { readonly to: string; readonly done: Promise<void> }>()
   #idle = createDeferred<void>()
 
   /** @param refuses whether changes fail while a copy is made, instead of waiting for its end */
@@ -51,7 +53,7 @@ export class DatabaseMoves {
     const isSharded = routed !== null && routed.shardVersion !== null && routed.shardVersion !== 'UNSHARDED'
     if (copying === undefined || isSharded || !changingCommands.has(operation.command)) return undefined
     if (this.#refuses) throw new CommandError('MovePrimaryInProgress', `movePrimary is in progress for namespace ${ns}`)
-    return copying.promise
+    return copying.ended.promise
   }
 
   /**
@@ -68,6 +70,35 @@ export class DatabaseMoves {
   async recover<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
     return this.#holding(db, holder, work)
+  }
+
+  /**
+   * Runs a movePrimary; while one is asked for, others to the same shard wait for its outcome. Server: MovePrimaryCoordinator, checkIfOptionsConflict.
+   * @throws CommandError 117 ConflictingOperationInProgress when the database is moving to another shard; what the work throws
+   */
+  async asked(db: string, to: string, work: () => Promise<void>): Promise<void> {
+    const asked = this.#asked.get(db)
+    if (asked !== undefined) {
+      if (asked.to === to) return asked.done
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        'Another movePrimary operation with different arguments is already running ont the same database',
+      )
+    }
+    const done = work().finally(() => this.#asked.delete(db))
+    this.#asked.set(db, { to, done })
+    return done
+  }
+
+  /** @throws CommandError 117 ConflictingOperationInProgress when this shard copies another database. Server: ActiveMovePrimariesRegistry */
+  checkOnlyCopy(db: string): void {
+    for (const [other, { to }] of this.#copying) {
+      if (other === db) continue
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        `Unable to start new movePrimary operation because this shard is currently moving its primary for namespace ${other} to ${to}`,
+      )
+    }
   }
 
   /**
@@ -92,10 +123,10 @@ export class DatabaseMoves {
     })
   }
 
-  /** Runs the work while nothing changes the database's unsharded collections. */
-  async copy<T>(db: string, work: () => Promise<T>): Promise<T> {
+  /** Runs the work while nothing changes the database's unsharded collections, which are copied to a shard. */
+  async copy<T>(db: string, to: string, work: () => Promise<T>): Promise<T> {
     const ended = createDeferred<void>()
-    this.#copying.set(db, ended)
+    this.#copying.set(db, { to, ended })
     try {
       return await work()
     } finally {

@@ -29,22 +29,9 @@ export function parseRange(range: RawValue): KeyRange {
   return { min: findField(range.bytes, 'min', range.start)!.slice(), max: findField(range.bytes, 'max', range.start)!.slice() }
 }
 
-/** Do two ranges of one key pattern have keys in common? */
-export function overlaps(a: KeyRange, b: KeyRange): boolean {
-  const [aLow, aHigh] = keysOf(a)
-  const [bLow, bHigh] = keysOf(b)
-  return aLow < bHigh && bLow < aHigh
-}
-
-/** Ranges that wait to be deleted are compared with each one that is to move. */
-const keysOfRanges = new WeakMap<KeyRange, readonly [low: string, high: string]>()
-
-function keysOf(range: KeyRange): readonly [low: string, high: string] {
-  const known = keysOfRanges.get(range)
-  if (known !== undefined) return known
-  const keys = [keyOf(range.min), keyOf(range.max)] as const
-  keysOfRanges.set(range, keys)
-  return keys
+/** The bounds of a range as KeyStrings: two ranges of one key pattern have keys in common when each begins below the other's end. */
+export function keysOf({ min, max }: KeyRange): readonly [low: string, high: string] {
+  return [keyOf(min), keyOf(max)]
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Deletes the documents of ranges that this shard does not own: after a while, so that whoever still reads there may finish.
- * Server: range_deleter_service.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
+ * Deletes the documents of ranges that this shard does not own: when the cursors are gone that may still read there, and after a while.
+ * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
 import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
@@ -10,7 +10,7 @@ import type { Collection } from '@shardlab/storage'
 import type { DeletedSome } from '../measured/collection-ranges.js'
 import { rangesOf } from '../measured/ranges-of.js'
 import type { MigrationStatistics } from '../statistics/migration-statistics.js'
-import { overlaps, type KeyRange } from './key-range.js'
+import type { KeyRange } from './key-range.js'
 import { RangeDeletionTasks, type RangeDeletionTask } from './range-deletion-tasks.js'
 
 /** Name of the timer. */
@@ -23,7 +23,12 @@ const retryAfterMs = 10_000
 /** A range that will be deleted. */
 export interface Scheduled {
   readonly id: Uint8Array
+  /** Not before. */
   dueAtMs: number
+  /** Cursors that have to be gone before. */
+  cursors: readonly bigint[]
+  /** How long after the end of the last of them. */
+  delayMs: number
 }
 
 export class RangeDeleter {
@@ -54,6 +59,8 @@ export class RangeDeleter {
   /** Instead of {@link start}. */
   import(scheduled: readonly Scheduled[]): void {
     for (const each of scheduled) this.#scheduled.set(hexOf(each.id), { ...each })
+    // Of what the copy has none of is not waited for.
+    this.#cursorEnded()
   }
 
   /** Namespaces of the ranges whose documents are being deleted. */
@@ -73,7 +80,8 @@ export class RangeDeleter {
     if (task === undefined) return
     const whenToClean = when ?? task.whenToClean
     if (task.pending) this.tasks.put({ ...task, pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? task.numOrphanDocs })
-    this.#schedule({ ...task, whenToClean })
+    // A range that this shard has not owned until now is none that cursors read.
+    this.#schedule({ ...task, whenToClean }, when === null ? this.#readers(task) : [])
   }
 
   /** So many more documents lie in the range. {@link StorageNode.flush} follows. */
@@ -92,10 +100,8 @@ export class RangeDeleter {
   /** Resolves when no task of the collection is left in the range; false after `timeoutMs`. */
   async waitForClean(collectionUuid: Uint8Array, range: KeyRange | null, timeoutMs: number | null): Promise<boolean> {
     const { context } = this.#node
-    const left = () =>
-      this.tasks.all().some((task) => sameBytes(task.collectionUuid, collectionUuid) && (range === null || overlaps(task.range, range)))
     const deadlineMs = timeoutMs === null ? null : context.now() + timeoutMs
-    while (left()) {
+    while (this.tasks.anyIn(collectionUuid, range)) {
       const leftMs = deadlineMs === null ? null : deadlineMs - context.now()
       if (leftMs !== null && leftMs <= 0) return false
       if (leftMs === null) await this.#progress.promise
@@ -121,27 +127,60 @@ export class RangeDeleter {
     }
   }
 
-  #schedule(task: RangeDeletionTask): void {
-    const { context, parameters } = this.#node
-    const delayMs = task.whenToClean === 'now' ? 0 : parameters.number('orphanCleanupDelaySecs') * 1000
+  #schedule(task: RangeDeletionTask, cursors: readonly bigint[] = []): void {
+    const { context, parameters, behaviours } = this.#node
+    const isDelayed = task.whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
+    const delayMs = isDelayed ? parameters.number('orphanCleanupDelaySecs') * 1000 : 0
+    const isBehind = behaviours.orphanCleanupDelay === 'behind-queries'
     const known = this.#scheduled.get(hexOf(task.id))
-    const dueAtMs = context.now() + delayMs
-    if (known === undefined) this.#scheduled.set(hexOf(task.id), { id: task.id, dueAtMs })
-    else known.dueAtMs = Math.min(known.dueAtMs, dueAtMs)
+    const dueAtMs = Math.min(known?.dueAtMs ?? Infinity, context.now() + delayMs)
+    this.#scheduled.set(hexOf(task.id), { id: task.id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })
+    this.#arm()
+  }
+
+  /** Open cursors that began when the range was this shard's own. */
+  #readers({ collectionUuid }: RangeDeletionTask): bigint[] {
+    const { cursors, behaviours } = this.#node
+    const ids: bigint[] = []
+    for (const { id, source } of cursors) {
+      const { reads } = source
+      if (reads === undefined || !sameBytes(reads.uuid, collectionUuid)) continue
+      if (reads.leavesOutOrphans || behaviours.rangeDeletionWaitsForAllCursors) ids.push(id)
+    }
+    return ids
+  }
+
+  /** A cursor has ended: ranges that only waited for that are due after their delay. */
+  #cursorEnded(): void {
+    const { cursors, context } = this.#node
+    for (const scheduled of this.#scheduled.values()) {
+      if (scheduled.cursors.length === 0) continue
+      scheduled.cursors = scheduled.cursors.filter((id) => cursors.find(id) !== undefined)
+      if (scheduled.cursors.length === 0) scheduled.dueAtMs = Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
+    }
     this.#arm()
   }
 
   #arm(): void {
-    if (this.#working || this.#scheduled.size === 0 || this.#node.stopping.signal.aborted) return
-    const { context } = this.#node
-    const nextAtMs = Math.min(...[...this.#scheduled.values()].map(({ dueAtMs }) => dueAtMs))
+    const { context, stopping, cursors } = this.#node
+    let nextAtMs = Infinity
+    let isAwaitingCursors = false
+    for (const each of this.#scheduled.values()) {
+      if (each.cursors.length > 0) isAwaitingCursors = true
+      else if (each.dueAtMs < nextAtMs) nextAtMs = each.dueAtMs
+    }
+    cursors.onEnd = isAwaitingCursors ? () => this.#cursorEnded() : null
+    if (this.#working || nextAtMs === Infinity || stopping.signal.aborted) return
     context.setTimer(rangeDeleterTimer, Math.max(0, nextAtMs - context.now()))
   }
 
   #nextDue(): Scheduled | null {
     const now = this.#node.context.now()
     let next: Scheduled | null = null
-    for (const each of this.#scheduled.values()) if (each.dueAtMs <= now && (next === null || each.dueAtMs < next.dueAtMs)) next = each
+    for (const each of this.#scheduled.values()) {
+      if (each.cursors.length > 0 || each.dueAtMs > now) continue
+      if (next === null || each.dueAtMs < next.dueAtMs) next = each
+    }
     return next
   }
 

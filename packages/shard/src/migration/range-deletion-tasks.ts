@@ -5,7 +5,7 @@
 import type { TimestampPair } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, sameBytes, uuidValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import { overlaps, parseRange, writeRange, type KeyRange } from './key-range.js'
+import { keysOf, parseRange, writeRange, type KeyRange } from './key-range.js'
 import { Records } from '../record-store.js'
 
 export interface RangeDeletionTask {
@@ -25,14 +25,53 @@ export interface RangeDeletionTask {
   readonly keyPattern: Uint8Array
 }
 
+const tasksNs = 'config.rangeDeletions'
+
+/** Where a task's range lies: what is read of each of them whenever a range is to move. */
+interface TaskPlace {
+  /** The task's; another one in its place makes this worthless. */
+  readonly document: Uint8Array
+  /** Null: a document that is no task. */
+  readonly collectionUuid: Uint8Array | null
+  readonly low: string
+  readonly high: string
+}
+
 export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
+  readonly #node: StorageNode
+  /** By record id. */
+  #places = new Map<number, TaskPlace>()
+
   constructor(node: StorageNode) {
-    super(node, { ns: 'config.rangeDeletions', id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
+    super(node, { ns: tasksNs, id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
+    this.#node = node
   }
 
-  overlapping(collectionUuid: Uint8Array, range: KeyRange): RangeDeletionTask[] {
-    return this.all().filter((task) => sameBytes(task.collectionUuid, collectionUuid) && overlaps(task.range, range))
+  /** Is a task of the collection left that has keys of the range, or, with null, any task of it? */
+  anyIn(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
+    const collection = this.#node.collection(tasksNs)
+    if (collection === undefined || collection.count === 0) return false
+    // A task that is gone leaves its place behind.
+    if (this.#places.size > 2 * collection.count + placesKept) this.#places = new Map()
+    const [low, high] = range === null ? ['', ''] : keysOf(range)
+    const scan = collection.scan()
+    for (let record = scan.next(); record !== null; record = scan.next()) {
+      let place = this.#places.get(record.recordId)
+      if (place?.document !== record.document) this.#places.set(record.recordId, (place = placeOf(record.document)))
+      if (place.collectionUuid === null || !sameBytes(place.collectionUuid, collectionUuid)) continue
+      if (range === null || (place.low < high && low < place.high)) return true
+    }
+    return false
   }
+}
+
+const placesKept = 64
+
+function placeOf(document: Uint8Array): TaskPlace {
+  const task = parseTask(document)
+  if (task === undefined) return { document, collectionUuid: null, low: '', high: '' }
+  const [low, high] = keysOf(task.range)
+  return { document, collectionUuid: task.collectionUuid, low, high }
 }
 
 function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair): Uint8Array {

@@ -33,7 +33,7 @@ export async function reshardCollection(
     return { error: null }
   }
   await definitionLocks.hold(ns, request, async () => {
-    const checked = await checkedRequest(parts, ns, request, collectionUuid)
+    const checked = await insisting(node, () => checkedRequest(parts, ns, request, collectionUuid))
     if (checked === null) return
     const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
     const records = new CommandRecords(node)

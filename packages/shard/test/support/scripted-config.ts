@@ -1,4 +1,4 @@
-import type { ChunkAssignment, DatabaseVersionTuple, MessageKind, PlacementVersionTuple, RequestOf } from '@shardlab/actor'
+import { unpackChunks, type DatabaseVersionTuple, type MessageKind, type PlacementVersionTuple, type RequestOf } from '@shardlab/actor'
 import { decode, encode, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
 
 interface Entry {
@@ -158,7 +158,7 @@ export class ScriptedConfig {
           unique,
           epoch: new ObjectId(String(++this.#clock).padStart(24, '0')),
           timestamp: this.#clock,
-          chunks: chunks.map(([min, max, shard]: ChunkAssignment, minor) => ({
+          chunks: [...unpackChunks(chunks)].map(([min, max, shard], minor) => ({
             min: decode(min),
             max: decode(max),
             shard,

@@ -39,6 +39,11 @@ export interface ExtractedKey {
 /** Why a document has no shard key. */
 export type NoKeyReason = 'array' | 'missing'
 
+/** What is known of some paths, such as what the equalities of a filter fix. */
+export interface ValuesByPath {
+  get(path: string): RawValue | undefined
+}
+
 export class ShardKeyPattern {
   /** The pattern as it was given. */
   readonly document: Uint8Array
@@ -131,7 +136,7 @@ export class ShardKeyPattern {
   }
 
   /** Raw values by path (as fixed by a filter's equalities) to a key; undefined when one is not given or an array. */
-  keyFromValues(byPath: ReadonlyMap<string, RawValue>): ExtractedKey | undefined {
+  keyFromValues(byPath: ValuesByPath): ExtractedKey | undefined {
     const values: RawValue[] = []
     for (const field of this.fields) {
       const value = byPath.get(field.path)

@@ -1,11 +1,16 @@
 /** A run of neighbouring chunks: their lower bounds as KeyStrings, ascending, and beside them their owners and versions. */
 export interface Block {
   readonly mins: readonly string[]
-  /** Numbers of the owners in the table's shard list. */
-  readonly shards: readonly number[]
-  readonly majors: readonly number[]
-  readonly minors: readonly number[]
+  /** For each chunk {@link rowLength} numbers: that of its owner in the table's shard list, and its version. Never changed. */
+  readonly rows: Uint32Array
 }
+
+/** Owner, major, minor. */
+export const rowLength = 3
+
+export const ownerIn = ({ rows }: Block, i: number): number => rows[i * rowLength]!
+export const majorIn = ({ rows }: Block, i: number): number => rows[i * rowLength + 1]!
+export const minorIn = ({ rows }: Block, i: number): number => rows[i * rowLength + 2]!
 
 const blockSizeMax = 512
 
@@ -16,12 +21,7 @@ export function cutBlock(block: Block): Block[] {
   const size = Math.ceil(length / Math.ceil(length / (blockSizeMax / 2)))
   const parts: Block[] = []
   for (let at = 0; at < length; at += size) {
-    parts.push({
-      mins: block.mins.slice(at, at + size),
-      shards: block.shards.slice(at, at + size),
-      majors: block.majors.slice(at, at + size),
-      minors: block.minors.slice(at, at + size),
-    })
+    parts.push({ mins: block.mins.slice(at, at + size), rows: block.rows.slice(at * rowLength, (at + size) * rowLength) })
   }
   return parts
 }

@@ -1,4 +1,4 @@
-import type { RawValue } from '@shardlab/bson'
+import type { ValuesByPath } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
 /**
@@ -21,7 +21,7 @@ export class OwnershipFilter {
   }
 
   /** The same of a document with these values on the paths of the shard key. */
-  ownsValues(byPath: ReadonlyMap<string, RawValue>): boolean {
+  ownsValues(byPath: ValuesByPath): boolean {
     const key = this.placement.shardKey.keyFromValues(byPath)
     return key !== undefined && this.placement.table.shardOf(key.keyString) === this.shard
   }

@@ -7,7 +7,7 @@
  * cannot be written down. Server: chunk_manager.h, RoutingTableHistory.
  */
 import type { PlacementVersion } from '../model/placement-version.js'
-import { positionIn } from './block.js'
+import { majorIn, minorIn, ownerIn, positionIn, rowLength } from './block.js'
 import { changedState, stateOf, type ChunkEntry, type TableState } from './table-state.js'
 
 export type { ChunkEntry }
@@ -73,7 +73,7 @@ export class RoutingTable {
   shardOf(keyString: string): string {
     const { blocks, firsts, shardIds } = this.#state
     const block = blocks[positionIn(firsts, keyString)]!
-    return shardIds[block.shards[positionIn(block.mins, keyString)]!]!
+    return shardIds[ownerIn(block, positionIn(block.mins, keyString))]!
   }
 
   /**
@@ -98,12 +98,12 @@ export class RoutingTable {
       const lastBlock = positionIn(firsts, high)
       const lastChunk = positionIn(blocks[lastBlock]!.mins, high)
       for (; b <= lastBlock; b++, i = 0) {
-        const owners = blocks[b]!.shards
-        const end = b === lastBlock ? lastChunk + 1 : owners.length
+        const { mins, rows } = blocks[b]!
+        const end = b === lastBlock ? lastChunk + 1 : mins.length
         if (end <= i) continue
         chunks += end - i
         for (; i < end && shards.length < ownerCount; i++) {
-          const owner = owners[i]!
+          const owner = rows[i * rowLength]!
           if (seen[owner] !== 0) continue
           seen[owner] = 1
           shards.push(shardIds[owner]!)
@@ -140,28 +140,60 @@ export class RoutingTable {
 
   /** The shard that owns the lowest chunk. */
   lowestShard(): string {
-    return this.#state.shardIds[this.#state.blocks[0]!.shards[0]!]!
+    return this.#state.shardIds[ownerIn(this.#state.blocks[0]!, 0)]!
   }
 
   /** The chunk that holds this key. */
   chunkAt(keyString: string): ChunkEntry {
-    const { blocks, firsts, shardIds, globalMax } = this.#state
+    const { blocks, firsts } = this.#state
     const b = positionIn(firsts, keyString)
-    const block = blocks[b]!
-    const i = positionIn(block.mins, keyString)
-    const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
-    return { min: block.mins[i]!, max, shard: shardIds[block.shards[i]!]!, major: block.majors[i]!, minor: block.minors[i]! }
+    return this.#entry(b, positionIn(blocks[b]!.mins, keyString))
   }
 
-  /** All chunks in key order. */
-  *chunks(): IterableIterator<ChunkEntry> {
-    const { blocks, firsts, shardIds, globalMax } = this.#state
-    for (let b = 0; b < blocks.length; b++) {
-      const block = blocks[b]!
-      for (let i = 0; i < block.mins.length; i++) {
-        const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
-        yield { min: block.mins[i]!, max, shard: shardIds[block.shards[i]!]!, major: block.majors[i]!, minor: block.minors[i]! }
+  /** All chunks in key order, or those from the one on that holds a key. */
+  *chunks(from?: string): IterableIterator<ChunkEntry> {
+    const { blocks, firsts } = this.#state
+    let b = from === undefined ? 0 : positionIn(firsts, from)
+    let i = from === undefined ? 0 : positionIn(blocks[b]!.mins, from)
+    for (; b < blocks.length; b++, i = 0) {
+      const { length } = blocks[b]!.mins
+      for (; i < length; i++) yield this.#entry(b, i)
+    }
+  }
+
+  /** Neighbouring chunks of one shard at a time, in key order: where they begin, and whose they are. */
+  *runs(): IterableIterator<readonly [min: string, shard: string]> {
+    const { blocks, shardIds } = this.#state
+    let last = -1
+    for (const { mins, rows } of blocks) {
+      for (let i = 0; i < mins.length; i++) {
+        const owner = rows[i * rowLength]!
+        if (owner !== last) yield [mins[i]!, shardIds[owner]!]
+        last = owner
       }
     }
+  }
+
+  /** Lower bounds of so many chunks, in key order, with about as many chunks between each two. @param count not more than there are */
+  evenlySpread(count: number): string[] {
+    const { blocks, chunkCount } = this.#state
+    const found: string[] = []
+    let before = 0
+    for (const { mins } of blocks) {
+      for (let next = 0; found.length < count; ) {
+        next = Math.floor((found.length * chunkCount) / count) - before
+        if (next >= mins.length) break
+        found.push(mins[next]!)
+      }
+      before += mins.length
+    }
+    return found
+  }
+
+  #entry(b: number, i: number): ChunkEntry {
+    const { blocks, firsts, shardIds, globalMax } = this.#state
+    const block = blocks[b]!
+    const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
+    return { min: block.mins[i]!, max, shard: shardIds[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
   }
 }

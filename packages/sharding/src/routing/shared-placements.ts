@@ -82,28 +82,35 @@ export class SharedPlacements {
    * @throws CommandError as {@link applyPlacementAnswer}
    */
   after(ns: string, known: CollectionPlacement | null, received: PlacementAnswer): CollectionPlacement | null {
-    if (this.#newest === null) return applyPlacementAnswer(ns, known, received)
-    const answer = wholeAnswer(this.#sharing, ns, received)
-    const newest = this.#newest.get(ns)
-    const placement =
-      (newest === undefined || known === null ? null : goOnFrom(ns, newest, known, answer)) ?? applyPlacementAnswer(ns, known, answer)
+    const placement = this.seenAfter(ns, known, received)
+    const newest = this.#newest?.get(ns)
     if (placement !== null && (newest === undefined || isNewer(placement.table.version, newest.table.version)))
-      this.#newest.set(ns, placement)
+      this.#newest?.set(ns, placement)
     return placement
+  }
+
+  /** {@link after} for somebody who only looks on: nobody goes on from what he has seen. */
+  seenAfter(ns: string, known: CollectionPlacement | null, received: PlacementAnswer): CollectionPlacement | null {
+    const answer = wholeAnswer(this.#sharing, ns, received)
+    const newest = this.#newest?.get(ns)
+    return (newest === undefined ? null : goOnFrom(ns, newest, known, answer)) ?? applyPlacementAnswer(ns, known, answer)
   }
 }
 
-/** What others have learned since `known` need not be applied again. Null: nobody knows more, or more than the answer tells. */
+/**
+ * What others have learned since `known`, or since all was told, need not be made again. Null: nobody knows more, or more than the answer tells.
+ */
 function goOnFrom(
   ns: string,
   newest: CollectionPlacement,
-  known: CollectionPlacement,
+  known: CollectionPlacement | null,
   { collection, chunks, full }: PlacementAnswer,
 ): CollectionPlacement | null {
   const { version } = newest.table
   const last = chunks.at(-1)
-  if (collection === null || full || last === undefined || !isNewer(version, known.table.version)) return null
-  if (!sameGeneration(version, known.table.version) || compareToChunk(version, last) > 0) return null
+  if (collection === null || last === undefined || compareToChunk(version, last) > 0) return null
+  if (full ? !sameGeneration(version, [...generationOf(collection), 0, 0]) : known === null || !isNewer(version, known.table.version)) return null
+  if (!full && !sameGeneration(version, known!.table.version)) return null
   const rest = chunks.filter((chunk) => compareToChunk(version, chunk) < 0)
   return rest.length === 0 ? newest : applyPlacementAnswer(ns, newest, { collection, chunks: rest, full: false })
 }

@@ -1,6 +1,6 @@
 /** What a routing table is made of, and how changes give a new one that shares all blocks they did not touch. */
 import type { PlacementVersion } from '../model/placement-version.js'
-import { cutBlock, lowerBound, positionIn, type Block } from './block.js'
+import { cutBlock, lowerBound, majorIn, minorIn, ownerIn, positionIn, rowLength, type Block } from './block.js'
 
 /** A chunk in key space, as the table knows it. */
 export interface ChunkEntry {
@@ -46,7 +46,8 @@ export function stateOf(
   const numbers = new Map<string, number>()
   const totals: ShardTotals[] = []
   let version: PlacementVersion = [...generation, 0, 0]
-  const owners: number[] = []
+  const rows = new Uint32Array(chunks.length * rowLength)
+  let at = 0
   for (const chunk of chunks) {
     let number = numbers.get(chunk.shard)
     if (number === undefined) {
@@ -54,16 +55,13 @@ export function stateOf(
       numbers.set(chunk.shard, number)
       totals.push(noChunks)
     }
-    owners.push(number)
+    rows[at++] = number
+    rows[at++] = chunk.major
+    rows[at++] = chunk.minor
     totals[number] = withChunk(totals[number]!, chunk.major, chunk.minor)
     if (isNewer(chunk.major, chunk.minor, version[3], version[4])) version = [...generation, chunk.major, chunk.minor]
   }
-  const blocks = cutBlock({
-    mins: chunks.map((chunk) => chunk.min),
-    shards: owners,
-    majors: chunks.map((chunk) => chunk.major),
-    minors: chunks.map((chunk) => chunk.minor),
-  })
+  const blocks = cutBlock({ mins: chunks.map((chunk) => chunk.min), rows })
   return {
     version,
     globalMax,
@@ -127,23 +125,18 @@ class Draft {
     for (let b = firstIndex; b <= lastIndex; b++) {
       const block = blocks[b]!
       const stop = b === lastIndex ? to : block.mins.length
-      for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(block.shards[i]!, block.majors[i]!, block.minors[i]!)
+      for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(ownerIn(block, i), majorIn(block, i), minorIn(block, i))
     }
     this.#add(shard, major, minor)
     // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
     const cuts = end !== max
-    if (cuts) this.#add(last.shards[to - 1]!, last.majors[to - 1]!, last.minors[to - 1]!)
+    if (cuts) this.#add(ownerIn(last, to - 1), majorIn(last, to - 1), minorIn(last, to - 1))
     const isOne = lastIndex === firstIndex
-    const replaced = <T>(values: readonly T[], own: T, lastValues: readonly T[], rest: T): T[] => {
-      if (isOne) return cuts ? values.toSpliced(from, to - from, own, rest) : values.toSpliced(from, to - from, own)
-      return values.slice(0, from).concat(cuts ? [own, rest] : [own], lastValues.slice(to))
-    }
-    const block: Block = {
-      mins: replaced(first.mins, min, last.mins, max),
-      shards: replaced(first.shards, shard, last.shards, last.shards[to - 1]!),
-      majors: replaced(first.majors, major, last.majors, last.majors[to - 1]!),
-      minors: replaced(first.minors, minor, last.minors, last.minors[to - 1]!),
-    }
+    const row = [shard, major, minor]
+    const block =
+      isOne && !cuts && to - from === 1 && first.mins[from] === min
+        ? { mins: first.mins, rows: withRow(first.rows, from, row) }
+        : replaced({ first, from, last, to }, cuts ? [min, max] : [min], row)
     const parts = cutBlock(block)
     if (parts.length === 1 && isOne) blocks[firstIndex] = block
     else {
@@ -198,11 +191,38 @@ class Draft {
     let total = noChunks
     if (this.#totals[shard]!.chunks === 0) return total
     for (const block of this.#blocks) {
-      for (let i = 0; i < block.shards.length; i++)
-        if (block.shards[i] === shard) total = withChunk(total, block.majors[i]!, block.minors[i]!)
+      for (let i = 0; i < block.mins.length; i++)
+        if (ownerIn(block, i) === shard) total = withChunk(total, majorIn(block, i), minorIn(block, i))
     }
     return total
   }
+}
+
+/** The rows with another one in the place of the i-th: all that a move of a chunk changes. */
+function withRow(rows: Uint32Array, i: number, row: readonly number[]): Uint32Array {
+  const copy = rows.slice()
+  copy.set(row, i * rowLength)
+  return copy
+}
+
+/**
+ * Two blocks, or twice the same one, with a chunk in the place of what lies between two of theirs; a second lower bound is that of the rest of
+ * the last one.
+ */
+function replaced(
+  { first, from, last, to }: { readonly first: Block; readonly from: number; readonly last: Block; readonly to: number },
+  mins: readonly string[],
+  row: readonly number[],
+): Block {
+  const head = first.rows.subarray(0, from * rowLength)
+  const rest = mins.length === 1 ? head.subarray(0, 0) : last.rows.subarray((to - 1) * rowLength, to * rowLength)
+  const tail = last.rows.subarray(to * rowLength)
+  const rows = new Uint32Array(head.length + row.length + rest.length + tail.length)
+  rows.set(head)
+  rows.set(row, head.length)
+  rows.set(rest, head.length + row.length)
+  rows.set(tail, head.length + row.length + rest.length)
+  return { mins: [...first.mins.slice(0, from), ...mins, ...last.mins.slice(to)], rows }
 }
 
 function withChunk(total: ShardTotals, major: number, minor: number): ShardTotals {

@@ -4,7 +4,7 @@
  * before 6.0). Facts and worked cases: docs/internals/routing.md.
  */
 import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComparator } from '@shardlab/bson'
-import { boundsFor, equalityValues, isEverything, isPoint, isTriviallyFalse, type Filter, type KeyBounds } from '@shardlab/query'
+import { boundsFor, equalityValues, isEverything, isPoint, isTriviallyFalse, soleEquality, type Filter, type KeyBounds } from '@shardlab/query'
 import type { ExtractedKey } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
@@ -56,6 +56,23 @@ export function targetFilter(placement: CollectionPlacement, filter: Filter, opt
   const { shards, chunks } = table.shardsInRanges(ranges.map((range) => [encodeKeyString(range.low), encodeKeyString(range.high)]))
   const bounds = ranges.map((range) => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
   return { shards, kind: shards.length === 1 ? 'targeted' : 'multi', chunks, bounds, exactKey: null }
+}
+
+/**
+ * The same for a filter whose bytes say that it is nothing but an equality on the shard key's only field; null: it is another one, and has to be
+ * compiled.
+ */
+export function targetSoleEquality(
+  placement: CollectionPlacement,
+  filter: RawValue,
+  options: { strings?: StringComparator } = {},
+): Targeting | null {
+  const { shardKey } = placement
+  if (shardKey.paths.length !== 1) return null
+  const equality = soleEquality(filter, shardKey.paths[0]!)
+  if (equality === null || (options.strings !== undefined && isCollatable(equality.value))) return null
+  const key = shardKey.keyFromValues(equality)
+  return key === undefined ? null : new ExactTargeting(placement, key)
 }
 
 /** One key: what most operations are about, and seldom anybody asks for the bounds of. */

@@ -1,5 +1,6 @@
 /** `shardlab load`: a load test of a cluster that is there or that it starts. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import {
   compareReports,
   failedExpectations,
@@ -17,14 +18,19 @@ import {
 import { exitCodes } from '../exit-codes.js'
 import { loadLine } from './load-line.js'
 import type { LoadCommandOptions } from './load-options.js'
-import { startUp } from './start-up.js'
+import { startUp, wordsOf } from './start-up.js'
 
 /** Runs the command; resolves with the exit code. */
 export async function load(options: LoadCommandOptions): Promise<number> {
-  if (options.compare !== undefined) return compare(options.compare)
+  if (options.compare !== undefined) return compare(options.compare, options)
   const expectations = (options.expect ?? []).map(parseExpectation)
   const startCluster = clusterStarter(options)
-  const ofCluster = options.sweep !== undefined && ['shards', 'mongos'].includes(parseSweep(options.sweep).of)
+  const swept = options.sweep === undefined ? null : parseSweep(options.sweep).of
+  const ofCluster = swept === 'shards' || swept === 'mongos'
+  if (ofCluster && wordsOf(options.up ?? '').some((word) => word === `--${swept}` || word.startsWith(`--${swept}=`)))
+    throw new OptionError(`${swept} is what the sweep changes: leave --${swept} out of --up`)
+  // Not after an hour of measuring.
+  for (const path of [options.json, options.html]) if (typeof path === 'string') checkPlace(path)
   const line = loadLine()
   let report: LoadReport
   const cluster = startCluster === undefined || ofCluster ? null : await startCluster({})
@@ -33,6 +39,7 @@ export async function load(options: LoadCommandOptions): Promise<number> {
       ...loadOptions(options),
       uri: cluster?.uri ?? options.uri ?? '',
       onProgress: line.show,
+      expectations,
       ...(ofCluster && startCluster !== undefined ? { startCluster } : {}),
     })
   } finally {
@@ -87,7 +94,18 @@ function write({ json, html, quiet }: LoadCommandOptions, report: LoadReport): v
   else if (quiet !== true) process.stdout.write(textReport(report))
 }
 
-function compare(files: readonly string[]): number {
+/** Throws an OptionError when a file cannot be there. */
+function checkPlace(path: string): void {
+  const refused = (code: string): OptionError => new OptionError(`${path} cannot be written: ${code}`)
+  const folder = statSync(dirname(path), { throwIfNoEntry: false })
+  if (folder === undefined) throw refused('ENOENT')
+  if (!folder.isDirectory()) throw refused('ENOTDIR')
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw refused('EISDIR')
+}
+
+function compare(files: readonly string[], { compare: _, check: __, ...others }: LoadCommandOptions): number {
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw new OptionError(`--compare reads two reports and measures nothing: leave out ${optionName(other)}`)
   if (files.length !== 2) throw new OptionError(`--compare takes two files, not ${files.length}`)
   const [a, b] = files.map((file) => parseReport(read(file), file)) as [LoadReport, LoadReport]
   process.stdout.write(compareReports(a, b, [files[0]!, files[1]!]))
@@ -109,3 +127,5 @@ function save(path: string, text: string): void {
     throw new OptionError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code ?? String(error)}`)
   }
 }
+
+const optionName = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

@@ -29,7 +29,11 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--emulate <v>', 'server version to behave as: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0', '7.0')
     .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's own)")
     .option('--runtime <r>', 'threads: actors on worker threads; inline: all in one thread', 'threads')
-    .option('--hosts <n>', 'worker threads that share the members (default: one each up to 12 members, then at most 4)', wholeNumber)
+    .option(
+      '--hosts <n>',
+      'worker threads that share the members (default: one each up to 6 members, or 12 with as many cores; then cores - 1, 1 to 4)',
+      wholeNumber,
+    )
     .option('--native-wire', "announce the version's real wire versions, with which today's drivers refuse old ones")
     .option('--server-timings', "the server's own timings instead of quick ones")
     .option('--strict', 'refuse commands, stages and operators that would silently answer less than the server')

@@ -36,6 +36,10 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
     return { keys: [...keys], arrays: null, ...(arrayPaths.size > 0 ? { arrayPaths } : {}) }
   }
 
+  needsCheck(): boolean {
+    return true
+  }
+
   /** Path and value of each leaf, repeated ones included. `arrayPaths` collects where arrays are. */
   tuplesOf(document: Uint8Array, arrayPaths?: Set<string>): KeyTuple[] {
     const tuples: KeyTuple[] = []

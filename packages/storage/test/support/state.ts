@@ -1,6 +1,6 @@
 /** An engine's whole state as plain data, for comparing two of them. */
 import { toExtendedJson } from '@shardlab/bson'
-import type { Collection, StorageEngine } from '../../src/index.js'
+import type { CheckpointImage, Collection, StorageEngine } from '../../src/index.js'
 
 export function stateOf(engine: StorageEngine): unknown {
   return engine.collections().map(stateOfCollection)
@@ -22,4 +22,10 @@ export function stateOfCollection(collection: Collection): unknown {
       records: [...index.seek({})],
     })),
   }
+}
+
+export function bytesOf(image: CheckpointImage): Uint8Array {
+  const bytes = new Uint8Array(image.length)
+  image.copyTo(bytes)
+  return bytes
 }

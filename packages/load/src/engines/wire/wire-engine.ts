@@ -41,13 +41,17 @@ export class WireEngine implements Engine {
       client: { driver: { name: 'shardlab load', version: '0.1.0' }, os: { type: process.platform } },
       $db: 'admin',
     })
-    await Promise.all(
+    const engine = new WireEngine(workload, connections, pipeline)
+    const opened = await Promise.allSettled(
       connections.map(async (connection) => {
         await connection.open()
         await connection.exchange(messageOf(hello))
       }),
     )
-    return new WireEngine(workload, connections, pipeline)
+    const failed = opened.find((result) => result.status === 'rejected')
+    if (failed === undefined) return engine
+    await engine.close()
+    throw failed.reason
   }
 
   prepare(plan: Plan): Prepared {

@@ -99,6 +99,7 @@ export class Placement extends Activity {
   }
 
   async #zone(client: StoryClient, random: Random): Promise<void> {
+    if (!this.world.behaviours.zoneCommands) return
     const zone = pick(random, ['A', 'B'])
     const shard = pick(random, this.world.cluster.shards)
     const choice = random.below(3)
@@ -122,6 +123,7 @@ export class Placement extends Activity {
   }
 
   async #refine(client: StoryClient): Promise<void> {
+    if (!this.world.behaviours.refineCollectionShardKeyCommand) return
     await this.#do(client, 'refine', { refineCollectionShardKey: 'app.refined', key: { k: 1, r: 1 }, $db: 'admin' }, [codes.staleEpoch])
   }
 

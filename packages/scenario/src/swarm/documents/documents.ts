@@ -20,7 +20,7 @@ export class Documents {
     this.#collections = collectionsOf(world.plan, world.behaviours)
     this.#workers = Array.from({ length: world.plan.workers }, (_, i) => {
       const random = world.random.fork(`worker ${i + 1}`)
-      return new DocumentsWorker(i + 1, world.client(`worker ${i + 1}`, true), random, world.verdicts, this.#collections)
+      return new DocumentsWorker(i + 1, world.client(`worker ${i + 1}`, true), random, world.verdicts, this.#collections, world.behaviours)
     })
   }
 

@@ -1,6 +1,7 @@
 /** Documents of one client each, in collections whose ranges move: every kind of write and read, with or without the shard key. */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 import { scanViolations } from '../checkers/cursors.js'
 import type { Code } from '../client/errors.js'
 import { transactionHistoryIncomplete, type AnsweredCommand, type StoryClient } from '../client/story-client.js'
@@ -15,6 +16,7 @@ export class DocumentsWorker {
   readonly #random: Random
   readonly #verdicts: Verdicts
   readonly #collections: readonly SwarmCollection[]
+  readonly #keysChange: boolean
   readonly #models = new Map<string, Model>()
   readonly #herds = new Map<string, Herd>()
   /** Documents that may be moving still: readers can miss them while the shard that they come from is away. Writes see them. */
@@ -23,7 +25,16 @@ export class DocumentsWorker {
   acknowledged = 0
   unknown = 0
 
-  constructor(number: number, client: StoryClient, random: Random, verdicts: Verdicts, collections: readonly SwarmCollection[]) {
+  /** `behaviours` of the emulated version. */
+  constructor(
+    number: number,
+    client: StoryClient,
+    random: Random,
+    verdicts: Verdicts,
+    collections: readonly SwarmCollection[],
+    behaviours: Behaviours,
+  ) {
+    this.#keysChange = !behaviours.shardKeyValuesAreImmutable
     this.number = number
     this.#client = client
     this.#random = random
@@ -54,7 +65,7 @@ export class DocumentsWorker {
     if (choice < 3) return this.#insert(ns, model)
     if (choice < 5) return this.#increment(ns, model, some)
     if (choice === 5) return this.#incrementById(ns, model, some)
-    if (choice < 9) return this.#changeKey(ns, model, some)
+    if (choice < 9) return this.#keysChange ? this.#changeKey(ns, model, some) : this.#increment(ns, model, some)
     if (choice === 9) return this.#upsert(ns, model)
     if (choice === 10) return this.#findAndModify(ns, model, some)
     if (choice === 11) return this.#delete(ns, model, some)

@@ -91,6 +91,19 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['7.0', true],
   ),
+  movePrimaryJoins: row<boolean>(
+    'A second movePrimary to the same shard waits for the outcome of the first, one to another shard fails; before, either waits for the lock.',
+    'move_primary_coordinator.cpp, checkIfOptionsConflict; before: configsvr_move_primary_command.cpp and NORESILIENT coordinators, which lock',
+    ['2.6', false],
+    ['7.0', true],
+  ),
+  movePrimaryIsOneForEachShard: row<boolean>(
+    'A shard that moves one database refuses to move another.',
+    'active_move_primaries_registry.cpp, until 6.0',
+    ['2.6', false],
+    ['4.0', true],
+    ['7.0', false],
+  ),
   movePrimaryLogsPhases: row<boolean>(
     'config.changelog has movePrimary.start, .commit, .end and .error with from and to; before, movePrimary.start and movePrimary with hosts.',
     'move_primary_coordinator.cpp, logChange; move_primary_source_manager.cpp',

@@ -46,4 +46,17 @@ export const migrationBehaviours = {
     ['2.6', false],
     ['4.0', true],
   ),
+  orphanCleanupDelay: row<'none' | 'beside-queries' | 'behind-queries'>(
+    'orphanCleanupDelaySecs: from when it counts for a range that open cursors may still read: from the commit, or from the end of the last of them.',
+    'orphanCleanupDelaySecs, new in 3.6; metadata_manager.cpp, cleanUpRange of 4.0; range_deletion_util.cpp, range_deleter_service.cpp',
+    ['2.6', 'none'],
+    ['4.0', 'beside-queries'],
+    ['4.4', 'behind-queries'],
+  ),
+  rangeDeletionWaitsForAllCursors: row<boolean>(
+    'A range is deleted when all cursors on its collection are gone that were open at the commit; later only those that leave out orphans.',
+    'range_deleter_db_env.cpp, getCursorIds, of 2.6; metadata_manager.cpp, cleanUpRange',
+    ['2.6', true],
+    ['4.0', false],
+  ),
 }

@@ -1,0 +1,56 @@
+/** Filters that are nothing but one equality, told from their bytes: most commands by key are such, and need no parsed predicate. */
+import { BsonType, RawValue, valueEnd } from '@shardlab/bson'
+
+/** One path and the value that it must have. */
+export class SoleEquality {
+  readonly path: string
+  readonly value: RawValue
+
+  constructor(path: string, value: RawValue) {
+    this.path = path
+    this.value = value
+  }
+
+  /** The value on this path; undefined for all others. */
+  get(path: string): RawValue | undefined {
+    return path === this.path ? this.value : undefined
+  }
+}
+
+/**
+ * The equality on this path that a filter consists of; null: it says something else, or something that only parsing tells: a document could be
+ * operators, an array, null and undefined match more than themselves, and so does a regular expression.
+ */
+export function soleEquality({ bytes, start: documentStart, end: documentEnd }: RawValue, path: string): SoleEquality | null {
+  const type = bytes[documentStart + 4]!
+  if (!isPlain(type)) return null
+  const { length } = path
+  const nameStart = documentStart + 5
+  for (let i = 0; i < length; i++) {
+    const code = path.charCodeAt(i)
+    // Beyond ASCII a character is several bytes.
+    if (code > 0x7f || bytes[nameStart + i] !== code) return null
+  }
+  const start = nameStart + length + 1
+  if (bytes[start - 1] !== 0) return null
+  const end = valueEnd(type, bytes, start)
+  return end === documentEnd - 1 ? new SoleEquality(path, new RawValue(type, bytes, start, end)) : null
+}
+
+function isPlain(type: number): boolean {
+  switch (type) {
+    case BsonType.double:
+    case BsonType.string:
+    case BsonType.binary:
+    case BsonType.objectId:
+    case BsonType.bool:
+    case BsonType.date:
+    case BsonType.int32:
+    case BsonType.timestamp:
+    case BsonType.int64:
+    case BsonType.decimal128:
+      return true
+    default:
+      return false
+  }
+}

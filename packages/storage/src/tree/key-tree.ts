@@ -1,0 +1,125 @@
+/**
+ * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy those they write to. See decision 0017.
+ */
+import { insertRun, rootOver, type KeyRun } from './insert-run.js'
+import { IndexCursor } from '../index-cursor.js'
+import { addKey } from './add-key.js'
+import { childOf, firstNotBelow, headOf, newLeaf, nodeSizeMax, nodeSizeMin, writable, type TreeNode } from './tree-node.js'
+
+export type { KeyRun }
+
+/** A run of fewer keys than this part of the tree meets no leaf twice: one by one costs less. */
+const sparsePart = 64
+
+export class KeyTree {
+  #owner: object = {}
+  #root: TreeNode = newLeaf(this.#owner, [], [], [])
+  #size = 0
+
+  /** Number of keys. */
+  get size(): number {
+    return this.#size
+  }
+
+  get(key: string): number | undefined {
+    let node = this.#root
+    const head = headOf(key)
+    for (; node.children !== null; node = node.children[childOf(node, key, head)]!);
+    const at = firstNotBelow(node, key, head, node.keys.length)
+    return node.keys[at] === key ? node.values[at] : undefined
+  }
+
+  /** Adds a key that is not in the tree. */
+  add(key: string, value: number): void {
+    const owner = this.#owner
+    const root = writable(this.#root, owner)
+    const behind = addKey(root, owner, key, headOf(key), value)
+    this.#root = behind === null ? root : rootOver([root, behind], owner)
+    this.#size++
+  }
+
+  /** Adds many ascending keys, each of them once and none in the tree. */
+  addRun(run: KeyRun): void {
+    const { keys, values } = run
+    if (keys.length * sparsePart < this.#size) {
+      for (let i = 0; i < keys.length; i++) this.add(keys[i]!, values[i]!)
+      return
+    }
+    if (keys.length === 0) return
+    const owner = this.#owner
+    const root = writable(this.#root, owner)
+    const behind = insertRun(root, owner, run, 0, keys.length)
+    this.#root = behind === null ? root : rootOver([root, ...behind], owner)
+    this.#size += keys.length
+  }
+
+  /** @returns whether the key was in the tree */
+  delete(key: string): boolean {
+    if (this.get(key) === undefined) return false
+    let root = this.#without(this.#root, key)
+    while (root.children !== null && root.children.length === 1) root = root.children[0]!
+    this.#root = root.keys.length === 0 && root.children !== null ? newLeaf(this.#owner, [], [], []) : root
+    this.#size--
+    return true
+  }
+
+  /** A second tree with the same keys; both may be written without the other seeing it. */
+  clone(): KeyTree {
+    const copy = new KeyTree()
+    copy.#root = this.#root
+    copy.#size = this.#size
+    this.#owner = {}
+    return copy
+  }
+
+  /** Cursor over keys from `from` on and below `to`; absent bounds are open. The tree must not be written meanwhile. */
+  scan(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor {
+    return new IndexCursor(this.#root, from, to, reverse)
+  }
+
+  /** The node without a key that is below it. */
+  #without(node: TreeNode, key: string): TreeNode {
+    const into = writable(node, this.#owner)
+    if (into.children === null) {
+      const at = firstNotBelow(into, key, headOf(key), into.keys.length)
+      into.keys.splice(at, 1)
+      into.heads.splice(at, 1)
+      into.values.splice(at, 1)
+      return into
+    }
+    const { keys, heads } = into
+    const children = into.children
+    const at = childOf(into, key)
+    const child = this.#without(children[at]!, key)
+    children[at] = child
+    if (child.keys.length === 0) {
+      keys.splice(at, 1)
+      heads.splice(at, 1)
+      children.splice(at, 1)
+    } else if (child.keys.length < nodeSizeMin) {
+      const left = at > 0 ? at - 1 : at
+      if (left + 1 < children.length && children[left]!.keys.length + children[left + 1]!.keys.length <= nodeSizeMax / 2) this.#join(into, left)
+    }
+    return into
+  }
+
+  /** Puts a child and the one behind it into one node. */
+  #join({ keys, heads, children }: TreeNode, left: number): void {
+    const into = writable(children![left]!, this.#owner)
+    const { keys: moved, heads: movedHeads, values, children: below } = children![left + 1]!
+    into.keys.push(...moved)
+    into.heads.push(...movedHeads)
+    into.values.push(...values)
+    if (below !== null) {
+      // What bounded nothing while it stood first does now.
+      const first = into.keys.length - moved.length
+      into.keys[first] = keys[left + 1]!
+      into.heads[first] = heads[left + 1]!
+      into.children!.push(...below)
+    }
+    children![left] = into
+    keys.splice(left + 1, 1)
+    heads.splice(left + 1, 1)
+    children!.splice(left + 1, 1)
+  }
+}

@@ -1,0 +1,87 @@
+/** The nodes of a {@link KeyTree}: leaves with keys and values, above them nodes with their children. */
+
+/** Most entries of a node. Measured: 64 to 128 are best for scans and for inserting. */
+export const nodeSizeMax = 64
+/** A node that has fewer entries after a deletion is put together with its neighbour where both fit into one. */
+export const nodeSizeMin = nodeSizeMax / 4
+
+export interface TreeNode {
+  /** Only the tree that holds this very object may write here. */
+  readonly owner: object
+  /** Of a leaf: its keys, ascending. Else: what each child's keys are not below; the first bounds nothing. */
+  readonly keys: string[]
+  /** The {@link headOf} of each key. */
+  readonly heads: number[]
+  /** Of a leaf: what each key stands for. Else empty. */
+  readonly values: number[]
+  /** Null: a leaf. */
+  readonly children: TreeNode[] | null
+}
+
+const noValues: number[] = []
+
+export function newLeaf(owner: object, keys: string[], heads: number[], values: number[]): TreeNode {
+  return { owner, keys, heads, values, children: null }
+}
+
+export function newInner(owner: object, keys: string[], heads: number[], children: TreeNode[]): TreeNode {
+  return { owner, keys, heads, values: noValues, children }
+}
+
+/** The node itself, or a copy that this owner may write to. */
+export function writable(node: TreeNode, owner: object): TreeNode {
+  if (node.owner === owner) return node
+  const { keys, heads, values, children } = node
+  return children === null
+    ? newLeaf(owner, keys.slice(), heads.slice(), values.slice())
+    : newInner(owner, keys.slice(), heads.slice(), children.slice())
+}
+
+/**
+ * The first seven characters of a key as a number that orders as they do: keys are compared by it first, because numbers lie side by side
+ * and strings anywhere. One bit of the first character and two of the seventh are left out.
+ */
+export function headOf(key: string): number {
+  const length = key.length
+  if (length >= 7) {
+    return (
+      ((key.charCodeAt(0) << 16) | (key.charCodeAt(1) << 8) | key.charCodeAt(2)) * 0x2000_0000 +
+      ((key.charCodeAt(3) << 21) | (key.charCodeAt(4) << 13) | (key.charCodeAt(5) << 5) | (key.charCodeAt(6) >> 3))
+    )
+  }
+  let head = 0
+  for (let i = 0; i < 7; i++) head = head * 256 + (i < length ? key.charCodeAt(i) : 0)
+  return Math.floor(head / 8)
+}
+
+/** Position of the first key that is not below `key`, among the first `count`; `count` when all are. */
+export function firstNotBelow({ keys, heads }: TreeNode, key: string, head: number, count: number): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (heads[middle]! < head) low = middle + 1
+    else high = middle
+  }
+  while (low < count && heads[low] === head && keys[low]! < key) low++
+  return low
+}
+
+/** Position of the child in which `key` lies. */
+export function childOf({ keys, heads }: TreeNode, key: string, head = headOf(key)): number {
+  let low = 1
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = heads[middle]!
+    if (other < head || (other === head && keys[middle]! <= key)) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+export function insertAt<T>(list: T[], at: number, value: T): void {
+  list.push(value)
+  for (let i = list.length - 1; i > at; i--) list[i] = list[i - 1]!
+  list[at] = value
+}
