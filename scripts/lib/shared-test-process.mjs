@@ -3,7 +3,6 @@
  * compiled, once. Each file gets a root test of its own: the `t` that `tap` exports is one object for the whole process,
  * which hands everything on to the root test of the file that is running.
  */
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { Test } from 'tap'
@@ -38,12 +37,13 @@ process.on('uncaughtException', (error) => {
 })
 
 async function runFile(file) {
-  const test = new Test({ name: file, timeout: Number(process.env['TAP_TIMEOUT']) * 1000 })
+  const test = new Test({ name: file })
+  test.setTimeout(Number(process.env['TAP_TIMEOUT']) * 1000)
   test.testdirName = join(root, '.tap', 'fixtures', file.replaceAll(/[^\w.-]+/g, '-'))
   fileTest = test
   let output = ''
   test.on('data', (chunk) => (output += chunk))
-  const ended = once(test, 'end')
+  const ended = new Promise((resolve) => test.on('end', resolve))
   try {
     await import(pathToFileURL(join(root, file)).href)
   } catch (error) {
@@ -52,9 +52,10 @@ async function runFile(file) {
   test.end(implicitEnd)
   await ended
   fileTest = null
-  const failed = !test.passing() || (process.exitCode ?? 0) !== 0
+  const exitCode = process.exitCode ?? (test.passing() ? 0 : 1)
   process.exitCode = undefined
-  return { failed, lines: output.split('\n').slice(0, -1), heapBytes: process.memoryUsage().heapUsed }
+  const trouble = exitCode === 0 ? null : `exit code ${exitCode}`
+  return { lines: output.split('\n').slice(0, -1), trouble, heapBytes: process.memoryUsage().heapUsed }
 }
 
 process.on('message', async (file) => {
@@ -62,5 +63,6 @@ process.on('message', async (file) => {
   process.channel.unref()
   const outcome = await runFile(file)
   process.channel.ref()
-  process.send({ outcome })
+  // What a file that failed has left running would disturb the next.
+  process.send({ outcome }, () => outcome.trouble !== null && process.exit())
 })

@@ -3,10 +3,11 @@
  * is what routing and storing cost. Servers are processes of their own; they take turns, so that a busy moment falls upon all.
  */
 import { cpus } from 'node:os'
-import { driver, raw, type Slice, type Work } from './wire/clients.js'
-import { checked, collection, db, startCluster, startStub, type Server } from './wire/servers.js'
+import { driver, raw, refusalOfDriver, type Slice, type Work } from './wire/clients.js'
+import { checked, collection, db, startCluster, startJavaServer, startStub, type Server } from './wire/servers.js'
 import { RawClient } from '../support/raw-client.js'
 import type { BenchResult } from './benches.js'
+import { median, spread } from './interleaved.js'
 
 const rounds = 5
 const sliceMs = 700
@@ -18,6 +19,10 @@ interface Row {
   readonly goals?: { readonly threads?: number; readonly inline?: number }
   /** Most of the stub's CPU for one operation. */
   readonly cpuGoal?: number
+  /** Most that one operation may take longer than at the stub, at the median: one hop to a shard and back. */
+  readonly hopGoalUs?: number
+  /** Least ratio to mongo-java-server's operations a second. */
+  readonly javaGoal?: number
 }
 
 const rows: readonly Row[] = [
@@ -27,22 +32,30 @@ const rows: readonly Row[] = [
   { name: 'driver insertOne, 1 at a time', work: driver('insertOne', 1), goals: { threads: 0.6, inline: 0.6 } },
   { name: 'driver insertOne, 16 at a time', work: driver('insertOne', 16), goals: { threads: 0.9, inline: 0.9 } },
   { name: 'driver insertOne, 128 at a time', work: driver('insertOne', 128), goals: { threads: 0.9, inline: 0.9 } },
-  { name: 'driver insertMany of 1,000, 1 at a time', work: driver('insertMany', 1), goals: { threads: 0.85, inline: 0.85 } },
-  { name: 'driver insertMany of 1,000, 16 at a time', work: driver('insertMany', 16), goals: { threads: 0.85, inline: 0.85 } },
-  { name: 'raw find, 128 connections', work: raw('find', 128, 1), goals: { threads: 0.6, inline: 0.8 }, cpuGoal: 2.5 },
-  { name: 'raw find, 16 connections, 16 deep', work: raw('find', 16, 16), goals: { threads: 0.2, inline: 0.2 } },
-  { name: 'raw insert, 128 connections', work: raw('insert', 128, 1) },
-  { name: 'raw insert, 16 connections, 16 deep', work: raw('insert', 16, 16) },
+  { name: 'driver insertMany of 1,000, 1 at a time', work: driver('insertMany', 1), goals: { threads: 0.85, inline: 0.85 }, javaGoal: 3 },
+  { name: 'driver insertMany of 1,000, 16 at a time', work: driver('insertMany', 16), goals: { threads: 0.85, inline: 0.85 }, javaGoal: 3 },
+  { name: 'driver insertMany of 1,000, 128 at a time', work: driver('insertMany', 128), goals: { threads: 0.85, inline: 0.85 }, javaGoal: 3 },
+  { name: 'raw find, 1 at a time', work: raw('find', 1, 1), hopGoalUs: 60 },
+  { name: 'raw find, 128 connections', work: raw('find', 128, 1), goals: { threads: 0.6, inline: 0.8 }, cpuGoal: 2.5, javaGoal: 0.9 },
+  { name: 'raw find, 16 connections, 16 deep', work: raw('find', 16, 16), goals: { threads: 0.2, inline: 0.2 }, javaGoal: 1.2 },
+  { name: 'raw insert, 128 connections', work: raw('insert', 128, 1), javaGoal: 1.1 },
+  { name: 'raw insert, 16 connections, 16 deep', work: raw('insert', 16, 16), javaGoal: 5 },
 ]
+/** Where the classes of mongo-java-server are. */
+const classpath = process.env['MJS_CLASSPATH'] ?? ''
 
 export async function measure(): Promise<BenchResult> {
   const threads = await startCluster('threads', '--shards', '5')
   const inline = await startCluster('inline', '--shards', '5', '--runtime', 'inline')
   const stub = await startStub(threads)
+  const java = classpath === '' ? null : await startJavaServer(classpath)
   const measured: { name: string; value: string; goal?: string }[] = []
   try {
+    const refusal = java === null ? null : await refusalOfDriver(java)
+    if (refusal !== null) measured.push({ name: 'driver against mongo-java-server', value: 'not measured', goal: refusal })
     for (const row of rows) {
-      const slices = await takeTurns([stub, threads, inline], row.work)
+      const isAgainstJava = java !== null && row.javaGoal !== undefined && (refusal === null || row.name.startsWith('raw'))
+      const slices = await takeTurns([stub, threads, inline, ...(isAgainstJava ? [java] : [])], row.work)
       for (const runtime of ['threads', 'inline'] as const) {
         const ratio = ratios(slices.get(runtime)!, slices.get('stub')!, ({ perSecond }) => perSecond)
         const cpu = ratios(slices.get(runtime)!, slices.get('stub')!, ({ cpuUs }) => cpuUs)
@@ -53,19 +66,36 @@ export async function measure(): Promise<BenchResult> {
         ]
         measured.push({
           name: `${runtime}: ${row.name}`,
-          value: `${described(ratio)} × stub, CPU ${median(cpu).toFixed(1)} ×`,
+          value: `${spread(ratio)} × stub, CPU ${median(cpu).toFixed(1)} ×`,
           ...(wanted.length === 0 ? {} : { goal: wanted.join(', ') }),
         })
+        if (row.hopGoalUs !== undefined) {
+          const added = slices.get(runtime)!.map(({ p50Us }, i) => p50Us! - slices.get('stub')![i]!.p50Us!)
+          measured.push({
+            name: `${runtime}: ${row.name}, added at the median`,
+            value: `${spread(added, 0)} µs`,
+            goal: `goal: at most ${row.hopGoalUs} µs`,
+          })
+        }
+        if (isAgainstJava) {
+          const ofJava = ratios(slices.get(runtime)!, slices.get(java.name)!, ({ perSecond }) => perSecond)
+          measured.push({
+            name: `${runtime}: ${row.name}`,
+            value: `${spread(ofJava)} × mongo-java-server`,
+            goal: `goal: at least ${row.javaGoal}`,
+          })
+        }
       }
       const own = slices.get('stub')!
       measured.push({
         name: `stub: ${row.name}`,
-        value: `${Math.round(median(own.map(({ perSecond }) => perSecond))).toLocaleString('en')} /s`,
+        value: `${Math.round(median(own.map(({ perSecond }) => perSecond))).toLocaleString('en')} /s${row.hopGoalUs === undefined ? '' : `, ${median(own.map(({ p50Us }) => p50Us!)).toFixed(0)} µs at the median`}`,
       })
     }
   } finally {
-    await Promise.all([stub, threads, inline].map((server) => server.stop()))
+    await Promise.all([stub, threads, inline, ...(java === null ? [] : [java])].map((server) => server.stop()))
   }
+  if (java === null) measured.push({ name: 'against mongo-java-server', value: 'not measured', goal: 'MJS_CLASSPATH does not say where its classes are' })
   measured.push(...(await manyShards()))
   return {
     title: 'wire: five shards, a collection sharded by a hash, against a stub that only answers',
@@ -90,12 +120,12 @@ async function manyShards(): Promise<{ name: string; value: string; goal?: strin
     return [
       {
         name: '100 shards on two threads: raw find, 128 connections',
-        value: `${described(ratios(targeted.get('hundred')!, targeted.get('five')!, ({ perSecond }) => perSecond))} × 5 shards`,
+        value: `${spread(ratios(targeted.get('hundred')!, targeted.get('five')!, ({ perSecond }) => perSecond))} × 5 shards`,
         goal: 'goal: at least 0.90',
       },
       {
         name: '100 shards on two threads: broadcast, one at a time',
-        value: `${described(ratios(all.get('hundred')!, one.get('hundred')!, ({ perSecond }) => perSecond))} × find by key`,
+        value: `${spread(ratios(all.get('hundred')!, one.get('hundred')!, ({ perSecond }) => perSecond))} × find by key`,
         goal: 'goal: at least 0.40',
       },
     ]
@@ -118,10 +148,3 @@ async function takeTurns(servers: readonly Server[], work: Work): Promise<Map<st
 
 const ratios = (ours: readonly Slice[], others: readonly Slice[], of: (slice: Slice) => number): number[] =>
   ours.map((slice, i) => of(slice) / of(others[i]!))
-
-const described = (values: readonly number[]): string =>
-  `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)})`
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}

@@ -138,6 +138,15 @@ t.test('a sweep, and a file with phases', async (t) => {
     name: 'OptionError',
     message: /names flight: there are read, update, targeted/,
   })
+  t.same(failedExpectations(sweep, ['operations(broadcast)==0', 'errorRate(broadcast)<1%'].map(parseExpectation)), [], 'a class that did not occur')
+  t.match(failedExpectations(sweep, [parseExpectation('p99(broadcast)<1s')]), [/but there was no operation of that kind/, /concurrency=8/])
+  const single = sweep.sweep!.steps[0]!.report
+  t.match(compareReports(sweep, sweep, ['a', 'b']), /^concurrency=1\n[^]*throughput[^]*\nconcurrency=8\n/, 'step by step')
+  t.throws(() => compareReports(sweep, single, ['a.json', 'b.json']), {
+    name: 'OptionError',
+    message: 'a.json is a sweep over concurrency, b.json one measurement: there is nothing to compare',
+  })
+  t.same(parseReport(JSON.stringify(sweep), 'a.json'), sweep)
 
   const started: unknown[] = []
   const sizes = await runLoad({
@@ -283,6 +292,23 @@ t.test('a server that stalls for a second: an open loop blames all that had to w
   t.ok(service.p90 < intended.p90 / 2, `the sending hides it: ${service.p90} µs`)
 })
 
+t.test('what the server does not understand is refused before a record is written', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-load-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'w.yaml')
+  const { uri, ns } = small()
+  for (const [operation, message] of [
+    ['{ do: find, filter: { n: { $near2: 1 } } }', /^operations\.odd: the server refuses it: unknown operator: \$near2$/],
+    ['{ do: count, filter: { $and: [] } }', /^operations\.odd: the server refuses it: \$and\/\$or\/\$nor must be a nonempty array$/],
+    ['{ do: aggregate, by: [_id], pipeline: [{ $odd: 1 }] }', /^operations\.odd: the server refuses it: Unrecognized pipeline stage name: '\$odd'$/],
+  ] as const) {
+    writeFileSync(path, `name: odd\nrecord: { n: { $int: [0, 9] } }\noperations: { odd: ${operation} }`)
+    await t.rejects(runLoad({ uri, ns, workload: path }), { name: 'OptionError', message })
+  }
+  const [database, collection] = ns.split('.') as [string, string]
+  t.equal(await world.client.db(database).collection(collection).countDocuments(), 0)
+})
+
 t.test('errors by code, and what the driver repeats by itself', async (t) => {
   const failUpdates = (times: number, data: Document) =>
     world.admin({ configureFailPoint: 'failCommand', mode: { times }, data: { failCommands: ['update'], ...data } })
@@ -301,22 +327,19 @@ t.test('a shard crashes in the middle: errors with codes, nothing acknowledged i
     ...{ runtime: 'inline', shards: 2, balancerRoundIntervalMs: 2 ** 31 - 1, findReplicaSetHostTimeoutMs: 50 },
   })
   const options = { ...small(), uri: cluster.uri, engine: 'wire' as const, workload: 'route-mix' }
-  const healing: Promise<unknown>[] = []
-  const report = await runLoad({
-    ...options,
-    operations: 1500,
-    faults: ['crash shard02'],
-    onProgress: ({ phase, errors }) => {
-      if (healing.length === 0 && (errors > 0 || phase === 'check')) healing.push(cluster.faults.heal())
-    },
-  })
-  await Promise.all(healing)
+  // What has no end of its own is healed before the end check.
+  const report = await runLoad({ ...options, operations: 1500, faults: ['crash shard02', 'pause shard01 at 1h'] })
+  t.same(cluster.faults.list(), [])
   t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
   t.ok(report.errors.total > 0)
   t.ok(report.latencyUs.failed)
   for (const code of Object.keys(report.errors.byCode)) t.match(code, /^[A-Z]\w+ \d+$/, code)
-  t.match(report.marks, [{ text: 'crash shard02' }])
-  t.match(textReport(report), /Errors\n[^]*On the timeline\n +\d\.\d s +crash shard02/)
+  const [crash, pause] = report.marks
+  t.match(report.marks, [{ text: 'crash shard02' }, { text: /^pause shard01: not applied, the operations had ended$/, untilSecs: null }])
+  t.equal(crash!.untilSecs, report.durationSecs)
+  t.equal(pause!.atSecs, report.durationSecs)
+  t.match(textReport(report), /Errors\n[^]*On the timeline\n +\d+\.\d to \d+\.\d s +crash shard02/)
+  t.match(htmlReport(report), /<rect class="band"/)
   await t.rejects(runLoad({ ...options, ns: 'load.again', operations: 10_000, faults: ['crash shard99'] }), {
     name: 'OptionError',
     message: /^the fault "crash shard99" was refused/,
@@ -376,6 +399,8 @@ t.test('the command line', async (t) => {
     endCheck: { ok: true },
   })
   t.match(compareReports(report, parseReport(readFileSync(json, 'utf8'), json), ['a', 'b']), /throughput[^]* 1\.00/)
+  const hollow = { name: 'OptionError', message: /^b\.json is not a whole report: measured is not as it should be$/ }
+  t.throws(() => parseReport('{"shardlabLoad":1}', 'b.json'), hollow)
   t.throws(() => parseReport('{}', 'b.json'), { name: 'OptionError', message: 'b.json is no report of shardlab load' })
   const failed = await shardlab(...args, '--expect', 'p50<1us', '--quiet')
   t.equal(failed.code, 1)

@@ -26,9 +26,20 @@ export {
   type Document,
 } from 'bson'
 
-/** Serialises a plain object; `undefined` properties are left out. */
+/** Where `bson` makes documents: one buffer of this size. Of a longer document it returns what fitted and then anything, or throws. */
+const bsonBufferBytes = 17 * 1024 * 1024
+
+/** Serialises a plain object of any size; `undefined` properties are left out. */
 export function encode(document: Document): Uint8Array {
-  return BSON.serialize(document, { ignoreUndefined: true })
+  const options = { ignoreUndefined: true }
+  try {
+    const bytes = BSON.serialize(document, options)
+    if (bytes.length <= bsonBufferBytes) return bytes
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  BSON.setInternalBufferSize(BSON.calculateObjectSize(document, options))
+  return BSON.serialize(document, options)
 }
 
 /**

@@ -10,7 +10,7 @@ import { md5 } from '@noble/hashes/legacy.js'
 import { readDecimal128, type Decimal } from './decimal128.js'
 import { blockMessageBytesMax, md5HalfOfBlock } from './md5-block.js'
 import { asBuffer, RawValue } from './raw-value.js'
-import { readDouble, readInt32, readInt64, writeInt32, writeInt64 } from './read.js'
+import { readDouble, readInt32, readInt64, writeInt32, writeInt64, writeInt64Number } from './read.js'
 import { cstringEnd, valueEnd } from './scan.js'
 import { BsonType, canonicalType } from './types.js'
 
@@ -21,17 +21,31 @@ const minInt64 = -(2n ** 63n)
 let buffer = Buffer.alloc(1024)
 let at = 0
 
+/** Hashes lie side by side: an array of eight bytes would cost more than the hash. */
+const hashesBytes = 4096
+let hashes = new Uint8Array(hashesBytes)
+let hashesUsed = 0
+const single = new Uint8Array(8)
+
 /** The hash of a value, a signed int64. A missing value hashes as null. */
 export function hashValue(value: RawValue | undefined): bigint {
-  return readInt64(digest(value), 0)
+  digest(value, single, 0)
+  return readInt64(single, 0)
 }
 
 /** The hash of a value as an int64 value: what a hashed index or chunk bound stores. */
 export function hashedKeyValue(value: RawValue | undefined): RawValue {
-  return new RawValue(BsonType.int64, digest(value), 0, 8)
+  if (hashesUsed === hashesBytes) {
+    hashes = new Uint8Array(hashesBytes)
+    hashesUsed = 0
+  }
+  const start = hashesUsed
+  hashesUsed += 8
+  digest(value, hashes, start)
+  return new RawValue(BsonType.int64, hashes, start, hashesUsed)
 }
 
-function digest(value: RawValue | undefined): Uint8Array {
+function digest(value: RawValue | undefined, to: Uint8Array, toAt: number): void {
   // The seed, zero, stands at the front of the buffer for good.
   at = seedBytes
   if (value === undefined) writeType(BsonType.null)
@@ -39,7 +53,8 @@ function digest(value: RawValue | undefined): Uint8Array {
     writeType(value.type)
     writeValue(value.type, value.bytes, value.start, value.end)
   }
-  return at <= blockMessageBytesMax ? md5HalfOfBlock(buffer, at) : md5(buffer.subarray(0, at))
+  if (at <= blockMessageBytesMax) md5HalfOfBlock(buffer, at, to, toAt)
+  else to.set(md5(buffer.subarray(0, at)).subarray(0, 8), toAt)
 }
 
 function reserve(bytes: number): void {
@@ -65,6 +80,10 @@ function writeBytes(bytes: Uint8Array, start: number, end: number): void {
 function writeValue(type: number, bytes: Uint8Array, start: number, end: number): void {
   switch (type) {
     case BsonType.int32:
+      reserve(8)
+      writeInt64Number(buffer, at, readInt32(bytes, start))
+      at += 8
+      return
     case BsonType.double:
     case BsonType.int64:
     case BsonType.decimal128:
@@ -103,7 +122,6 @@ function writeFields(bytes: Uint8Array, documentStart: number): void {
 }
 
 function squash(type: number, bytes: Uint8Array, start: number): bigint {
-  if (type === BsonType.int32) return BigInt(readInt32(bytes, start))
   if (type === BsonType.int64) return readInt64(bytes, start)
   if (type === BsonType.decimal128) return squashDecimal(readDecimal128(bytes, start))
   const double = readDouble(bytes, start)

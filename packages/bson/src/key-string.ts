@@ -82,6 +82,19 @@ export function keyStringOfDocument(document: Uint8Array, descending?: readonly 
   return finished()
 }
 
+/** A hash of the KeyString of one value, an unsigned int32, without making the string: values that are equal as keys have the same one. */
+export function keyStringHash({ type, bytes, start, end }: RawValue): number {
+  at = 0
+  writeRank(type)
+  writePayload(type, bytes, start, end)
+  // FNV-1a, its bits mixed at the end as by MurmurHash3: tables take the low ones.
+  let hash = 0x811c9dc5
+  for (let i = 0; i < at; i++) hash = Math.imul(hash ^ buffer[i]!, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
 /** A string above every KeyString that starts with this one, and below every other that is above it. */
 export function keyStringUpperBound(prefix: string): string {
   const length = prefix.length

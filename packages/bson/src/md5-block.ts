@@ -14,8 +14,8 @@ const startB = 0xefcdab89 | 0
 const startC = 0x98badcfe | 0
 const startD = 0x10325476
 
-/** The first 8 of the digest's 16 bytes, for the first `length` bytes, at most {@link blockMessageBytesMax}. */
-export function md5HalfOfBlock(bytes: Uint8Array, length: number): Uint8Array {
+/** Writes the first 8 of the digest's 16 bytes, for the first `length` bytes, at most {@link blockMessageBytesMax}. */
+export function md5HalfOfBlock(bytes: Uint8Array, length: number, to: Uint8Array, at: number): void {
   words.fill(0)
   for (let i = 0; i < length; i++) words[i >> 2]! |= bytes[i]! << ((i & 3) << 3)
   words[length >> 2]! |= 0x80 << ((length & 3) << 3)
@@ -49,10 +49,8 @@ export function md5HalfOfBlock(bytes: Uint8Array, length: number): Uint8Array {
     c = step(d, c + (a ^ (d | ~b)) + words[(7 * i + 14) & 15]! + sines[i + 2]!, 15)
     b = step(c, b + (d ^ (c | ~a)) + words[(7 * i + 21) & 15]! + sines[i + 3]!, 21)
   }
-  const half = new Uint8Array(8)
-  writeWord(half, 0, a + startA)
-  writeWord(half, 4, b + startB)
-  return half
+  writeWord(to, at, a + startA)
+  writeWord(to, at + 4, b + startB)
 }
 
 /** `sum` turned left by that many bits, and added. */

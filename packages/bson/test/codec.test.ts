@@ -21,3 +21,16 @@ t.test('int64 stays wide unless it is asked for as a number', async (t) => {
   t.ok(decode(bytes)['n'] instanceof Long)
   t.equal(decode(bytes, { promoteLongs: true })['n'], 5)
 })
+
+t.test('a document that is larger than the buffer of `bson`', async (t) => {
+  const half = 'x'.repeat(9 * 1024 * 1024)
+  for (const document of [
+    { a: half, b: half },
+    { a: half, b: half, c: 1, d: { e: [true, 2.5] } },
+  ]) {
+    const found = decode(encode(document))
+    // Not `same`: a difference would print both.
+    t.ok(Object.entries(document).every(([name, value]) => typeof value !== 'string' || found[name] === value))
+    t.same({ ...found, a: 0, b: 0 }, { ...document, a: 0, b: 0 })
+  }
+})

@@ -1,37 +1,8 @@
-import type {
-  BalancerRoundEvent,
-  CatalogEvent,
-  ClusterEvent,
-  FaultAppliedEvent,
-  FaultHealedEvent,
-  JumboEvent,
-  LimitEvent,
-  LogEvent,
-  MemberEvent,
-  MergeEvent,
-  MigrationEvent,
-  RangeDeletedEvent,
-  RoutedEvent,
-  SplitEvent,
-} from '@shardlab/actor'
+import type { ClusterEvent } from '@shardlab/actor'
 import type { EventEmitter } from 'eventemitter3'
 
-/** Events of a cluster and what their listeners get. All fields: docs/reference/events.md. */
-export interface ClusterEvents {
-  routed: [event: RoutedEvent]
-  member: [event: MemberEvent]
-  limit: [event: LimitEvent]
-  catalog: [event: CatalogEvent]
-  split: [event: SplitEvent]
-  merge: [event: MergeEvent]
-  migration: [event: MigrationEvent]
-  'range-deleted': [event: RangeDeletedEvent]
-  'balancer-round': [event: BalancerRoundEvent]
-  jumbo: [event: JumboEvent]
-  'fault-applied': [event: FaultAppliedEvent]
-  'fault-healed': [event: FaultHealedEvent]
-  log: [event: LogEvent]
-}
+/** Events of a cluster by their type, and what their listeners get. All fields: docs/reference/events.md. */
+export type ClusterEvents = { [Type in ClusterEvent['type']]: [event: Extract<ClusterEvent, { type: Type }>] }
 
 /** Each event goes to the listeners of its type. */
 export function relayEvent(emitter: Pick<EventEmitter, 'emit'>, event: ClusterEvent): void {

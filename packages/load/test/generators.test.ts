@@ -90,6 +90,53 @@ t.test(`distributions, seed ${seed}`, async (t) => {
   )
 })
 
+/**
+ * What operations draw, in equal classes of the record's number, against the shares that the definition gives. The statistic of 20 classes
+ * exceeds 50 once in 8,000 tries.
+ */
+t.test(`what operations concern has the shares of its distribution, seed ${seed}`, async (t) => {
+  const [records, classes] = [1000, 20]
+  const inAll = 1 - 0.05 ** (1 / 0.8571428571)
+  const reach = (i: number) => (1 - 0.05 ** (i / classes / 0.8571428571)) / inAll
+  const shares: Record<string, (i: number) => number> = {
+    uniform: () => 1 / classes,
+    hotspot: (i) => (i < classes * 0.2 ? 0.8 / (classes * 0.2) : 0.2 / (classes * 0.8)),
+    // The newest records come last.
+    exponential: (i) => reach(classes - i) - reach(classes - i - 1),
+  }
+  for (const [distribution, share] of Object.entries(shares)) {
+    const source = builtInWorkload('c', shape)!
+    const operations = { read: { ...source.operations['read']!, distribution: distribution as 'uniform' } }
+    const schedule = new Schedule(compileWorkload({ ...source, records, seed, operations }))
+    schedule.begin(0, null)
+    const counts: number[] = new Array(classes).fill(0)
+    for (let cycle = 0; cycle < draws; cycle++) counts[Math.floor((schedule.plan(cycle).key / records) * classes)]!++
+    const statistic = counts.reduce((sum, count, i) => sum + (count - share(i) * draws) ** 2 / (share(i) * draws), 0)
+    t.ok(statistic < 50, `${distribution}: ${statistic.toFixed(1)} in ${classes} classes`)
+  }
+
+  // What is latest is ranked by an approximation: its shares are compared with those of 1 / rank^0.99 as they add up.
+  const schedule = new Schedule(compileWorkload({ ...builtInWorkload('d', shape)!, records, seed }))
+  schedule.begin(0, null)
+  const byRank: number[] = new Array(records).fill(0)
+  let reads = 0
+  for (let cycle = 0; cycle < draws; cycle++) {
+    const { operation, key } = schedule.plan(cycle)
+    if (operation.newRecords > 0) continue
+    // A block of 1,000 makes 50 records; what the block before the last one made is the newest that is asked for.
+    const newest = records + Math.max(0, Math.floor(cycle / blockCycles) - 1) * 50 - 1
+    byRank[newest - key]!++
+    reads++
+  }
+  let [drawn, defined, apart] = [0, 0, 0]
+  byRank.forEach((count, rank) => {
+    drawn += count / reads
+    defined += 1 / (rank + 1) ** 0.99 / zetaOf(records)
+    apart = Math.max(apart, Math.abs(drawn - defined))
+  })
+  t.ok(apart < 0.02, `latest: at most ${apart.toFixed(4)} apart`)
+})
+
 /** What a plan and its record come to. */
 const described = (workload: Workload, schedule: Schedule, cycle: number): unknown => {
   const plan = schedule.plan(cycle)

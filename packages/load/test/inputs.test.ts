@@ -73,6 +73,11 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['documents: 5', 'documents: 0'], /^w\.yaml:18: operations\.more\.documents: is at least 1$/],
   [['documents: 5', 'by: [_id]'], /^w\.yaml:18: operations\.more\.do: an operation that makes records has neither by nor range$/],
   [['durationSecs: 2, rate', 'rate'], /^w\.yaml:20: phases\.0: has either durationSecs or operations$/],
+  [['ns: shop.orders', 'ns: config.chunks'], /^w\.yaml:2: ns: is one of the server's own$/],
+  [['ns: shop.orders', 'ns: shop.system.views'], /^w\.yaml:2: ns: is one of the server's own$/],
+  [['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }\n  most: { $text: 8000000 }'], /^w\.yaml:\d+: record: its texts are 24000/],
+  [['$count: n', '$out: other'], /^w\.yaml:16: operations\.kinds\.pipeline: \$out writes to other collections$/],
+  [['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }'], /^w\.yaml:\d+: operations\.more\.documents: so many documents/],
   [['mix: { one: 1', 'mix: { none: 1'], /^w\.yaml:21: phases\.1\.mix\.none: mix names none, which is no operation$/],
 ]
 
@@ -87,6 +92,7 @@ for (const [[from, to], said] of wrong) {
 
 t.test('an empty file, a list, an alias bomb', async (t) => {
   const bomb = `name: x\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]`
+  t.throws(() => parseWorkload('', 'w.yaml'), { message: /^w\.yaml:1: the workload: is settings with their values/ })
   for (const text of ['', '[]', '42', bomb]) t.throws(() => parseWorkload(text, 'w.yaml'), { name: 'OptionError', message: /^w\.yaml/ })
 })
 
@@ -112,7 +118,7 @@ t.test('expectations', async (t) => {
   t.match(parseExpectation(' p99.9 ( read ) <= 1.5s'), { metric: 'p99.9', scope: 'read', operator: '<=', value: 1_500_000 })
   t.match(parseExpectation('errors==0'), { metric: 'errors', operator: '==', value: 0 })
   t.match(parseExpectation('share(shard01)<40%'), { metric: 'share', scope: 'shard01', value: 0.4 })
-  for (const text of ['', 'p99', 'p99<20', 'p101<1ms', 'errors==0ms', 'q<1', 'throughput(read)>1', 'p99<20ms and more', 'p99=1ms']) {
+  for (const text of ['', 'p99', 'p99<20', 'p101<1ms', 'errors==0ms', 'q<1', 'throughput(read)>1', 'p99<20ms and more', 'p99=1ms', 'share<120%']) {
     t.throws(() => parseExpectation(text), OptionError, text)
   }
 })
@@ -120,7 +126,7 @@ t.test('expectations', async (t) => {
 t.test('shard keys', async (t) => {
   t.same(parseShardKey('customer:1, _id:hashed'), { customer: 1, _id: 'hashed' })
   t.equal(parseShardKey('none'), null)
-  for (const text of ['', 'a', 'a:2', 'a:-1', 'a:1,']) t.throws(() => parseShardKey(text), OptionError, text)
+  for (const text of ['', 'a', 'a:2', 'a:-1', 'a:1,', 'a:1,a:hashed']) t.throws(() => parseShardKey(text), OptionError, text)
 })
 
 t.test('options', async (t) => {
@@ -130,6 +136,14 @@ t.test('options', async (t) => {
     [{ workload: './none.yaml' }, /^the workload file \.\/none\.yaml cannot be read: ENOENT$/],
     [{ engine: 'steam' }, /^engine is "steam"; use one of driver, wire$/],
     [{ records: 0 }, /^records is 0: it is at least 1$/],
+    [{ records: 3e9 }, /^records is 3000000000: it is at most 2000000000$/],
+    [{ threads: 4, concurrency: 3 }, /^threads is 4, but no more than 3 operations are in flight$/],
+    [{ pipeline: 2 }, /^pipeline is for the engine wire/],
+    [{ sweep: 'concurrency=1..4', concurrency: 8 }, /^concurrency is what the sweep changes: leave out --concurrency$/],
+    [{ sweep: 'concurrency=1,30000' }, /^concurrency is 30000/],
+    [{ faults: ['crash shard02 at 50s'], durationSecs: 1 }, /^the fault "crash shard02" is due at 50 s, but the operations take 1 s$/],
+    [{ expectations: [parseExpectation('p99(flight)<1s')] }, /names flight: there are read, update, targeted/],
+    [{ ns: 'admin.records' }, /^ns: is one of the server's own$/],
     [{ fieldLength: 3 }, /^fieldLength is 3: it is at least 12$/],
     [{ rate: 0 }, /^rate is 0/],
     [{ concurrency: 1.5 }, /^concurrency is 1\.5/],

@@ -24,7 +24,7 @@ import {
 import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import { createMemoryEngine, type Collection, type LogEntry, type StorageEngine } from '@shardlab/storage'
+import { createMemoryEngine, type Collection, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
 import { commonRows } from './common/common-rows.js'
 import type { CommonHost } from './common/common-invocation.js'
 import { ConnectionTable } from './common/connection-table.js'
@@ -224,10 +224,38 @@ export class StorageNode implements CommonHost {
     return entry
   }
 
+  /**
+   * Inserts documents that have been fixed and checked until one is refused; see {@link NodeLog.insertEach}. {@link flush} before it is
+   * acknowledged. @returns how many were inserted
+   */
+  insertEach({ ns, uuid }: Collection, documents: readonly Uint8Array[], session: (LogSession & { readonly key: SessionKey }) | null): number {
+    const { inserted, ts } = this.#log.insertEach(ns, uuid, documents, session)
+    if (inserted === 0) return 0
+    this.snapshots.noteChange(ts)
+    this.snapshots.noteChange(this.clock.time)
+    this.statistics.documents.inserted += inserted
+    this.insertWaiters.notify(ns)
+    return inserted
+  }
+
+  /** Inserts documents whose `_id`s are new; see {@link NodeLog.insertAll}. {@link flush} before it is acknowledged. */
+  insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
+    const { count, ts } = this.#log.insertAll(ns, uuid, documents)
+    if (count === 0) return
+    this.snapshots.noteChange(ts)
+    this.statistics.documents.inserted += count
+    this.insertWaiters.notify(ns)
+  }
+
   /** The observer hears of every change from now on. @returns a function that ends this */
   observe(observer: ChangeObserver): () => void {
     this.#log.observers.add(observer)
     return () => this.#log.observers.delete(observer)
+  }
+
+  /** See {@link requireRoom}. */
+  hasRoom(documentBytes: number, entries: number): boolean {
+    return this.#log.hasRoom(documentBytes, entries)
   }
 
   /**

@@ -1,5 +1,6 @@
 /** Does an index hold the keys of its documents, and nothing else? Server: index_consistency.cpp. Manual page: reference/command/validate. */
 import type { KeyTuple } from './index-keys.js'
+import { recordIdLength } from './record-key.js'
 import type { StoredRecord } from './record-table.js'
 import type { Collection, Index } from './types.js'
 
@@ -45,6 +46,3 @@ export function checkIndex(collection: Collection, index: Index): IndexCheck {
   }))
   return { keys, missing, extra }
 }
-
-/** What a non-unique index appends to its keys. */
-const recordIdLength = 6

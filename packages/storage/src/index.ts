@@ -7,6 +7,7 @@ export { IndexCursor } from './index-cursor.js'
 export { KeyGenerator, type DocumentKeys, type KeyTuple, type MultikeyPaths } from './index-keys.js'
 export { defaultIndexName, idIndexSpec, isIdKey, parseIndexSpec, type IndexSpec } from './index-spec.js'
 export { decodeLogEntry, encodeLogEntry, type LogEntry, type LogOperation, type LogSession, type RetryImage } from './log-entry.js'
+export { encodeInsertEntries, type InsertEntries } from './insert-entries.js'
 export { createMemoryEngine } from './memory-engine.js'
 export {
   inputsOf,

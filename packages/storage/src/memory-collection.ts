@@ -1,9 +1,10 @@
-/** One collection in memory: records, the `_id` map and the indexes, kept in step by the three changes below. */
+/** One collection in memory: records, the table of `_id`s and the indexes, kept in step by the three changes below. */
 import { CommandError, encodeKeyString, findField, type RawValue } from '@shardlab/bson'
 import { Arena } from './arena.js'
 import { cappedLimitsOf, overflowOf } from './capped.js'
 import { idOf } from './document-id.js'
 import { duplicateKeyError } from './duplicate-key.js'
+import { IdTable } from './id-table.js'
 import type { DocumentKeys } from './index-keys.js'
 import { idIndexSpec } from './index-spec.js'
 import { MemoryIndex, type RestoredIndex } from './memory-index.js'
@@ -25,9 +26,9 @@ export class MemoryCollection implements Collection {
   #records: RecordTable
   /** In order of creation, `_id_` first. */
   #indexes: MemoryIndex[]
-  /** Live documents by `_id`; null in snapshots and young clones, which look into the index. */
-  #byId: Map<string, StoredRecord> | null = null
-  #lookupsWithoutMap = 0
+  /** Null in snapshots and young clones, which look into the index. */
+  #byId: IdTable | null = null
+  #lookupsWithoutTable = 0
   #arena = new Arena()
   readonly #frozen: boolean
   readonly #collated: boolean
@@ -50,7 +51,7 @@ export class MemoryCollection implements Collection {
     const records = new RecordTable()
     const indexes = [MemoryIndex.create(idIndexSpec(options), records, createdMs)]
     const collection = new MemoryCollection(ns, uuid.slice(), options.slice(), records, indexes, false)
-    collection.#byId = new Map()
+    collection.#byId = collection.#newTable()
     return collection
   }
 
@@ -89,7 +90,9 @@ export class MemoryCollection implements Collection {
   }
 
   findById(id: RawValue): StoredRecord | undefined {
-    return this.#findByKey(this.#keyOf(id))
+    if (this.#byId === null) this.#countLookup()
+    const table = this.#byId
+    return table === null ? this.#findInIndex(id) : table.find(id, table.hashOf(id))
   }
 
   get(recordId: number): StoredRecord | undefined {
@@ -123,29 +126,64 @@ export class MemoryCollection implements Collection {
   /** @throws CommandError DuplicateKey, or what an index refuses the document with; nothing has changed then. */
   insert(document: Uint8Array): ApplyResult {
     this.#beforeChange()
-    const key = this.#keyOf(idOf(document))
+    const id = idOf(document)
+    if (this.#byId === null) this.#countLookup()
+    const table = this.#byId
+    const hash = table === null ? 0 : table.hashOf(id)
+    if ((table === null ? this.#findInIndex(id) : table.find(id, hash)) !== undefined)
+      throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
     const recordId = this.#nextRecordId
-    const generated = this.#generateKeys(document, key, recordId)
+    const prepared = this.#prepareKeys(document, recordId)
     const record = this.#store(recordId, document)
     this.#nextRecordId++
     this.#dataSizeBytes += document.length
-    for (let i = 0; i < generated.length; i++) this.#indexes[i]!.insert(generated[i]!, recordId)
-    this.#byId?.set(key, record)
+    if (this.#collated) this.#idIndex.insert({ keys: [this.#keyOf(id)], arrays: null }, recordId)
+    if (prepared !== null) for (let i = 0; i < prepared.length; i++) this.#indexes[i + 1]!.insert(prepared[i]!, recordId)
+    table?.add(recordId, hash)
     return { record, preImage: null }
+  }
+
+  /** {@link insert} of many documents, all or none of them: each index takes their keys at once. @throws as {@link insert} */
+  insertAll(documents: Iterable<Uint8Array>): StoredRecord[] {
+    this.#beforeChange()
+    const stored: StoredRecord[] = []
+    const hashes: number[] = []
+    // What is looked up while they come must not make keys.
+    const table = (this.#byId ??= this.#newTable())
+    try {
+      for (const document of documents) {
+        const id = idOf(document)
+        const hash = table.hashOf(id)
+        if (table.find(id, hash) !== undefined) throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
+        const record = this.#store(this.#nextRecordId++, document)
+        table.add(record.recordId, hash)
+        stored.push(record)
+        hashes.push(hash)
+      }
+      const waiting = this.#indexes.map((index) => index.waitingKeys(this.#ns, stored))
+      waiting.forEach((keys, i) => keys !== null && this.#indexes[i]!.addWaiting(keys))
+    } catch (error) {
+      stored.forEach(({ recordId }, i) => {
+        this.#records.delete(recordId)
+        table.delete(recordId, hashes[i]!)
+      })
+      throw error
+    }
+    for (const { document } of stored) this.#dataSizeBytes += document.length
+    return stored
   }
 
   /** Replaces the document with this `_id`. @throws as {@link insert} */
   update(id: RawValue, document: Uint8Array): ApplyResult {
     this.#beforeChange()
-    const key = this.#keyOf(id)
-    const previous = this.#mustFind(key)
+    const previous = this.#mustFind(id)
     const { recordId } = previous
-    if (this.#keyOf(idOf(document)) !== key) throw new Error(`an update of ${this.#ns} changes _id`)
-    const after = this.#generateKeys(document, key, recordId)
-    for (let i = 1; i < after.length; i++) this.#indexes[i]!.replace(previous.document, after[i]!, recordId)
+    const after = idOf(document)
+    if (!after.isIdentical(id) && this.#keyOf(after) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
+    const prepared = this.#prepareKeys(document, recordId)
+    if (prepared !== null) for (let i = 0; i < prepared.length; i++) this.#indexes[i + 1]!.replace(previous.document, prepared[i]!, recordId)
     const record = this.#store(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
-    this.#byId?.set(key, record)
     this.#compactIfWorthwhile()
     return { record, preImage: previous.document }
   }
@@ -153,12 +191,10 @@ export class MemoryCollection implements Collection {
   /** Removes the document with this `_id`. */
   delete(id: RawValue): ApplyResult {
     this.#beforeChange()
-    const key = this.#keyOf(id)
-    const { recordId, document } = this.#mustFind(key)
-    this.#idIndex.removeKey(key, recordId)
-    for (let i = 1; i < this.#indexes.length; i++) this.#indexes[i]!.remove(document, recordId)
+    const { recordId, document } = this.#mustFind(id)
+    for (const index of this.#indexes) index.remove(document, recordId)
     this.#records.delete(recordId)
-    this.#byId?.delete(key)
+    this.#byId?.delete(recordId, this.#byId.hashOf(id))
     this.#dataSizeBytes -= document.length
     this.#compactIfWorthwhile()
     return { record: null, preImage: document }
@@ -214,7 +250,7 @@ export class MemoryCollection implements Collection {
       index.restore(this.#ns, restored)
       return index
     })
-    this.#buildMap()
+    this.#byId = this.#newTable()
   }
 
   /** The key of an `_id`, under the collection's collation. */
@@ -231,27 +267,31 @@ export class MemoryCollection implements Collection {
     this.#snapshot = null
   }
 
-  #findByKey(key: string): StoredRecord | undefined {
-    if (this.#byId !== null) return this.#byId.get(key)
-    // A clone that is read a lot pays for its map once; a snapshot that is read once does not.
-    if (!this.#frozen && ++this.#lookupsWithoutMap > this.count) this.#buildMap()
-    const recordId = this.#idIndex.recordOf(key)
+  /** A clone that is read a lot pays for its table once; a snapshot that is read once does not. */
+  #countLookup(): void {
+    if (!this.#frozen && ++this.#lookupsWithoutTable > this.count) this.#byId = this.#newTable()
+  }
+
+  #findInIndex(id: RawValue): StoredRecord | undefined {
+    const recordId = this.#idIndex.recordOf(this.#keyOf(id))
     return recordId === undefined ? undefined : this.#records.get(recordId)
   }
 
-  #mustFind(key: string): StoredRecord {
-    const record = this.#findByKey(key)
+  #mustFind(id: RawValue): StoredRecord {
+    const record = this.findById(id)
     if (record === undefined) throw new Error(`the log changes a document that ${this.#ns} does not have`)
     return record
   }
 
-  /** The keys for all indexes that must have them now, checked: after this nothing can fail. */
-  #generateKeys(document: Uint8Array, idKey: string, recordId: number): (DocumentKeys | null)[] {
-    const other = this.#findByKey(idKey)
-    if (other !== undefined && other.recordId !== recordId) throw duplicateKeyError(this.#idIndex, this.#ns, document, idKey)
-    const generated: (DocumentKeys | null)[] = [this.#collated ? { keys: [idKey], arrays: null } : null]
-    for (let i = 1; i < this.#indexes.length; i++) generated.push(this.#indexes[i]!.prepare(this.#ns, document, recordId))
-    return generated
+  /** The keys for the indexes behind that on `_id`, as far as they must have them now, checked: after this nothing can fail. Null: none of them. */
+  #prepareKeys(document: Uint8Array, recordId: number): (DocumentKeys | null)[] | null {
+    const indexes = this.#indexes
+    let prepared: (DocumentKeys | null)[] | null = null
+    for (let i = 1; i < indexes.length; i++) {
+      const keys = indexes[i]!.prepare(this.#ns, document, recordId)
+      if (keys !== null) (prepared ??= new Array<DocumentKeys | null>(indexes.length - 1).fill(null))[i - 1] = keys
+    }
+    return prepared
   }
 
   #store(recordId: number, document: Uint8Array): StoredRecord {
@@ -260,11 +300,11 @@ export class MemoryCollection implements Collection {
     return record
   }
 
-  #buildMap(): void {
-    const map = new Map<string, StoredRecord>()
+  #newTable(): IdTable {
+    const table = new IdTable(this.#records, this.#collated ? (id) => this.#keyOf(id) : null)
     const scan = this.#records.scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) map.set(this.#keyOf(idOf(record.document)), record)
-    this.#byId = map
+    for (let record = scan.next(); record !== null; record = scan.next()) table.add(record.recordId, table.hashOf(idOf(record.document)))
+    return table
   }
 
   #copy(frozen: boolean, apart = false): MemoryCollection {
@@ -284,9 +324,6 @@ export class MemoryCollection implements Collection {
     if (this.#arena.slabbedBytes < tolerableGarbageBytes + 2 * this.#dataSizeBytes) return
     this.#arena = new Arena()
     const scan = this.#records.clone().scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) {
-      const moved = this.#store(record.recordId, record.document)
-      this.#byId?.set(this.#keyOf(idOf(moved.document)), moved)
-    }
+    for (let record = scan.next(); record !== null; record = scan.next()) this.#store(record.recordId, record.document)
   }
 }

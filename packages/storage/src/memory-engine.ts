@@ -4,7 +4,7 @@ import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './command-entries.js'
 import type { LogEntry } from './log-entry.js'
 import type { MemoryCollection } from './memory-collection.js'
-import type { ApplyResult, CheckpointImage, Collection, StorageEngine } from './types.js'
+import type { ApplyResult, CheckpointImage, Collection, StorageEngine, StoredRecord } from './types.js'
 
 /** An empty engine. */
 export function createMemoryEngine(): StorageEngine {
@@ -34,6 +34,21 @@ class MemoryEngine implements StorageEngine {
       case 'n':
         return nothing
     }
+  }
+
+  insertEach(ns: string, documents: readonly Uint8Array[]): number {
+    const collection = this.#written({ ns })
+    let inserted = 0
+    try {
+      for (; inserted < documents.length; inserted++) collection.insert(documents[inserted]!)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+    }
+    return inserted
+  }
+
+  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly StoredRecord[] {
+    return this.#written({ ns }).insertAll(documents)
   }
 
   collection(ns: string): Collection | undefined {
@@ -72,7 +87,7 @@ class MemoryEngine implements StorageEngine {
     for (const collection of collections) this.#collections.set(collection.ns, collection)
   }
 
-  #written({ ns }: LogEntry): MemoryCollection {
+  #written({ ns }: Pick<LogEntry, 'ns'>): MemoryCollection {
     const collection = this.#collections.get(ns)
     if (collection === undefined) throw new CommandError('NamespaceNotFound', `the log writes to a collection that does not exist: ${ns}`)
     return collection

@@ -11,8 +11,8 @@ import { duplicateKeyError } from './duplicate-key.js'
 import type { IndexCursor } from './index-cursor.js'
 import { KeyGenerator, type DocumentKeys, type IndexKeyMaker, type KeyTuple, type MultikeyPaths } from './index-keys.js'
 import { isIdKey, parseIndexSpec, type IndexSpec } from './index-spec.js'
-import { withRecordId } from './record-key.js'
-import type { RecordTable } from './record-table.js'
+import { recordIdLength, withRecordId } from './record-key.js'
+import type { RecordTable, StoredRecord } from './record-table.js'
 import { ascending } from './tree/ascending.js'
 import { KeyTree, type KeyRun } from './tree/key-tree.js'
 import type { Index, IndexUsage, KeyRange } from './types.js'
@@ -40,6 +40,14 @@ export interface RestoredIndex {
   readonly spec: Uint8Array
   readonly multikeyPaths: MultikeyPaths
   readonly arrayPaths: readonly string[]
+}
+
+/** Keys that are not in the tree yet, of all records from where it ends to `end`. */
+export interface WaitingKeys {
+  readonly run: KeyRun
+  /** What there is to know of documents with arrays. */
+  readonly arrays: readonly DocumentKeys[]
+  readonly end: number
 }
 
 export class MemoryIndex implements Index {
@@ -191,11 +199,6 @@ export class MemoryIndex implements Index {
     if (recordId < this.#covered) this.#delete(this.generate(document), recordId)
   }
 
-  /** Removes the one key that a document has. */
-  removeKey(key: string, recordId: number): void {
-    if (recordId < this.#covered) this.#delete({ keys: [key], arrays: null }, recordId)
-  }
-
   /** Puts the keys of a new version of a record in the place of the old ones. */
   replace(document: Uint8Array, prepared: DocumentKeys | null, recordId: number): void {
     if (prepared === null) return
@@ -251,11 +254,37 @@ export class MemoryIndex implements Index {
     return this.#tree
   }
 
+  /**
+   * The keys of documents that have been stored all at once, to be given to {@link addWaiting}; null: they can wait.
+   * @throws CommandError what one of them is refused with; DuplicateKey when another one or an older record has one of the keys
+   */
+  waitingKeys(ns: string, documents: readonly StoredRecord[]): WaitingKeys | null {
+    if (this.#mayWait && !documents.some(({ document }) => this.#parts.generator.needsCheck(document))) return null
+    const waiting = this.#waiting(ns, this.#records.end)
+    if (waiting !== null && this.unique) this.#checkAgainstOlder(ns, waiting.run)
+    return waiting
+  }
+
+  addWaiting({ run, arrays, end }: WaitingKeys): void {
+    for (const each of arrays) this.#noteArrays(each)
+    const idBytes = this.unique ? 0 : recordIdLength
+    for (const key of run.keys) this.#keyBytes += key.length - idBytes
+    this.#tree.addRun(run)
+    this.#covered = end
+  }
+
   /** Makes the keys that have waited, of records below `end`. @throws CommandError DuplicateKey */
   #cover(ns = '', end = this.#records.end): void {
-    if (this.#covered >= end) return
+    const waiting = this.#waiting(ns, end)
+    if (waiting !== null) this.addWaiting(waiting)
+  }
+
+  /** Null: none have waited. */
+  #waiting(ns: string, end: number): WaitingKeys | null {
+    if (this.#covered >= end) return null
     const keys: string[] = []
     const recordIds: number[] = []
+    const arrays: DocumentKeys[] = []
     const records = this.#records.scan(false, this.#covered - 1)
     for (let record = records.next(); record !== null && record.recordId < end; record = records.next()) {
       const { recordId } = record
@@ -263,14 +292,19 @@ export class MemoryIndex implements Index {
       for (const key of generated.keys) {
         keys.push(this.unique ? key : withRecordId(key, recordId))
         recordIds.push(recordId)
-        this.#keyBytes += key.length
       }
-      this.#noteArrays(generated)
+      if (generated.arrays !== null || generated.arrayPaths !== undefined) arrays.push(generated)
     }
     const run = ascending(keys, recordIds)
     if (this.unique) this.#checkRun(ns, run)
-    this.#tree.addRun(run)
-    this.#covered = end
+    return { run, arrays, end }
+  }
+
+  /** Most runs lie where there is nothing yet. */
+  #checkAgainstOlder(ns: string, { keys, values }: KeyRun): void {
+    if (keys.length === 0 || this.#tree.scan(keys[0], keyStringUpperBound(keys.at(-1)!), false).next() < 0) return
+    for (let i = 0; i < keys.length; i++)
+      if (this.#tree.get(keys[i]!) !== undefined) throw duplicateKeyError(this, ns, this.#records.get(values[i]!)!.document, keys[i]!)
   }
 
   #checkRun(ns: string, { keys, values }: KeyRun): void {

@@ -1,7 +1,8 @@
 /** Keys of an index whose keys may repeat: each ends in its record id, so that equal ones lie in order of insertion. */
 import { asBuffer } from '@shardlab/bson'
 
-const recordIdLength = 6
+/** What a key is longer by. */
+export const recordIdLength = 6
 
 let scratch = asBuffer(Buffer.allocUnsafeSlow(1024))
 

@@ -135,6 +135,17 @@ export interface StorageEngine {
    *   specifications are refused with. @throws Error when the entry breaks an invariant of the log.
    */
   apply(entry: LogEntry): ApplyResult
+  /**
+   * Inserts documents one after the other, as entries of kind i do, until one is refused.
+   * @returns how many were inserted
+   * @throws Error when one breaks an invariant of the log
+   */
+  insertEach(ns: string, documents: readonly Uint8Array[]): number
+  /**
+   * Inserts many documents at once, all or none of them; an entry for each of them says the same.
+   * @throws CommandError as {@link apply}
+   */
+  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly StoredRecord[]
   collection(ns: string): Collection | undefined
   /** By name; all, or of one database. */
   collections(db?: string): Collection[]

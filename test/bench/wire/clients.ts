@@ -4,6 +4,7 @@ import { encodeCommand, FrameReader } from '@shardlab/wire'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { MongoClient } from 'mongodb'
+import { median } from '../interleaved.js'
 import { collection, cpuUs, db, documentCount, documentOf, type Server } from './servers.js'
 
 /** What a slice of time gave. */
@@ -11,6 +12,8 @@ export interface Slice {
   readonly perSecond: number
   /** CPU of the server for one operation. */
   readonly cpuUs: number
+  /** Median time from writing a question to its answer; null where several are under way. */
+  readonly p50Us: number | null
 }
 
 /** Does something for that long. */
@@ -23,6 +26,19 @@ const driverOperations = {
   insertOne: () => ({ insert: documentOf(nextId++) }),
   insertMany: () => ({ insertMany: Array.from({ length: 1000 }, () => documentOf(nextId++)) }),
 } as const
+
+/** Why the driver takes no such server, as those that speak a protocol of long ago; null: it does. */
+export async function refusalOfDriver(server: Server): Promise<string | null> {
+  const client = new MongoClient(`mongodb://${server.endpoint}/?directConnection=true&serverSelectionTimeoutMS=3000`)
+  try {
+    await client.connect()
+    return null
+  } catch (error) {
+    return `the driver: ${error instanceof Error ? error.message : String(error)}`
+  } finally {
+    await client.close()
+  }
+}
 
 /** The official driver, so many operations at a time, a pool of as many connections up to 50. */
 export function driver(operation: keyof typeof driverOperations, concurrency: number): Work {
@@ -71,6 +87,9 @@ export function raw(kind: keyof typeof rawMessages, connections: number, depth: 
     let next = 0
     let done = 0
     let isRunning = true
+    let latenciesUs: number[] = []
+    let writtenAtMs = 0
+    const isAlone = connections === 1 && depth === 1
     const take = (count: number): Buffer => {
       const batch = Array.from({ length: count }, () => messages[next++ % prepared]!)
       return count === 1 ? batch[0]! : Buffer.concat(batch)
@@ -92,15 +111,22 @@ export function raw(kind: keyof typeof rawMessages, connections: number, depth: 
           let answered = 0
           while (reader.next() !== null) answered++
           done += answered
+          if (isAlone && answered > 0) {
+            const nowMs = performance.now()
+            latenciesUs.push((nowMs - writtenAtMs) * 1000)
+            writtenAtMs = nowMs
+          }
           if (isRunning && answered > 0) socket.write(take(answered))
           else waiting -= answered
           if (waiting <= 0) resolve()
         })
       })
     })
+    writtenAtMs = performance.now()
     for (const socket of sockets) socket.write(take(depth))
     await sleep(durationMs / 5)
     done = 0
+    latenciesUs = []
     const slice = await during(
       server,
       () => done,
@@ -109,7 +135,7 @@ export function raw(kind: keyof typeof rawMessages, connections: number, depth: 
     isRunning = false
     await Promise.all(drained)
     for (const socket of sockets) socket.destroy()
-    return slice
+    return { ...slice, p50Us: isAlone ? median(latenciesUs) : null }
   }
 }
 
@@ -118,7 +144,7 @@ async function during(server: Server, done: () => number, work: () => Promise<un
   const startedMs = performance.now()
   await work()
   const count = done()
-  return { perSecond: (count / (performance.now() - startedMs)) * 1000, cpuUs: (cpuUs(server.pid) - cpuBefore) / count }
+  return { perSecond: (count / (performance.now() - startedMs)) * 1000, cpuUs: (cpuUs(server.pid) - cpuBefore) / count, p50Us: null }
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,7 +1,8 @@
 /** What is measured, each in a process of its own: the stub, and clusters. */
-import { fork } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { encode, type Document } from '@shardlab/bson'
 import { RawClient } from '../../support/raw-client.js'
 import { up } from '../../support/up.js'
@@ -26,12 +27,58 @@ export async function startCluster(name: string, ...options: string[]): Promise<
   const endpoint = running.ready.mongos[0]!
   const client = await RawClient.connect(endpoint)
   await checked(client, { shardCollection: `${db}.${collection}`, key: { _id: 'hashed' }, $db: 'admin' })
+  await fill(client)
+  client.close()
+  return { name, endpoint, pid: running.process.pid!, stop: () => running.stop() }
+}
+
+async function fill(client: RawClient): Promise<void> {
   for (let from = 0; from < documentCount; from += 1000) {
     const documents = Array.from({ length: 1000 }, (_, i) => encode(documentOf(from + i)))
     await checked(client, { insert: collection, ordered: false, $db: db }, [['documents', documents]])
   }
+}
+
+const javaStartMs = 20_000
+
+/**
+ * mongo-java-server with its backend in memory, one node without sharding (github.com/bwaldvogel/mongo-java-server).
+ * @param classpath where its classes and those it needs are; the class that is started takes a port
+ */
+export async function startJavaServer(classpath: string): Promise<Server> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  const child = spawn('java', ['-cp', classpath, 'de.bwaldvogel.mongo.InMemoryMongoServer', String(port)], { stdio: 'ignore' })
+  let failure: string | null = null
+  child.on('error', (error) => (failure = error.message))
+  child.on('exit', (code) => (failure = `it ended with code ${code}`))
+  const endpoint = `localhost:${port}`
+  const untilMs = performance.now() + javaStartMs
+  const connect = async (): Promise<RawClient> => {
+    for (;;) {
+      try {
+        return await RawClient.connect(endpoint)
+      } catch (error) {
+        if (failure !== null || performance.now() > untilMs)
+          throw new Error(`mongo-java-server does not start: ${failure ?? String(error)}`, { cause: error })
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+  }
+  const client = await connect()
+  await fill(client)
   client.close()
-  return { name, endpoint, pid: running.process.pid!, stop: () => running.stop() }
+  return {
+    name: 'mongo-java-server',
+    endpoint,
+    pid: child.pid!,
+    stop: async () => {
+      child.kill()
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    },
+  }
 }
 
 /** The stub answers what that cluster answered: the same bytes for the driver to read. */

@@ -13,6 +13,25 @@ export type ReshardingOutcome = 'running' | 'committed' | 'aborted'
 const reshardingId = new Uint8Array(16)
 const attempt = { reshardingId, attempt: 1 }
 
+/** What donors and recipients of an attempt are told of the collection. */
+export interface ReshardedCollection {
+  reshardingId: Uint8Array
+  attempt: number
+  ns: string
+  tempNs: string
+  sourceUuid: Uint8Array
+  keyPattern: Uint8Array
+  provenance: ReshardingProvenance
+}
+const reshardedCollection = {
+  ...attempt,
+  ns: 'test.c',
+  tempNs: 'test.system.resharding.x',
+  sourceUuid: reshardingId,
+  keyPattern: emptyDocument,
+  provenance: null,
+}
+
 /**
  * Resharding: every document of a collection goes to where it belongs under another shard key. `reshardingId` is a UUID of 16 bytes, which
  * becomes the collection's. What participants have done for an attempt is of no use to the next one, which has a higher number.
@@ -60,39 +79,15 @@ export const reshardingExchanges = {
   >({ ns: 'test.c', uuid: reshardingId, keyPattern: emptyDocument, size: 10 }, { keys: [emptyDocument], weights: [1], error: null }),
   /** The config server has a donor follow what changes from now on. */
   'shard.donate-collection': exchange<
-    {
-      reshardingId: Uint8Array
-      attempt: number
-      ns: string
-      tempNs: string
-      sourceUuid: Uint8Array
-      keyPattern: Uint8Array
-      provenance: ReshardingProvenance
-      recipients: readonly string[]
-    },
+    ReshardedCollection & { recipients: readonly string[] },
     { documents: number; bytes: number; options: Uint8Array; indexes: readonly Uint8Array[]; error: ErrorField }
   >(
-    {
-      ...attempt,
-      ns: 'test.c',
-      tempNs: 'test.system.resharding.x',
-      sourceUuid: reshardingId,
-      keyPattern: emptyDocument,
-      provenance: null,
-      recipients: ['shard01'],
-    },
+    { ...reshardedCollection, recipients: ['shard01'] },
     { documents: 1, bytes: 40, options: emptyDocument, indexes: [emptyDocument], error: null },
   ),
   /** The config server has a recipient begin to clone. */
   'shard.receive-collection': exchange<
-    {
-      reshardingId: Uint8Array
-      attempt: number
-      ns: string
-      tempNs: string
-      sourceUuid: Uint8Array
-      keyPattern: Uint8Array
-      provenance: ReshardingProvenance
+    ReshardedCollection & {
       donors: readonly string[]
       options: Uint8Array
       indexes: readonly Uint8Array[]
@@ -102,12 +97,7 @@ export const reshardingExchanges = {
     { error: ErrorField }
   >(
     {
-      ...attempt,
-      ns: 'test.c',
-      tempNs: 'test.system.resharding.x',
-      sourceUuid: reshardingId,
-      keyPattern: emptyDocument,
-      provenance: null,
+      ...reshardedCollection,
       donors: ['shard01'],
       options: emptyDocument,
       indexes: [emptyDocument],

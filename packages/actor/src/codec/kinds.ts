@@ -3,6 +3,9 @@ import { catalogue, type Exchange, type MessageKind } from '../catalogue/index.j
 /** Makes a record of the values of its fields. */
 export type RecordMaker = (payload: readonly unknown[]) => object
 
+/** The values of a record's fields; undefined for one that it does not have. */
+export type ValuesTaker = (record: object) => readonly unknown[]
+
 /** A message kind with its number, ready for packing and unpacking. */
 export interface KindShape {
   readonly kind: MessageKind
@@ -11,6 +14,8 @@ export interface KindShape {
   readonly replyFields: readonly string[]
   readonly toRequest: RecordMaker
   readonly toReply: RecordMaker
+  readonly requestValues: ValuesTaker
+  readonly replyValues: ValuesTaker
 }
 
 /**
@@ -23,6 +28,13 @@ function recordMaker(fields: readonly string[]): RecordMaker {
   return new Function('payload', `return { ${entries.join(', ')} }`) as RecordMaker
 }
 
+/** The other way round: a loop over names looks each of them up again. */
+function valuesTaker(fields: readonly string[]): ValuesTaker {
+  const values = fields.map((field) => `record[${JSON.stringify(field)}]`)
+  // oxlint-disable-next-line typescript/no-implied-eval -- no text from outside comes here
+  return new Function('record', `return [${values.join(', ')}]`) as ValuesTaker
+}
+
 const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<unknown, unknown>>).map(([kind, exchange], index) => ({
   kind: kind as MessageKind,
   index,
@@ -30,6 +42,8 @@ const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<
   replyFields: exchange.replyFields,
   toRequest: recordMaker(exchange.requestFields),
   toReply: recordMaker(exchange.replyFields),
+  requestValues: valuesTaker(exchange.requestFields),
+  replyValues: valuesTaker(exchange.replyFields),
 }))
 
 const byKind = new Map<string, KindShape>(shapes.map((shape) => [shape.kind, shape]))

@@ -12,12 +12,15 @@ const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffer
  */
 export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
   bytes = packet
+  buffer = packet.buffer
+  offset = packet.byteOffset
   view = null
   at = 0
   isForeign = false
   const messages = readMessages()
   const isWhole = !isForeign && at === packet.length
   bytes = nothing
+  buffer = nothing.buffer
   view = null
   return isWhole ? messages : (unpackr.unpack(packet) as MessageTuple[])
 }
@@ -26,6 +29,8 @@ const nothing = new Uint8Array(0)
 
 // Not the fields of an object: each value that is read looks at them.
 let bytes: Uint8Array = nothing
+let buffer: ArrayBufferLike = nothing.buffer
+let offset = 0
 let view: DataView | null = null
 let at = 0
 /** Something that the writer does not write has been met: what was read is worth nothing. */
@@ -37,12 +42,12 @@ function readMessages(): MessageTuple[] {
   for (let i = 0; i < count && !isForeign; i++) {
     if (readArrayHeader() !== 6) return foreign(messages)
     messages.push([
-      readValue() as PacketType,
-      readValue() as number,
-      readValue() as number,
-      readValue() as number,
-      readValue() as number,
-      readValue() as readonly unknown[],
+      readNumber() as PacketType,
+      readNumber(),
+      readNumber(),
+      readNumber(),
+      readNumber(),
+      readArray(readArrayHeader()),
     ])
   }
   return messages
@@ -58,6 +63,13 @@ function readArrayHeader(): number {
   if (head >= 0x90 && head < 0xa0) return head & 0x0f
   if (head === 0xdc) return readUint(2)
   return head === 0xdd ? readUint(4) : foreign(0)
+}
+
+function readNumber(): number {
+  const head = bytes[at]!
+  if (head >= 0x80) return readValue() as number
+  at++
+  return head
 }
 
 function readValue(): unknown {
@@ -119,7 +131,7 @@ function readUint(lengthBytes: 1 | 2 | 4): number {
 
 function readFloat(): number {
   if (at + 8 > bytes.length) return foreign(0)
-  view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  view ??= new DataView(buffer, offset, bytes.byteLength)
   at += 8
   return view.getFloat64(at - 8)
 }
@@ -128,7 +140,7 @@ function readBytes(length: number): Uint8Array {
   if (!(at + length <= bytes.length)) return foreign(nothing)
   const start = at
   at += length
-  return new Uint8Array(bytes.buffer, bytes.byteOffset + start, length)
+  return new Uint8Array(buffer, offset + start, length)
 }
 
 // Literals of their size: an array that grows takes room for seventeen values with the first one.

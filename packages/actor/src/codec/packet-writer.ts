@@ -1,5 +1,5 @@
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
-import { kindShape, type KindShape } from './kinds.js'
+import { kindShape, type KindShape, type ValuesTaker } from './kinds.js'
 import { packetTypes, UnpackableValueError, type FailurePayload, type PacketType } from './packet.js'
 import { ValueWriter } from './value-writer.js'
 
@@ -52,17 +52,17 @@ export class PacketWriter {
 
   addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
     const shape = kindShape(kind)
-    this.#addRecord(packetTypes.request, id, to, from, shape, shape.requestFields, request)
+    this.#addRecord(packetTypes.request, id, to, from, shape, shape.requestFields, shape.requestValues, request)
   }
 
   addNotice<K extends MessageKind>(to: number, from: number, kind: K, request: RequestOf<K>): void {
     const shape = kindShape(kind)
-    this.#addRecord(packetTypes.notice, 0, to, from, shape, shape.requestFields, request)
+    this.#addRecord(packetTypes.notice, 0, to, from, shape, shape.requestFields, shape.requestValues, request)
   }
 
   addReply<K extends MessageKind>(id: number, to: number, from: number, kind: K, reply: ReplyOf<K>): void {
     const shape = kindShape(kind)
-    this.#addRecord(packetTypes.reply, id, to, from, shape, shape.replyFields, reply)
+    this.#addRecord(packetTypes.reply, id, to, from, shape, shape.replyFields, shape.replyValues, reply)
   }
 
   addFailure(id: number, to: number, from: number, kind: MessageKind, payload: FailurePayload): void {
@@ -103,18 +103,28 @@ export class PacketWriter {
     writer.uint32(kindIndex)
   }
 
-  #addRecord(type: PacketType, id: number, to: number, from: number, shape: KindShape, fields: readonly string[], record: unknown): void {
+  #addRecord(
+    type: PacketType,
+    id: number,
+    to: number,
+    from: number,
+    shape: KindShape,
+    fields: readonly string[],
+    valuesOf: ValuesTaker,
+    sent: unknown,
+  ): void {
+    const record = sent as object
+    const values = valuesOf(record)
     const writer = this.#writer
     const start = writer.length
     this.#addHead(type, id, to, from, shape.index)
-    writer.arrayHeader(fields.length)
-    for (let i = 0; i < fields.length; i++) {
-      const field = fields[i]!
-      const refusal = writer.value((record as Record<string, unknown>)[field])
-      if (refusal !== null) this.#refuse(start, type, shape, field, refusal)
+    writer.arrayHeader(values.length)
+    for (let i = 0; i < values.length; i++) {
+      const refusal = writer.value(values[i])
+      if (refusal !== null) this.#refuse(start, type, shape, fields[i]!, refusal)
     }
-    if (this.#checked && Object.keys(record as object).length !== fields.length) {
-      const stranger = Object.keys(record as object).find((key) => !fields.includes(key))
+    if (this.#checked && Object.keys(record).length !== fields.length) {
+      const stranger = Object.keys(record).find((key) => !fields.includes(key))
       this.#refuse(start, type, shape, stranger ?? '', 'a field that the exchange does not have')
     }
     this.#messageCount++

@@ -39,6 +39,13 @@ export class ClusterClock {
     return this.#time
   }
 
+  /** As many new times as that, which follow each other by an increment of one. @returns the first */
+  tickOften(count: number): TimestampPair {
+    const [seconds, increment] = this.tick()
+    this.#time = [seconds, increment + count - 1]
+    return [seconds, increment]
+  }
+
   /** Takes over a time that somebody else has seen. */
   advance(time: TimestampPair): void {
     if (compareTimestamps(time, this.#time) > 0) this.#time = time

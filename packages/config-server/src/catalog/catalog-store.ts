@@ -1,5 +1,5 @@
 /** The config.* collections as the config server reads and writes them: ordinary collections of its own storage. */
-import { BsonType, DocumentWriter, emptyDocument, encode, findField, toRawValue, type RawValue } from '@shardlab/bson'
+import { BsonType, DocumentWriter, emptyDocument, encode, findField, stringValue, toRawValue, type RawValue } from '@shardlab/bson'
 import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
@@ -27,7 +27,7 @@ export class CatalogStore {
   }
 
   get(ns: string, id: unknown): Uint8Array | null {
-    const document = this.#node.collection(ns)?.findById(toRawValue(id))?.document
+    const document = this.#node.collection(ns)?.findById(typeof id === 'string' ? stringValue(id) : toRawValue(id))?.document
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
@@ -97,10 +97,14 @@ export class CatalogStore {
     })
   }
 
-  /** Inserts documents whose `_id`s are new. {@link StorageNode.flush} follows. */
+  /** Inserts a document whose `_id` is new. {@link StorageNode.flush} follows. */
+  insert(ns: string, document: Uint8Array): void {
+    this.#node.apply({ op: 'i', ns, uuid: this.#collection(ns).uuid, object: document, id: null, session: null })
+  }
+
+  /** Inserts documents whose `_id`s are new, all or none of them. {@link StorageNode.flush} follows. */
   insertAll(ns: string, documents: Iterable<Uint8Array>): void {
-    const { uuid } = this.#collection(ns)
-    for (const object of documents) this.#node.apply({ op: 'i', ns, uuid, object, id: null, session: null })
+    this.#node.insertAll(this.#collection(ns), documents)
   }
 
   remove(ns: string, document: Uint8Array): void {
@@ -153,7 +157,9 @@ const essentialFields: Readonly<Record<string, readonly (readonly [string, numbe
 /** Clients write to config.* as they like; what they spoil counts as not there. */
 function isWellFormed(ns: string, document: Uint8Array): boolean {
   const fields = essentialFields[ns]
-  return fields === undefined || fields.every(([name, type]) => findField(document, name)?.type === type)
+  if (fields === undefined) return true
+  for (const [name, type] of fields) if (findField(document, name)?.type !== type) return false
+  return true
 }
 
 function idOf(document: Uint8Array): RawValue {

@@ -50,7 +50,7 @@ function append(
 ): void {
   const timeMs = node.context.now()
   const id = `${server}-${changelogTime(behaviours, timeMs)}-${hexOf(node.newObjectId())}`
-  store.put(ns, changelogDocument({ ...change, id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs }))
+  store.insert(ns, changelogDocument({ ...change, id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs }))
   store.dropOverflow(ns)
 }
 

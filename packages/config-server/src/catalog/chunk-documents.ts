@@ -48,21 +48,29 @@ export type ChunkFieldOrder = 'range-first' | 'version-first'
 export function parseStoredChunk(document: Uint8Array): StoredChunk {
   const jumbo = findField(document, 'jumbo')
   const history = findField(document, 'history')
+  const { min, max, shard, major, minor } = parseChunk(document)
   return {
-    ...parseChunk(document),
+    min,
+    max,
+    shard,
+    major,
+    minor,
     id: findField(document, '_id')!,
     jumbo: jumbo === undefined ? null : jumbo.isTruthy(),
     estimatedSize: findField(document, 'estimatedDataSizeBytes') ?? null,
-    history: history?.type === BsonType.array ? documentsOf(history).flatMap(parseHistoryEntry) : [],
+    history: history?.type === BsonType.array ? parseHistory(documentsOf(history)) : [],
   }
 }
 
-function parseHistoryEntry(document: Uint8Array): ChunkHistoryEntry[] {
-  const validAfter = findField(document, 'validAfter')
-  const shard = findField(document, 'shard')
-  return validAfter?.type === BsonType.timestamp && shard?.type === BsonType.string
-    ? [{ validAfter: timestampPair(validAfter), shard: shard.asString() }]
-    : []
+function parseHistory(documents: readonly Uint8Array[]): ChunkHistoryEntry[] {
+  const entries: ChunkHistoryEntry[] = []
+  for (const document of documents) {
+    const validAfter = findField(document, 'validAfter')
+    const shard = findField(document, 'shard')
+    if (validAfter?.type === BsonType.timestamp && shard?.type === BsonType.string)
+      entries.push({ validAfter: timestampPair(validAfter), shard: shard.asString() })
+  }
+  return entries
 }
 
 /** The chunk as config.chunks holds it. `order` is heeded by the versions whose operations differ in it. */

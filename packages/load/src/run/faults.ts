@@ -1,6 +1,7 @@
 /** Faults of a Shardlab cluster, each at its moment. */
 import type { Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
+import type { Mark } from '../types.js'
 import type { Control } from './control.js'
 
 export interface PlannedFault {
@@ -38,37 +39,39 @@ export async function checkFaultsAreThere({ client, isEmulator }: Control): Prom
 export interface ScheduledFaults {
   /** Rejects with an OptionError when the cluster refuses one, and never resolves. */
   readonly failed: Promise<never>
+  /** Those that the cluster has taken. One that lasts until the end of the operations has no end yet: infinite. */
+  readonly marks: readonly Mark[]
   /** Heals those that have no end of their own, so that everything can be read back; those whose moment has not come never come. */
   end(): Promise<void>
   /** Lets no further ones come. */
   stop(): void
 }
 
+interface AppliedMark extends Mark {
+  readonly id: number
+  untilSecs: number | null
+}
+
 /**
  * Applies faults at their moments, until they are ended or stopped.
  * @param nowSecs what time it is on the timeline
- * @param mark puts one there as soon as the cluster has taken it; lasting so many seconds, null: until it is ended
  */
-export function scheduleFaults(
-  { client }: Control,
-  faults: readonly PlannedFault[],
-  nowSecs: () => number,
-  mark: (text: string, atSecs: number, lastsSecs: number | null) => void,
-): ScheduledFaults {
+export function scheduleFaults({ client }: Control, faults: readonly PlannedFault[], nowSecs: () => number): ScheduledFaults {
   const admin = client.db('admin')
   let fail: (error: Error) => void
   const failed = new Promise<never>((_, reject) => (fail = reject))
   // Nobody may be listening yet.
   failed.catch(() => {})
-  const endless: number[] = []
+  const marks: AppliedMark[] = []
   const applying: Promise<void>[] = []
+  const list = async (): Promise<Document[]> => (await admin.command({ shardlab: 'list' }))['faults'] as Document[]
   const apply = async ({ text }: PlannedFault): Promise<void> => {
     const { id } = await admin.command({ shardlab: 'apply', fault: text })
     const atSecs = nowSecs()
-    const { faults: known } = await admin.command({ shardlab: 'list' })
-    const { beginsAt, healsAt } = (known as Document[]).find((fault) => fault['id'] === id) ?? {}
-    if (healsAt === null) endless.push(id as number)
-    mark(text, atSecs, healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : healsAt === null ? null : 0)
+    // One that is over at once, as a restart, is not in the list.
+    const { beginsAt, healsAt } = (await list()).find((fault) => fault['id'] === id) ?? {}
+    const lastsSecs = healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
+    marks.push({ id: id as number, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })
   }
   const timers = faults.map((fault) =>
     setTimeout(() => {
@@ -80,12 +83,19 @@ export function scheduleFaults(
   const stop = (): void => timers.forEach((timer) => clearTimeout(timer))
   return {
     failed,
+    marks,
     stop,
     async end() {
       stop()
       await Promise.all(applying)
-      // One that somebody else has healed is gone.
-      for (const id of endless) await admin.command({ shardlab: 'heal', id }).catch(() => {})
+      const endless = marks.filter(({ untilSecs }) => untilSecs === Number.POSITIVE_INFINITY)
+      if (endless.length === 0) return
+      const left = new Set((await list()).map(({ id }) => id as number))
+      for (const mark of endless) {
+        if (left.has(mark.id)) await admin.command({ shardlab: 'heal', id: mark.id }).catch(() => {})
+        // Somebody else has healed it, nobody knows when.
+        else mark.untilSecs = null
+      }
     },
   }
 }

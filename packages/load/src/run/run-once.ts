@@ -61,7 +61,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
   const counters = await ShardCounters.connect(control)
   const countersBefore = await counters.read()
   const schedule = new Schedule(workload)
-  const marks: { atSecs: number; untilSecs: number | null; text: string }[] = []
+  const phaseMarks: Mark[] = []
   const startedAt = new Date().toISOString()
   let cycles = 0
   let measuredFrom = 0
@@ -74,9 +74,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     if (segment.isMeasured && measuredSinceUs === 0) {
       measuredSinceUs = startUs
       measuredFrom = Math.ceil(cycles / 1000) * 1000
-      faults = scheduleFaults(control, load.faults, elapsedSecs, (text, atSecs, lastsSecs) =>
-        marks.push({ atSecs, untilSecs: lastsSecs === 0 ? null : atSecs + (lastsSecs ?? Number.POSITIVE_INFINITY), text }),
-      )
+      faults = scheduleFaults(control, load.faults, elapsedSecs)
     }
     schedule.begin(cycles, segment.weights)
     const done = lanes.run({ ...segment, cyclesSoFar: cycles, startUs, measuredSinceUs })
@@ -95,7 +93,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     progress.begin('run', load.phases.length === 1 ? first.operations : null)
     const watch = progress.watch(() => lanes.progress())
     for (const phase of load.phases) {
-      if (phase.name !== null) marks.push({ atSecs: elapsedSecs(), untilSecs: null, text: phase.name })
+      if (phase.name !== null) phaseMarks.push({ atSecs: elapsedSecs(), untilSecs: null, text: phase.name })
       await play({ ...phase, weights: phase.mix, isMeasured: true })
     }
     endedUs = nowUs()
@@ -111,7 +109,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     const endCheck = journal === null ? uncheckedReport : await check(control, load, schedule, journal, cycles, results, progress)
     return buildReport({
       ...{ load, control, options, placement, results, startedAt, endCheck },
-      marks: withinRun(marks, round((endedUs - measuredSinceUs) / 1e6), load),
+      marks: withinRun([...phaseMarks, ...((faults as ScheduledFaults | null)?.marks ?? [])], round((endedUs - measuredSinceUs) / 1e6), load),
       placementChanged: placementAfter === null || !samePlacement(placement, placementAfter),
       durationSecs: (endedUs - measuredSinceUs) / 1e6,
       intervalSecs: intervalUs / 1e6,
@@ -170,9 +168,9 @@ async function sectionsSince(control: Control, ns: string, sinceUs: number): Pro
 function withinRun(marks: readonly Mark[], endSecs: number, { faults }: ResolvedLoad): Mark[] {
   const late = faults.filter(({ atSecs }) => atSecs >= endSecs)
   return [
-    ...marks.map((mark) => ({ ...mark, untilSecs: mark.untilSecs === null ? null : Math.min(mark.untilSecs, endSecs) })),
+    ...marks.map(({ atSecs, untilSecs, text }) => ({ atSecs, untilSecs: untilSecs === null ? null : Math.min(untilSecs, endSecs), text })),
     ...late.map(({ text }) => ({ atSecs: endSecs, untilSecs: null, text: `${text}: not applied, the operations had ended` })),
-  ]
+  ].sort((a, b) => a.atSecs - b.atSecs)
 }
 
 /** Where a shard may still be coming back. */

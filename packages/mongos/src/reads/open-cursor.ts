@@ -35,8 +35,7 @@ export function openOnOne(
   traits: CursorTraits,
   opened?: () => void,
 ): Promise<DocumentWriter> {
-  const answer = invocation.host.remote.command(member, command, invocation.operation, traits.sentOnce !== true)
-  return answer.then(({ body }) => {
+  return invocation.host.remote.commandFor(member, command, invocation.operation, traits.sentOnce !== true, ({ body }) => {
     const writer = openedOnOne(invocation, member, command, traits, body)
     opened?.()
     return writer

@@ -59,6 +59,10 @@ interface SentCommand extends Sent {
   readonly command: RemoteCommand
 }
 
+type UseOfReply<R> = (reply: NodeReply) => R | Promise<R>
+
+const asItCame = (reply: NodeReply): NodeReply => reply
+
 /** What has gone wrong with one exchange so far. */
 interface ExchangeFailures {
   /** How often the member went away. */
@@ -89,10 +93,21 @@ export class Remote {
    *   it ran the command, or is gone and was pinned; 50 MaxTimeMSExpired
    */
   command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean, pinned = false): Promise<NodeReply> {
-    return this.#send({ to, command, requester, idempotent, pinned }, null, 0)
+    return this.#send({ to, command, requester, idempotent, pinned }, asItCame, null, 0)
   }
 
-  #send(sent: SentCommand, search: PrimarySearch | null, retries: number): Promise<NodeReply> {
+  /** The same for what is made of the reply at once: what `use` throws, the promise is rejected with. */
+  commandFor<R>(
+    to: Address,
+    command: RemoteCommand,
+    requester: Requester,
+    idempotent: boolean,
+    use: (reply: NodeReply) => R | Promise<R>,
+  ): Promise<R> {
+    return this.#send({ to, command, requester, idempotent, pinned: false }, use, null, 0)
+  }
+
+  #send<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number): Promise<R> {
     const { command } = sent
     const request: NodeCommand = {
       db: command.db,
@@ -103,11 +118,17 @@ export class Remote {
       stmtIds: command.stmtIds,
       clusterTime: this.#clock.time,
     }
-    return this.#exchange('node.command', request, sent, noFailures, (reply) => this.#replied(sent, search, retries, reply))
+    return this.#exchange('node.command', request, sent, noFailures, (reply) => this.#replied(sent, use, search, retries, reply))
   }
 
-  /** The reply, or that of a later attempt. */
-  #replied(sent: SentCommand, search: PrimarySearch | null, retries: number, reply: NodeReply): NodeReply | Promise<NodeReply> {
+  /** What is made of the reply, or of that of a later attempt. */
+  #replied<R>(
+    sent: SentCommand,
+    use: UseOfReply<R>,
+    search: PrimarySearch | null,
+    retries: number,
+    reply: NodeReply,
+  ): R | Promise<R> {
     const { to, idempotent } = sent
     this.#clock.advance(reply.clusterTime)
     sent.requester?.observe(reply.operationTime)
@@ -117,20 +138,20 @@ export class Remote {
     const mayRepeat = idempotent || (refused && this.#withoutPrimary.has(to))
     if (refused) this.#withoutPrimary.add(to)
     else if (this.#withoutPrimary.size > 0) this.#withoutPrimary.delete(to)
-    if (refused && mayRepeat) return this.#sendToPrimary(sent, search, retries + 1)
-    if (!idempotent || code === undefined || !isRetriableErrorCode(code)) return reply
-    if (retries < this.#options.limits.remoteRetriesMax) return this.#sendAgain(sent, search, retries)
+    if (refused && mayRepeat) return this.#sendToPrimary(sent, use, search, retries + 1)
+    if (!idempotent || code === undefined || !isRetriableErrorCode(code)) return use(reply)
+    if (retries < this.#options.limits.remoteRetriesMax) return this.#sendAgain(sent, use, search, retries)
     this.#limitReached('remoteRetriesMax', this.#options.limits.remoteRetriesMax)
-    return reply
+    return use(reply)
   }
 
-  async #sendToPrimary(sent: SentCommand, search: PrimarySearch | null, retries: number): Promise<NodeReply> {
-    return this.#send(sent, await this.#lookForPrimary(sent.to, search, sent.requester), retries)
+  async #sendToPrimary<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number): Promise<R> {
+    return this.#send(sent, use, await this.#lookForPrimary(sent.to, search, sent.requester), retries)
   }
 
-  async #sendAgain(sent: SentCommand, search: PrimarySearch | null, retries: number): Promise<NodeReply> {
+  async #sendAgain<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number): Promise<R> {
     await this.#pause(this.#options.limits.firstRetryPauseMs << retries, sent.requester)
-    return this.#send(sent, search, retries + 1)
+    return this.#send(sent, use, search, retries + 1)
   }
 
   /** A pause in the search for a primary. @throws CommandError 133 when there has been none for too long */

@@ -12,29 +12,55 @@ export type MemberAnswer =
 
 /** Waits for every member; errors are part of the answers, in the order of the members. */
 export function scatter(
-  invocation: MongosInvocation,
+  { host, operation }: MongosInvocation,
   members: readonly string[],
   commandFor: (member: string) => RemoteCommand,
   idempotent: boolean,
 ): Promise<MemberAnswer[]> {
-  return invocation.host.context.all(members.map((member) => ask(invocation, member, commandFor(member), idempotent)))
+  const answers: MemberAnswer[] = []
+  let missing = members.length
+  if (missing === 0) return Promise.resolve(answers)
+  // One promise for all: a broadcast to many shards would make several for each of them.
+  return new Promise((resolve, reject) => {
+    members.forEach((member, i) => {
+      const settle = <V>(value: V, answerFor: (member: string, value: V) => MemberAnswer): void => {
+        try {
+          answers[i] = answerFor(member, value)
+          if (--missing === 0) resolve(answers)
+        } catch (error) {
+          reject(error)
+        }
+      }
+      host.remote.command(member, commandFor(member), operation, idempotent).then(
+        (reply) => settle(reply, answered),
+        (error: unknown) => settle(error, unanswered),
+      )
+    })
+  })
 }
 
 /** One member. */
-export async function ask(
-  invocation: MongosInvocation,
+export function ask(
+  { host, operation }: MongosInvocation,
   member: string,
   command: RemoteCommand,
   idempotent: boolean,
 ): Promise<MemberAnswer> {
-  try {
-    const { body } = await invocation.host.remote.command(member, command, invocation.operation, idempotent)
-    const error = replyError(body)
-    return error === null ? { member, body, error } : { member, body, error, answered: true }
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error
-    return { member, body: null, error, answered: false }
-  }
+  return host.remote.command(member, command, operation, idempotent).then(
+    (reply) => answered(member, reply),
+    (error: unknown) => unanswered(member, error),
+  )
+}
+
+function answered(member: string, { body }: { readonly body: Uint8Array }): MemberAnswer {
+  const error = replyError(body)
+  return error === null ? { member, body, error } : { member, body, error, answered: true }
+}
+
+/** @throws what is no CommandError */
+function unanswered(member: string, error: unknown): MemberAnswer {
+  if (!(error instanceof CommandError)) throw error
+  return { member, body: null, error, answered: false }
 }
 
 /** Is the member gone rather than unwilling? Those are what allowPartialResults passes over. */

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { fixDocumentForInsert } from '../crud/fix-document.js'
+import { insertRun } from '../crud/insert-run.js'
 import { runWriteBatch } from '../crud/write-batch.js'
 import { insertDocument } from '../crud/write-insert.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -30,6 +31,12 @@ export const insert: CommandRow<NodeInvocation> = {
         host.opcounters.insert++
         insertDocument(scope, fixDocumentForInsert(host, statement, scope), session)
         inserted++
+      },
+      runMany(statements, from, limit, scope) {
+        const done = insertRun(scope, statements, from, limit, invocation.retryable)
+        host.opcounters.insert += done
+        inserted += done
+        return done
       },
       repeat: () => void inserted++,
     })

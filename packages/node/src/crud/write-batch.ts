@@ -16,6 +16,10 @@ import { writeScope, type WriteScope } from './write-scope.js'
 /** Most statements of one write command. */
 export const writeBatchSizeMax = 100_000
 
+/** Most statements that are run together, and fewest that are tried. */
+const runTogetherMax = 1000
+const runTogetherMin = 4
+
 export type WriteKind = 'insert' | ModifyKind
 
 /** The argument that holds the statements. */
@@ -45,6 +49,11 @@ export interface StatementRunner {
   readonly kind: WriteKind
   /** Runs one; `session` goes into its log entries. @throws CommandError what becomes a write error */
   run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): void
+  /**
+   * Runs statements from position `from` on, at most so many, as long as they can be run together. @returns how many were run. Absent: each is run
+   * by itself.
+   */
+  runMany?(statements: readonly Uint8Array[], from: number, limit: number, scope: WriteScope): number
   /** The statement has been run before: takes its result into account without running it. */
   repeat(executed: ExecutedStatement, index: number): void
 }
@@ -64,7 +73,15 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   const errors: WriteError[] = []
   const retried: number[] = []
   const sampling = runner.kind === 'update' && host.sampling?.isActive === true ? host.sampling : null
+  let together = runTogetherMax
   for (let index = 0; index < statements.length; index++) {
+    if (runner.runMany !== undefined && index + 1 < statements.length) {
+      const done = runner.runMany(statements, index, together, scope)
+      // What stopped it may come again: preparing more than has been of use would be for nothing.
+      together = Math.min(runTogetherMax, Math.max(runTogetherMin, 2 * done))
+      index += done
+      if (index === statements.length) break
+    }
     try {
       const stmtId = retryable?.stmtId(index) ?? index
       const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)

@@ -4,8 +4,9 @@
  */
 import { DiskFullError, type ClusterClock, type Disk, type DiskImage } from '@shardlab/actor'
 import { CommandError, findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
-import { decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '@shardlab/storage'
+import { decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
+import type { SessionKey } from '../sessions/session-catalog.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 
 /** Hears of every change after it was applied, in the same turn. `preImage`: the document before an update or delete, else null. */
@@ -28,7 +29,7 @@ export class NodeLog {
   readonly #options: NodeLogOptions
   /** Whoever follows what changes while it does; recovery tells nobody. */
   readonly observers = new Set<ChangeObserver>()
-  #unwritten: Uint8Array[] = []
+  #unwritten: Pending[] = []
   /** What {@link requireRoom} leaves: the room that unwritten entries take, and those being appended. */
   #claimedBytes = 0
   /** How long the log was when even a checkpoint made no room. */
@@ -77,7 +78,7 @@ export class NodeLog {
 
   /** What is applied and not on the disk. Nothing may be on its way there. */
   get unwritten(): readonly Uint8Array[] {
-    return this.#unwritten
+    return this.#unwritten.map(bytesOf)
   }
 
   /** Instead of {@link recover}: engine, retry history and clock have come by another way, with what that log had not written. */
@@ -101,7 +102,55 @@ export class NodeLog {
     return entry
   }
 
-  #hasRoom(documentBytes: number, entries: number): boolean {
+  /**
+   * Inserts documents one after the other until one is refused, and queues their entries for the disk as one record.
+   * @param session with the statement of each document
+   * @returns how many were inserted, and the time of the first one
+   */
+  insertEach(
+    ns: string,
+    uuid: Uint8Array,
+    documents: readonly Uint8Array[],
+    session: (LogSession & { readonly key: SessionKey }) | null,
+  ): { readonly inserted: number; readonly ts: LogEntry['ts'] } {
+    const inserted = this.#engine.insertEach(ns, documents)
+    if (inserted === 0) return { inserted, ts: this.#clock.time }
+    const [ts, wallMs] = [this.#clock.tickOften(inserted), this.#now()]
+    if (session !== null) this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted))
+    const bytes = encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted)
+    this.#unwritten.push(bytes)
+    this.#claimedBytes += bytes.length + entryHeaderBytes
+    for (let i = 0; i < inserted && this.observers.size > 0; i++) {
+      const statement = session === null ? null : { lsid: session.lsid, txnNumber: session.txnNumber, stmtIds: [session.stmtIds[i]!] }
+      const id = findField(documents[i]!, '_id') ?? null
+      const entry = stamped({ op: 'i', ns, uuid, object: documents[i]!, id, session: statement }, [ts[0], ts[1] + i], wallMs)
+      for (const observer of this.observers) observer(entry, null)
+    }
+    return { inserted, ts }
+  }
+
+  /**
+   * Inserts many documents at once, all or none of them, as one record of the log with an entry for each, all of one time. Observers hear of
+   * each. When it is so much that a checkpoint follows, the record is never written down.
+   * @returns how many there were, and their time
+   * @throws CommandError as {@link apply}
+   */
+  insertAll(ns: string, uuid: Uint8Array, documents: Iterable<Uint8Array>): { readonly count: number; readonly ts: LogEntry['ts'] } {
+    const stored = this.#engine.insertAll(ns, documents)
+    const [ts, wallMs] = [this.#clock.tick(), this.#now()]
+    const entryOf = ({ document }: { readonly document: Uint8Array }) =>
+      stamped({ op: 'i', ns, uuid, object: document, id: null, session: null }, ts, wallMs)
+    let length = 0
+    if (stored.length > 0) length = stored.length * (encodeLogEntry(entryOf(stored[0]!)).length - stored[0]!.document.length)
+    for (const { document } of stored) length += document.length
+    this.#unwritten.push({ length, bytes: () => Buffer.concat(stored.map((record) => encodeLogEntry(entryOf(record)))) })
+    this.#claimedBytes += length + entryHeaderBytes
+    if (this.observers.size > 0) for (const entry of stored.map(entryOf)) for (const observer of this.observers) observer(entry, null)
+    return { count: stored.length, ts }
+  }
+
+  /** See {@link requireRoom}. */
+  hasRoom(documentBytes: number, entries: number): boolean {
     const roomBytes = documentBytes + entries * entryBytes + this.#keptBytes
     if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
     const { logBytes } = this.#disk.usage()
@@ -149,7 +198,7 @@ export class NodeLog {
    * has begun. @throws CommandError 14031 OutOfDiskSpace
    */
   requireRoom(documentBytes: number, entries: number): void {
-    if (!this.#hasRoom(documentBytes, entries)) throw this.#outOfDiskSpace()
+    if (!this.hasRoom(documentBytes, entries)) throw this.#outOfDiskSpace()
   }
 
   get #writing(): Promise<void> | null {
@@ -161,7 +210,7 @@ export class NodeLog {
     const roomBytes = roomOf(entries)
     this.#unwritten = []
     try {
-      await this.#disk.append(entries.length === 1 ? entries[0]! : Buffer.concat(entries))
+      await this.#disk.append(entries.length === 1 ? bytesOf(entries[0]!) : Buffer.concat(entries.map(bytesOf)))
       this.#claimedBytes -= roomBytes
     } catch (error) {
       // One that began meanwhile holds them: appended after it they would be replayed twice.
@@ -243,7 +292,14 @@ function ignoreFullDisk(error: unknown): void {
   if (!(error instanceof DiskFullError)) throw error
 }
 
-function roomOf(entries: readonly Uint8Array[]): number {
+/** Entries that are not on the disk yet: their bytes, or what makes them when they are written. */
+type Pending = Uint8Array | { readonly length: number; bytes(): Uint8Array }
+
+function bytesOf(pending: Pending): Uint8Array {
+  return pending instanceof Uint8Array ? pending : pending.bytes()
+}
+
+function roomOf(entries: readonly Pending[]): number {
   return entries.reduce((sum, entry) => sum + entry.length + entryHeaderBytes, 0)
 }
 

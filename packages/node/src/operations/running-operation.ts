@@ -16,11 +16,6 @@ export interface OperationRequest {
   readonly startedAtMs: number
 }
 
-const itself = <T>(value: T): T => value
-const thrown = (error: unknown): never => {
-  throw error
-}
-
 /**
  * One command while it runs. Killing it ends what it waits for; what does not wait runs to its next
  * {@link RunningOperation.checkForInterrupt}. Server: operation_context.cpp; manual: reference/command/killOp.
@@ -111,19 +106,28 @@ export class RunningOperation {
     return new Promise((resolve, reject) => {
       this.#await(reject)
       // One promise for all three: every command of a client that goes to a shard waits here.
-      const settle = <V>(value: V, by: (value: V) => R | Promise<R>): void => {
-        // Whoever waited has been told.
-        if (this.#interruption !== null) return
-        this.#stopAwaiting(reject)
-        try {
-          resolve(by(value))
-        } catch (error) {
-          reject(error)
-        }
-      }
       shared.then(
-        (value) => (use === undefined ? settle(value as unknown as R, itself) : settle(value, use)),
-        (error) => (recover === undefined ? settle(error, thrown) : settle(error, recover)),
+        (value) => {
+          if (!this.#stopAwaiting(reject)) return
+          let made: R | Promise<R>
+          try {
+            made = use === undefined ? (value as unknown as R) : use(value)
+          } catch (error) {
+            return reject(error)
+          }
+          resolve(made)
+        },
+        (failure: unknown) => {
+          if (!this.#stopAwaiting(reject)) return
+          let made: R | Promise<R>
+          try {
+            if (recover === undefined) return reject(failure)
+            made = recover(failure)
+          } catch (error) {
+            return reject(error)
+          }
+          resolve(made)
+        },
       )
     })
   }
@@ -133,9 +137,12 @@ export class RunningOperation {
     else (this.#pending ??= new Set()).add(reject)
   }
 
-  #stopAwaiting(reject: (error: CommandError) => void): void {
+  /** False: the operation has been killed, and whoever waited has been told. */
+  #stopAwaiting(reject: (error: CommandError) => void): boolean {
+    if (this.#interruption !== null) return false
     if (this.#waiter === reject) this.#waiter = null
     else this.#pending?.delete(reject)
+    return true
   }
 
   /**

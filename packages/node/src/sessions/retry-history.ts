@@ -11,11 +11,13 @@ import { SessionCatalog, type SessionKey } from './session-catalog.js'
 /** What an executed statement had done. */
 export interface ExecutedStatement {
   readonly op: 'i' | 'u' | 'd' | 'n'
-  /** `_id` of an inserted document (an upsert's too). */
+  /** `_id` of an inserted document (an upsert's too); may be null where an insert has done it, whose reply names none. */
   readonly insertedId: RawValue | null
   /** Of a findAndModify: the document that it answered with. */
   readonly image: RetryImage | null
 }
+
+const insertedStatement: ExecutedStatement = { op: 'i', insertedId: null, image: null }
 
 interface SessionHistory {
   /** Only the history that holds this very object may add to the statements. */
@@ -82,6 +84,13 @@ export class RetryHistory {
         // The document may be a view on a message or a block of the log, which must not stay alive for it.
         image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
       })
+  }
+
+  /** Takes note of inserts, of which nobody asks for the `_id`. */
+  recordInserts(key: SessionKey, txnNumber: bigint, stmtIds: readonly number[]): void {
+    if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
+    const statements = this.#statementsOf(key, txnNumber)
+    for (const stmtId of stmtIds) statements.set(stmtId, insertedStatement)
   }
 
   forget(key: SessionKey): void {

@@ -50,6 +50,11 @@ export function checkDocument(host: StorageNode, collection: Collection, documen
   throw failure(host, collection, document, id)
 }
 
+/** Does {@link checkDocument} look at the documents of this collection? */
+export function hasValidator(host: StorageNode, collection: Collection): boolean {
+  return validatorOf(host, collection) !== null
+}
+
 function validatorOf(host: StorageNode, { options }: Collection): Validator | null {
   let validator = compiled.get(options)
   if (validator === undefined) {

@@ -35,10 +35,10 @@ export class CatalogView {
   async placement(): Promise<CollectionPlacement | null> {
     const config = this.#cluster.members().find(({ address }) => address === configAddress)
     if (config?.state !== 'running') return this.#placement
-    const known = this.#isMarked ? null : this.#placement
+    const known = this.#isMarked ? null : (this.#placement ?? this.#firstPlacement())
     this.#isMarked = false
     const answer = await this.#cluster.peek(configAddress, 'config.get-collection', { ns: this.#ns, since: knownVersion(known) })
-    if (!answer.full && answer.chunks.length === 0) return this.#placement
+    if (!answer.full && answer.chunks.length === 0 && known === this.#placement) return known
     this.#placement = this.#placements.seenAfter(this.#ns, answer.full ? null : known, answer)
     if (this.#placement !== null) this.#note(this.#placement, answer)
     return this.#placement
@@ -57,12 +57,17 @@ export class CatalogView {
     return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 
+  /** Of many chunks, what a member has asked for already; null: everything has to be asked for. */
+  #firstPlacement(): CollectionPlacement | null {
+    return this.#placements.left(this.#ns).length === 0 ? null : this.#placements.before(this.#ns, null)
+  }
+
   #note({ shardKey, table }: CollectionPlacement, { chunks, full }: PlacementAnswer): void {
     if (full) {
       this.#jumbo = new Set()
       if (this.#places === null) this.#texts = new Map()
     }
-    const isSampled = this.#places !== null || (full && table.chunkCount > placesMax)
+    const isSampled = this.#places !== null || (this.#texts.size === 0 && table.chunkCount > placesMax)
     for (const document of chunks) {
       const jumbo = findField(document, 'jumbo')
       if (isSampled && (jumbo === undefined || !jumbo.isTruthy()) && this.#jumbo.size === 0) continue
@@ -72,7 +77,7 @@ export class CatalogView {
       if (jumbo?.isTruthy() === true) this.#jumbo.add(from)
       if (!isSampled) this.#texts.set(from, toExtendedJson(min))
     }
-    if (this.#places === null && table.chunkCount > placesMax) this.#choosePlaces(this.#placement!, chunks)
+    if (this.#places === null && table.chunkCount > placesMax) this.#choosePlaces(this.#placement!, full ? chunks : this.#placements.left(this.#ns))
   }
 
   #choosePlaces({ shardKey, table }: CollectionPlacement, documents: readonly Uint8Array[]): void {

@@ -2,10 +2,10 @@
 import { unpackRanges, type SizedRange } from '@shardlab/actor'
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, encodeKeyString } from '@shardlab/bson'
-import type { ChunkEntry, CollectionPlacement } from '@shardlab/sharding'
+import type { CollectionPlacement } from '@shardlab/sharding'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
-import { comparePositions, positionOfKeyString, valuesAt } from './position.js'
-import { cutRange, documentsBelow, endOf, hasOneKey, startOf } from './sized-range.js'
+import { positionOfKeyString, valuesAt, type Position } from './position.js'
+import { documentsBelow, endOf, noSize, sizeOfSome, startOf, type Size } from './sized-range.js'
 
 export const measureHandlers: ShardHandlers<'shard.measure'> = { 'shard.measure': measure }
 
@@ -45,37 +45,30 @@ async function measure(parts: ShardParts, { ns, ranges }: RequestOf<'shard.measu
 
 /** What lies in this shard's chunks, that of neighbouring ones in one piece: thousands of chunks that are filled at once are one range. */
 function ownParts({ node, autoSplitter }: ShardParts, placement: CollectionPlacement, range: SizedRange): SizedRange[] {
+  const { table, shardKey } = placement
   const own: SizedRange[] = []
-  let isNext = false
-  for (const [part, chunk] of partsIn(placement, range)) {
+  /** Where the piece begins that grows now, and what lies below it; null: this shard has nothing here. */
+  let begun: (Size & { readonly at: Position }) | null = null
+  let below: Size = noSize
+  let from = startOf(range)
+  const end = (at: Position): void => {
+    if (begun === null) return
+    const documents = below.documents - begun.documents
+    if (documents > 0) own.push({ x0: begun.at.x, y0: begun.at.y, x1: at.x, y1: at.y, documents, bytes: below.bytes - begun.bytes })
+    begun = null
+  }
+  for (const chunk of table.chunks(encodeKeyString(valuesAt(shardKey, from)))) {
     const isOwn = chunk.shard === node.context.address
-    if (isOwn) {
-      autoSplitter.noteGrowth(placement, chunk, part.bytes)
-      const last = isNext ? own.at(-1) : undefined
-      if (last === undefined) own.push(part)
-      else own[own.length - 1] = together(last, part)
-    }
-    isNext = isOwn
+    if (!isOwn) end(from)
+    else begun ??= { ...below, at: from }
+    const to = positionOfKeyString(chunk.max)
+    const through = chunk.max === table.globalMax ? range : sizeOfSome(range, documentsBelow(range, to))
+    const bytes = through.bytes - below.bytes
+    if (isOwn && through.documents > below.documents) autoSplitter.noteGrowth(placement, chunk, bytes)
+    below = { documents: through.documents, bytes: through.bytes }
+    if (below.documents === range.documents) break
+    from = to
   }
+  end(endOf(range))
   return own
-}
-
-/** Two parts of one range, without anything between them. */
-function together(low: SizedRange, high: SizedRange): SizedRange {
-  return { ...low, x1: high.x1, y1: high.y1, documents: low.documents + high.documents, bytes: low.bytes + high.bytes }
-}
-
-/** A range by the chunks in which its documents are. */
-function* partsIn({ table, shardKey }: CollectionPlacement, range: SizedRange): Generator<readonly [SizedRange, ChunkEntry]> {
-  let rest = range
-  for (const chunk of table.chunks(encodeKeyString(valuesAt(shardKey, startOf(range))))) {
-    if (chunk.max === table.globalMax) return yield [rest, chunk]
-    const end = positionOfKeyString(chunk.max)
-    if (comparePositions(endOf(rest), end) <= 0 || (hasOneKey(rest) && comparePositions(startOf(rest), end) < 0)) return yield [rest, chunk]
-    const cut = cutRange(rest, end)
-    if (cut !== null) {
-      yield [cut[0], chunk]
-      rest = cut[1]
-    } else if (documentsBelow(rest, end) > 0) return yield [rest, chunk]
-  }
 }

@@ -4,7 +4,7 @@
  */
 import type { SizedRange } from '@shardlab/actor'
 import type { Address } from '@shardlab/actor'
-import { CommandError, hexOf } from '@shardlab/bson'
+import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { Entrant, StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import { RangeSizes } from './range-sizes.js'
@@ -31,10 +31,12 @@ export interface MeasuredOptions {
 
 /** One of them on this shard. */
 export class MeasuredCollection {
+  readonly uuid: Uint8Array
   readonly sizes: RangeSizes
   readonly #listeners = new Set<(grown: SizedRange) => void>()
 
-  constructor(sizes: RangeSizes) {
+  constructor(uuid: Uint8Array, sizes: RangeSizes) {
+    this.uuid = uuid
     this.sizes = sizes
   }
 
@@ -73,7 +75,8 @@ export class MeasuredCollections {
   readonly #node: StorageNode
   readonly #options: MeasuredOptions | null
   readonly #namespaces: ReadonlySet<string>
-  readonly #known = new Map<string, MeasuredCollection>()
+  /** A handful at most. */
+  readonly #known: MeasuredCollection[] = []
 
   /** @param options null: there are none */
   constructor(node: StorageNode, options: MeasuredOptions | null) {
@@ -92,25 +95,29 @@ export class MeasuredCollections {
     for (const uuid of disk.keys()) if (!collections.includes(uuid)) disk.delete(uuid)
     this.#node.observe(({ op, ns, uuid }) => {
       if (op === 'c' || uuid === null) return
-      if (this.#known.has(hexOf(uuid)) || this.#namespaces.has(ns)) throw new Error(`a document was written to ${ns}, which is measured`)
+      if (this.#namespaces.has(ns) || this.#isKnown(uuid)) throw new Error(`a document was written to ${ns}, which is measured`)
     })
   }
 
   /** Undefined for a collection that has documents. */
   of({ ns, uuid }: Collection): MeasuredCollection | undefined {
     if (this.#options === null) return undefined
+    for (const known of this.#known) if (sameBytes(known.uuid, uuid)) return known
     const id = hexOf(uuid)
-    const known = this.#known.get(id)
-    if (known !== undefined) return known
     const disk = this.#options.disks.of(this.#node.context.address)
     let sizes = disk.get(id)
     if (sizes === undefined) {
       if (!this.#namespaces.has(ns)) return undefined
       disk.set(id, (sizes = new RangeSizes()))
     }
-    const collection = new MeasuredCollection(sizes)
-    this.#known.set(id, collection)
+    const collection = new MeasuredCollection(uuid, sizes)
+    this.#known.push(collection)
     return collection
+  }
+
+  #isKnown(uuid: Uint8Array): boolean {
+    for (const known of this.#known) if (sameBytes(known.uuid, uuid)) return true
+    return false
   }
 
   /** How long it takes until so many bytes have been cloned, in ms. */

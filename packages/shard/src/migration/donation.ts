@@ -47,6 +47,8 @@ export class Donation {
   readonly id: Uint8Array
   source: RangeSource | null = null
   #range: KeyRange | null = null
+  /** The range for people; null: nobody has asked for it. */
+  #rangeText: { readonly min: string; readonly max: string } | null = null
   #counts: RecipientCounts = [0, 0, 0, 0]
 
   constructor(parts: ShardParts, request: RequestOf<'shard.move-range'>) {
@@ -276,6 +278,8 @@ export class Donation {
     const [documents, bytes] = this.#counts
     this.#parts.migrations.statistics.noteDonation(stage, [documents, bytes], context.now() - this.#startedAtMs)
     if (!context.wants('migration')) return
+    const { min, max } = this.#range!
+    this.#rangeText ??= { min: toExtendedJson(min), max: toExtendedJson(max) }
     context.emit({
       type: 'migration',
       atMs: context.now(),
@@ -283,8 +287,7 @@ export class Donation {
       ns: this.#request.ns,
       from: context.address,
       to: this.#request.to,
-      min: toExtendedJson(this.#range!.min),
-      max: toExtendedJson(this.#range!.max),
+      ...this.#rangeText,
       stage,
       documents,
       bytes,

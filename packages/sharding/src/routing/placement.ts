@@ -1,7 +1,7 @@
 /**
  * A collection's placement as routers and shards hold it in memory, built from the catalog's documents.
  */
-import { BsonType, CommandError, findField, hexOf, readUint32, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, findField, hexOf, readUint32, sameBytes, type RawValue } from '@shardlab/bson'
 import { parseChunk } from '../model/chunk.js'
 import { sameGeneration, type PlacementVersion } from '../model/placement-version.js'
 import { ShardKeyPattern } from '../model/shard-key-pattern.js'
@@ -77,9 +77,21 @@ function wholePlacement(
     table: RoutingTable.build(
       generation,
       { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString },
-      answer.chunks.map((chunk) => chunkEntry(shardKey, chunk)),
+      chunkEntries(shardKey, answer.chunks),
     ),
   }
+}
+
+/** Most chunks of a whole answer begin where the one before them ends. */
+function chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array[]): ChunkEntry[] {
+  let before: { readonly bound: Uint8Array; readonly key: string } | null = null
+  return documents.map((document) => {
+    const { min, max, shard, major, minor } = parseChunk(document)
+    const from: string = before !== null && sameBytes(before.bound, min) ? before.key : shardKey.keyStringOfBound(min)!
+    const to = shardKey.keyStringOfBound(max)!
+    before = { bound: max, key: to }
+    return { min: from, max: to, shard, major, minor }
+  })
 }
 
 /** The version to ask the catalog with: null asks for everything. */

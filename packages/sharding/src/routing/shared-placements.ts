@@ -76,6 +76,12 @@ export class SharedPlacements {
     return newest !== undefined && (own === null || isNewer(newest.table.version, own.table.version)) ? newest : own
   }
 
+  /** The chunks of the last whole answer that did not travel: as they were then. */
+  left(ns: string): readonly Uint8Array[] {
+    const { shared } = this.#sharing
+    return shared === undefined ? [] : (leftIn(shared).get(ns)?.chunks ?? [])
+  }
+
   /**
    * The placement after the catalog's answer; null when the catalog does not have the collection.
    * @param known what the answer builds on
