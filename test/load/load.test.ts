@@ -67,6 +67,10 @@ t.test('the built-in workloads, each through one engine, all kinds of operations
       t.equal(report.perShard[report.hottestShard!]!.share, Math.max(...shares))
       const counted = Object.values(report.latencyUs.byRoutingClass).reduce((sum, { count }) => sum + count, 0)
       t.equal(counted, 200, 'every operation has one class')
+      const alone = Object.values(report.perShard).flatMap(({ latencyUs }) => latencyUs ?? [])
+      t.ok(alone.length > 0)
+      const { min, max } = report.latencyUs.all.intended
+      for (const { p50 } of alone) t.ok(p50 >= min * 0.98 && p50 <= max * 1.02, `${min} <= ${p50} <= ${max}`)
     }
   }
 })
@@ -138,7 +142,11 @@ t.test('a sweep, and a file with phases', async (t) => {
     name: 'OptionError',
     message: /names flight: there are read, update, targeted/,
   })
-  t.same(failedExpectations(sweep, ['operations(broadcast)==0', 'errorRate(broadcast)<1%'].map(parseExpectation)), [], 'a class that did not occur')
+  t.same(
+    failedExpectations(sweep, ['operations(broadcast)==0', 'errorRate(broadcast)<1%'].map(parseExpectation)),
+    [],
+    'a class that did not occur',
+  )
   t.match(failedExpectations(sweep, [parseExpectation('p99(broadcast)<1s')]), [/but there was no operation of that kind/, /concurrency=8/])
   const single = sweep.sweep!.steps[0]!.report
   t.match(compareReports(sweep, sweep, ['a', 'b']), /^concurrency=1\n[^]*throughput[^]*\nconcurrency=8\n/, 'step by step')
@@ -300,7 +308,10 @@ t.test('what the server does not understand is refused before a record is writte
   for (const [operation, message] of [
     ['{ do: find, filter: { n: { $near2: 1 } } }', /^operations\.odd: the server refuses it: unknown operator: \$near2$/],
     ['{ do: count, filter: { $and: [] } }', /^operations\.odd: the server refuses it: \$and\/\$or\/\$nor must be a nonempty array$/],
-    ['{ do: aggregate, by: [_id], pipeline: [{ $odd: 1 }] }', /^operations\.odd: the server refuses it: Unrecognized pipeline stage name: '\$odd'$/],
+    [
+      '{ do: aggregate, by: [_id], pipeline: [{ $odd: 1 }] }',
+      /^operations\.odd: the server refuses it: Unrecognized pipeline stage name: '\$odd'$/,
+    ],
   ] as const) {
     writeFileSync(path, `name: odd\nrecord: { n: { $int: [0, 9] } }\noperations: { odd: ${operation} }`)
     await t.rejects(runLoad({ uri, ns, workload: path }), { name: 'OptionError', message })
@@ -346,10 +357,25 @@ t.test('a shard crashes in the middle: errors with codes, nothing acknowledged i
   })
 })
 
-t.test("the guide's workload file is one", async (t) => {
+t.test("the guide's workload files are some", async (t) => {
   const guide = readFileSync(new URL('../../../docs/guides/load-test.md', import.meta.url), 'utf8')
-  const [, file] = /```yaml\n([^]*?)```/.exec(guide)!
-  t.match(parseWorkload(file!, 'guide'), { name: 'orders', records: 50_000 })
+  const workloads = [...guide.matchAll(/```yaml\n([^]*?)```/g)].map(([, file]) => parseWorkload(file!, 'guide'))
+  t.match(workloads, [{ name: 'growing' }, { name: 'orders', records: 50_000 }])
+  // Its own question: a key that grows makes one shard hot.
+  const [growing] = workloads
+  for (const [shardKey, isHot] of [
+    ['_id:1', true],
+    ['_id:hashed', false],
+  ] as const) {
+    const folder = mkdtempSync(join(tmpdir(), 'shardlab-load-'))
+    const path = join(folder, 'growing.yaml')
+    writeFileSync(path, guide.slice(guide.indexOf('name: growing'), guide.indexOf('```', guide.indexOf('name: growing'))))
+    const { fieldCount: _, fieldLength: __, ...options } = small()
+    const report = await runLoad({ ...options, operations: 400, workload: path, shardKey, engine: 'wire' })
+    rmSync(folder, { recursive: true })
+    t.equal(report.workload.name, growing!.name)
+    t.equal(failedExpectations(report, [parseExpectation('share<50%')]).length === 1, isHot, JSON.stringify(report.perShard))
+  }
 })
 
 t.test('the command line', async (t) => {
@@ -402,6 +428,30 @@ t.test('the command line', async (t) => {
   const hollow = { name: 'OptionError', message: /^b\.json is not a whole report: measured is not as it should be$/ }
   t.throws(() => parseReport('{"shardlabLoad":1}', 'b.json'), hollow)
   t.throws(() => parseReport('{}', 'b.json'), { name: 'OptionError', message: 'b.json is no report of shardlab load' })
+  const sentence = async (text: RegExp, ...words: string[]) => {
+    const { code, stdout, stderr } = await shardlab('load', ...words)
+    t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: text })
+  }
+  await Promise.all([
+    sentence(
+      /^shardlab: [^\n]*none\/a\.json cannot be written: ENOENT\n$/,
+      '--uri',
+      world.cluster.uri,
+      '--json',
+      join(folder, 'none/a.json'),
+    ),
+    sentence(/^shardlab: shards is what the sweep changes: [^\n]*\n$/, '--up', '--shards 4', '--sweep', 'shards=1,2'),
+    sentence(/^shardlab: --compare reads two reports[^\n]*: leave out --uri\n$/, '--uri', world.cluster.uri, '--compare', json, json),
+    sentence(
+      /^shardlab: the fault "crash shard9" was refused: [^\n]*\n$/,
+      '--uri',
+      world.cluster.uri,
+      '--ns',
+      'load.f',
+      '--fault',
+      'crash shard9 at 5s',
+    ),
+  ])
   const failed = await shardlab(...args, '--expect', 'p50<1us', '--quiet')
   t.equal(failed.code, 1)
   t.match(failed.stderr, /^shardlab: expected p50<1us, but it is \d+us\n$/)

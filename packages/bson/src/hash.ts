@@ -8,6 +8,7 @@
  */
 import { md5 } from '@noble/hashes/legacy.js'
 import { readDecimal128, type Decimal } from './decimal128.js'
+import { encodeKeyString } from './key-string.js'
 import { blockMessageBytesMax, md5HalfOfBlock } from './md5-block.js'
 import { asBuffer, RawValue } from './raw-value.js'
 import { readDouble, readInt32, readInt64, writeInt32, writeInt64, writeInt64Number } from './read.js'
@@ -43,6 +44,14 @@ export function hashedKeyValue(value: RawValue | undefined): RawValue {
   hashesUsed += 8
   digest(value, hashes, start)
   return new RawValue(BsonType.int64, hashes, start, hashesUsed)
+}
+
+const passing = new RawValue(BsonType.int64, single, 0, 8)
+
+/** The KeyString of the hash of a value: that of the key of which it is the one field. */
+export function hashedKeyString(value: RawValue | undefined): string {
+  digest(value, single, 0)
+  return encodeKeyString([passing])
 }
 
 function digest(value: RawValue | undefined, to: Uint8Array, toAt: number): void {

@@ -13,7 +13,10 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const sweep = options.sweep === undefined ? null : parseSweep(options.sweep)
   // What is wrong is said before the first cluster starts.
   const { workload } = resolveLoad(sweep === null ? options : firstStepOf(options, sweep))
-  checkScopes(options.expectations ?? [], workload.operations.map(({ name }) => name))
+  checkScopes(
+    options.expectations ?? [],
+    workload.operations.map(({ name }) => name),
+  )
   return sweep === null ? runOnce(options) : runSweep(options, sweep)
 }
 

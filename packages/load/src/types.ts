@@ -120,6 +120,8 @@ export interface ShardShare {
   /** Of all shards' operations, 0 to 1. */
   readonly share: number
   readonly chunks: number
+  /** From the intended start, of those that went to it alone and succeeded; null: there were none. */
+  readonly latencyUs: LatencySummary | null
   /** What its own `serverStatus.opcounters` rose by, null where it could not be asked. */
   readonly opcounters: Readonly<Record<string, number>> | null
 }

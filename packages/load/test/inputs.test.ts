@@ -75,9 +75,15 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['durationSecs: 2, rate', 'rate'], /^w\.yaml:20: phases\.0: has either durationSecs or operations$/],
   [['ns: shop.orders', 'ns: config.chunks'], /^w\.yaml:2: ns: is one of the server's own$/],
   [['ns: shop.orders', 'ns: shop.system.views'], /^w\.yaml:2: ns: is one of the server's own$/],
-  [['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }\n  most: { $text: 8000000 }'], /^w\.yaml:\d+: record: its texts are 24000/],
+  [
+    ['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }\n  most: { $text: 8000000 }'],
+    /^w\.yaml:\d+: record: its texts are 24000/,
+  ],
   [['$count: n', '$out: other'], /^w\.yaml:16: operations\.kinds\.pipeline: \$out writes to other collections$/],
-  [['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }'], /^w\.yaml:\d+: operations\.more\.documents: so many documents/],
+  [
+    ['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }'],
+    /^w\.yaml:\d+: operations\.more\.documents: so many documents/,
+  ],
   [['mix: { one: 1', 'mix: { none: 1'], /^w\.yaml:21: phases\.1\.mix\.none: mix names none, which is no operation$/],
 ]
 
@@ -118,7 +124,18 @@ t.test('expectations', async (t) => {
   t.match(parseExpectation(' p99.9 ( read ) <= 1.5s'), { metric: 'p99.9', scope: 'read', operator: '<=', value: 1_500_000 })
   t.match(parseExpectation('errors==0'), { metric: 'errors', operator: '==', value: 0 })
   t.match(parseExpectation('share(shard01)<40%'), { metric: 'share', scope: 'shard01', value: 0.4 })
-  for (const text of ['', 'p99', 'p99<20', 'p101<1ms', 'errors==0ms', 'q<1', 'throughput(read)>1', 'p99<20ms and more', 'p99=1ms', 'share<120%']) {
+  for (const text of [
+    '',
+    'p99',
+    'p99<20',
+    'p101<1ms',
+    'errors==0ms',
+    'q<1',
+    'throughput(read)>1',
+    'p99<20ms and more',
+    'p99=1ms',
+    'share<120%',
+  ]) {
     t.throws(() => parseExpectation(text), OptionError, text)
   }
 })

@@ -121,11 +121,7 @@ export class StorageNode implements CommonHost {
       options: { checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 : 0.25) * 1024 * 1024 },
     })
     this.role = makeRole(this)
-    this.table = new CommandTable<NodeInvocation>([
-      ...(commonRows as readonly CommandRow<NodeInvocation>[]),
-      ...nodeRows,
-      ...this.role.rows,
-    ])
+    this.table = tableOf(this.role.rows)
   }
 
   /** Rebuilds the state from the disk and starts housekeeping. */
@@ -328,6 +324,18 @@ export class StorageNode implements CommonHost {
     this.retries.forget(key)
     this.cursors.closeWhere((cursor) => cursor.session === key)
   }
+}
+
+/** Of each role once: a process may hold a hundred nodes, each of whose commands is looked up there. */
+const tables = new WeakMap<NodeRole['rows'], CommandTable<NodeInvocation>>()
+
+function tableOf(rows: NodeRole['rows']): CommandTable<NodeInvocation> {
+  let table = tables.get(rows)
+  if (table === undefined) {
+    table = new CommandTable<NodeInvocation>([...(commonRows as readonly CommandRow<NodeInvocation>[]), ...nodeRows, ...rows])
+    tables.set(rows, table)
+  }
+  return table
 }
 
 // Not private methods: a node as it was at a past time has the methods of the live one, but not its private state.

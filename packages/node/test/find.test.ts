@@ -133,3 +133,78 @@ t.test('singleBatch, limit 1 and noCursorTimeout', async (t) => {
   t.not(idOf(await node.ok({ find: 'c', batchSize: 1, noCursorTimeout: true })), 0)
   t.equal(idOf(await node.ok({ find: 'missing', batchSize: 0 })), 0, 'there is nothing to go on from')
 })
+
+for (const version of ['4.4', '8.0'] as const) {
+  t.test(`${version}: a find by _id alone is what the plan of one gives, and costs the same`, async (t) => {
+    const ids = [1, 1.5, 'a', 'B', true, new Date(5), Buffer.from('xyz')]
+    const node = await filled(
+      ids.map((_id, i) => ({ _id, i })),
+      { version },
+    )
+    const costs = async () => {
+      const { metrics, opcounters } = await node.ok({ serverStatus: 1 }, { db: 'admin' })
+      const { queryExecutor, document, commands } = metrics as Document
+      const [indexStats] = batchOf(await node.ok({ aggregate: 'c', pipeline: [{ $indexStats: {} }], cursor: {} }))
+      const { scanned, scannedObjects } = queryExecutor as Document
+      const counts = [(document as Document)['returned'], scanned, scannedObjects, (opcounters as Document)['query']]
+      return [...counts, ((commands as Document)['find'] as Document)['total'], (indexStats!['accesses'] as Document)['ops']].map(Number)
+    }
+    const answered = async (command: Document) => {
+      const before = await costs()
+      const { cursor } = await node.ok(command)
+      const { id, ...rest } = cursor as { id: Long }
+      // The reports of the costs are documents, too.
+      return { rest, stays: id.toString() !== '0', costs: (await costs()).map((cost, i) => cost - before[i]!) }
+    }
+    for (const _id of [...ids, 2, 'b', false]) {
+      for (const rest of [{}, { batchSize: 0 }, { batchSize: 1 }, { limit: 1, singleBatch: true }, { maxTimeMS: 1000, comment: 'x' }]) {
+        // The parser sees to the second.
+        const byId = await answered({ find: 'c', filter: { _id }, ...rest })
+        t.same(byId, await answered({ find: 'c', filter: { _id: { $eq: _id } }, ...rest }), JSON.stringify([_id, rest]))
+      }
+    }
+    const first = async (rest: Document) => batchOf(await node.ok({ find: 'c', filter: { _id: 1 }, ...rest }))
+    t.same(await first({}), [{ _id: 1, i: 0 }])
+    t.same(await first({ projection: { i: 1, _id: 0 } }), [{ i: 0 }])
+    t.same(await first({ skip: 1 }), [])
+    t.same(await first({ hint: '_id_', returnKey: true }), [{ _id: 1 }])
+    t.same(await first({ min: { _id: 2 }, hint: { _id: 1 } }), [])
+    t.match(await first({ showRecordId: true }), [{ _id: 1, $recordId: 1 }])
+    t.match(await node.run({ find: 'c', filter: { _id: 1 }, hint: 'none' }), { ok: 0, code: 2 })
+    t.match(await node.run({ find: 'c', filter: { _id: 1 }, tailable: true }), { ok: 0, code: 2 })
+    const caseless = { locale: 'en', strength: 2 }
+    t.same(batchOf(await node.ok({ find: 'c', filter: { _id: 'b' }, collation: caseless })), [{ _id: 'B', i: 3 }])
+  })
+}
+
+t.test('what is known of a find by _id holds as long as its collection and the member are as they were', async (t) => {
+  const node = await filled([{ _id: 'a', n: 1 }])
+  const command = { find: 'c', filter: { _id: 'a' } }
+  const found = async () => batchOf(await node.ok(command)).map(({ n }) => Number(n))
+  t.same(await found(), [1])
+  t.same(await found(), [1])
+  await node.ok({ update: 'c', updates: [{ q: { _id: 'a' }, u: { $set: { n: 2 } } }] })
+  t.same(await found(), [2])
+  await node.ok({ drop: 'c' })
+  t.same(await found(), [])
+  await node.ok({ create: 'c', collation: { locale: 'en', strength: 2 } })
+  await node.ok({ insert: 'c', documents: [{ _id: 'A', n: 3 }] })
+  t.same(await found(), [3], 'its _id index compares otherwise')
+  await node.ok({ drop: 'c' })
+  await node.ok({ create: 'c', viewOn: 'other', pipeline: [{ $set: { n: 4 } }] })
+  await node.ok({ insert: 'other', documents: [{ _id: 'a' }] })
+  t.match(await node.run(command), { ok: 0, code: 169 }, 'a view')
+  await node.ok({ drop: 'c' })
+  await node.ok({ create: 'c', clusteredIndex: { key: { _id: 1 }, unique: true } })
+  await node.ok({ insert: 'c', documents: [{ _id: 'a', n: 5 }] })
+  t.same(await found(), [5])
+  const failCommand = (mode: unknown) => ({
+    configureFailPoint: 'failCommand',
+    mode,
+    data: { failCommands: ['find'], errorCode: 8, failInternalCommands: true },
+  })
+  await node.ok(failCommand('alwaysOn'), { db: 'admin' })
+  t.match(await node.run(command), { ok: 0, code: 8 })
+  await node.ok(failCommand('off'), { db: 'admin' })
+  t.same(await found(), [5])
+})

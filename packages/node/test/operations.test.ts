@@ -53,6 +53,31 @@ t.test('an operation that waits ends when it is killed, whatever it waits for', 
   t.equal(registry.size, 0)
 })
 
+t.test('what is made of the answer is not made for an operation that has been killed', async (t) => {
+  const answered = operation(1)
+  t.equal(await answered.interruptible(Promise.resolve(2), (value) => value + 1), 3)
+  t.equal(await answered.interruptible(Promise.reject(new Error('no')), undefined, () => 5), 5)
+  t.equal(await answered.interruptible<number, number>(Promise.resolve(2), (value) => Promise.resolve(value * 2)), 4)
+  await t.rejects(answered.interruptible(Promise.reject(new Error('no'))), { message: 'no' })
+  const failing = () => {
+    throw new Error('of its use')
+  }
+  await t.rejects(answered.interruptible(Promise.resolve(1), failing), { message: 'of its use' })
+  await t.rejects(answered.interruptible(Promise.reject(new Error('no')), undefined, failing), { message: 'of its use' })
+
+  const killed = operation(2)
+  const [good, bad] = [createDeferred<number>(), createDeferred<number>()]
+  let made = 0
+  const make = () => ++made
+  const waits = [killed.interruptible(good.promise, make, make), killed.interruptible(bad.promise, make, make)]
+  killed.interrupt()
+  for (const wait of waits) await t.rejects(wait, { code: 11601 })
+  good.resolve(1)
+  bad.reject(new Error('no'))
+  await Promise.resolve().then(() => {})
+  t.equal(made, 0)
+})
+
 t.test('operations may end while somebody goes through them', async (t) => {
   const registry = new OperationRegistry()
   const [first, second, third] = [1, 2, 3].map((id) => registry.begin(operation(id))) as [

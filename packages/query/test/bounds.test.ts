@@ -1,4 +1,4 @@
-import { compareValues, encode, hashValue, int64Value, toRawValue, type Document, type RawValue } from '@shardlab/bson'
+import { compareValues, documentValue, DocumentWriter, encode, findField, hashValue, int64Value, RawValue, toRawValue, type Document } from '@shardlab/bson'
 import t from 'tap'
 import {
   boundsFor,
@@ -6,6 +6,7 @@ import {
   compileFilter,
   equalityValues,
   parseKeyPattern,
+  soleEquality,
   upsertBase,
   type BoundsOptions,
   type KeyBounds,
@@ -196,6 +197,43 @@ t.test('a collation takes strings, objects and arrays out', (t) => {
   t.equal(show({ a: 5 }, { a: 1 }, { strings }), '[5, 5]')
   t.equal(show({ a: { $in: [1, 'x'] } }, { a: 1 }, { strings }), all)
   t.equal(show({ a: /^x/ }, { a: 1 }, { strings }), all)
+  t.end()
+})
+
+t.test('an equality that is the whole filter is told from its bytes, as parsing tells it', (t) => {
+  const values: unknown[] = [1, 1.5, int64Value(7n), 'x', '', true, new Date(5), Buffer.from('ab'), null, undefined, /x/, [1], {}, { b: 1 }]
+  values.push({ $gt: 1 }, { $eq: 1 }, { $in: [1] }, { $exists: true })
+  const filterWith = (...fields: [name: string, value: unknown][]): Uint8Array => {
+    const writer = new DocumentWriter(128)
+    for (const [name, value] of fields) writer.value(name, value instanceof RawValue ? value : toRawValue(value))
+    return writer.finish()
+  }
+  let told = 0
+  for (const name of ['a', 'ab', 'a.b', 'b', '', 'é', 'Ã©']) {
+    for (const value of values) {
+      for (const path of ['a', 'ab', 'a.b', 'é', 'Ã©']) {
+        const filter = filterWith([name, value])
+        const found = soleEquality(documentValue(filter), path)
+        const inside = new DocumentWriter(128).int32('before', 1).document('filter', filter).int32('after', 1).finish()
+        t.equal(soleEquality(findField(inside, 'filter')!, path) === null, found === null, 'wherever the filter lies')
+        if (found === null) continue
+        told++
+        const { root } = compileFilter(filter, context)
+        t.match(root, { kind: 'comparison', operator: 'eq', path })
+        t.ok(equalityValues(root, [path])!.get(path)!.isIdentical(found.value))
+        t.equal(found.get(path), found.value)
+        t.equal(found.get('other'), undefined)
+      }
+    }
+  }
+  // Eight plain values on three paths of ASCII that are names, too.
+  t.equal(told, 24)
+  const none = (...fields: [name: string, value: unknown][]) => t.equal(soleEquality(documentValue(filterWith(...fields)), 'a'), null)
+  none()
+  none(['a', 1], ['b', 1])
+  none(['a', 1], ['a', 2])
+  none(['b', 1], ['a', 1])
+  none(['$comment', 'a'])
   t.end()
 })
 

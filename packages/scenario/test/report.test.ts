@@ -3,7 +3,7 @@ import { Script } from 'node:vm'
 import { htmlReport, textReport, type Sample, type ScenarioFile, type VariantResult, type VariantRun } from '@shardlab/scenario'
 import t from 'tap'
 
-const file: ScenarioFile = { path: 'big.yaml', shows: 'A <b> scenario.', seed: 1, variants: [] }
+const file: ScenarioFile = { path: 'big.yaml', shows: 'A <b> scenario.', about: 'Why <i> it is so.', seed: 1, variants: [] }
 const even = { maxToMean: 1, deviation: 0 }
 const always = { first: even, worst: even, last: even }
 

@@ -71,6 +71,7 @@ t.test('D800 before the decision the old document is seen, and the new one only 
   const moved = move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1, b: 1 })
   await reached(shards, 'shard.document-move.insert-prepared')
   t.same(await seen(shards), [[1], [2]])
+  t.same(await shards.ids('shard02', { find: 'c', filter: { a: 1 } }, versionOf(shards, 'shard02')), [], 'nor who asks for its key')
   t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2, 1])
   t.match(await write(shards, 'shard02', { update: 'c', updates: [{ q: { b: 1 }, u: { $set: { c: 1 } }, multi: true }] }), { n: 0 })
   t.match(await write(shards, 'shard02', { insert: 'c', documents: [{ _id: 1, a: 3 }] }), { writeErrors: [{ code: 11000 }] })

@@ -45,6 +45,23 @@ t.test('a fitting version: orphans are hidden', async (t) => {
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
+t.test('who names an orphan does not see it, nor what another shard owns by now, however often the same command came before', async (t) => {
+  const shards = new Shards()
+  await shards.direct('shard01', { insert: 'c', documents: [{ _id: -1 }, { _id: 5 }] })
+  shards.config.shard('db.c', { _id: 1 }, [0], ['shard01', 'shard02'])
+  const byId = (_id: number) => ({ find: 'c', filter: { _id } })
+  const before = { shardVersion: shards.config.version('db.c', 'shard01') }
+  for (let i = 0; i < 2; i++) {
+    t.same(await shards.ids('shard01', byId(-1), before), [-1])
+    t.same(await shards.ids('shard01', byId(5), before), [])
+    t.same(await shards.ids('shard01', byId(5), 'direct'), [5])
+  }
+  shards.config.move('db.c', 1, 'shard01')
+  const after = { shardVersion: shards.config.version('db.c', 'shard01') }
+  t.same(await shards.ids('shard01', byId(5), after), [5])
+  t.match(await shards.routed('shard01', byId(5), before), { ok: 0, code: 13388 })
+})
+
 t.test('IGNORED for a collection that is not sharded', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { decode, encode, toRawValue, type Document } from '@shardlab/bson'
-import { createMemoryEngine, decodeLogEntry, encodeLogEntry, type LogEntry, type StorageEngine } from '../src/index.js'
+import { createMemoryEngine, decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type StorageEngine } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { fields, scalar } from './support/documents.js'
 import { applyAll, commandOf, createIndexOf, createOf, deleteOf, insertOf, nothing, updateOf, uuid } from './support/log.js'
@@ -371,4 +371,63 @@ t.test('the log, a checkpoint and a clone all lead to the same state', async () 
 
 t.test('a checkpoint of another version is refused', async (t) => {
   t.throws(() => createMemoryEngine().restore(encode({ version: 99 })), /version 99/)
+})
+
+t.test('the entries of many inserts are those of each of them', async (t) => {
+  const documents = [{ _id: 1 }, { _id: 'two', a: 'x'.repeat(300) }, { _id: 3, b: [1, 2] }].map((document) => encode(document))
+  const session = { lsid: encode({ id: 'a session' }), txnNumber: 7n, stmtIds: [4, 9, 2 ** 20] }
+  for (const each of [null, session]) {
+    const common = { ns: 'db.c', uuid, wallMs: 1_700_000_000_123 }
+    const together = encodeInsertEntries({ ...common, ts: [5, 9], session: each }, documents, 3)
+    const alone = documents.map((object, i) =>
+      encodeLogEntry({
+        ...common,
+        op: 'i',
+        ts: [5, 9 + i],
+        object,
+        id: null,
+        session: each === null ? null : { ...each, stmtIds: [each.stmtIds[i]!] },
+      }),
+    )
+    t.same(Buffer.from(together), Buffer.concat(alone))
+    t.same(Buffer.from(encodeInsertEntries({ ...common, ts: [5, 9], session: each }, documents, 2)), Buffer.concat(alone.slice(0, 2)))
+  }
+})
+
+t.test('indexes that are read late hold what those hold that are read after each change', async () => {
+  const change = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ do: fc.constant('insert' as const), fields }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('update' as const), pick: fc.nat(), fields }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('read' as const) }) },
+  )
+  check(
+    fc.property(fc.array(change, { maxLength: 25 }), (changes) => {
+      const indexes = [{ a: 1 }, { b: 'hashed' }, { 'a.b': -1, b: 1 }]
+      const setUp = [createOf('db.c'), ...indexes.map((key) => createIndexOf('db.c', key))]
+      const [late, often] = [engineWith(...setUp), engineWith(...setUp)]
+      const ids: number[] = []
+      let next = 0
+      for (const step of changes) {
+        if (step.do === 'read') stateOf(late)
+        else {
+          const at = step.do === 'insert' ? -1 : step.pick % (ids.length || 1)
+          if (step.do !== 'insert' && ids.length === 0) continue
+          const entry =
+            step.do === 'insert'
+              ? insertOf('db.c', { ...step.fields, _id: next++ })
+              : step.do === 'update'
+                ? updateOf('db.c', { ...step.fields, _id: ids[at] })
+                : deleteOf('db.c', ids[at]!)
+          const refusal = errorOf(() => often.apply(entry))
+          if (errorOf(() => late.apply(entry)) !== refusal) return false
+          if (refusal === undefined && step.do === 'insert') ids.push(next - 1)
+          else if (refusal === undefined && step.do === 'delete') ids.splice(at, 1)
+          stateOf(often)
+        }
+      }
+      return JSON.stringify(stateOf(late)) === JSON.stringify(stateOf(often))
+    }),
+    150,
+  )
 })

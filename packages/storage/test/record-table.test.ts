@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { encode, encodeKeyString, findField, Long, type RawValue } from '@shardlab/bson'
+import { IdTable } from '../src/id-table.js'
 import { RecordTable } from '../src/record-table.js'
 import { check } from '@shardlab/bson/testing'
 
@@ -61,4 +63,50 @@ t.test('ids beyond 32 bits', async (t) => {
   t.equal(table.get(recordId)?.recordId, recordId)
   t.equal(table.get(7), undefined)
   t.same(ids(table), [recordId])
+})
+
+t.test('a table of ids is a map of their KeyStrings', async (t) => {
+  const value = fc.oneof(
+    fc.nat(20),
+    fc.nat(20).map((number) => Long.fromNumber(number)),
+    fc.constantFrom(0.5, 'a', 'b', null, true),
+    fc.record({ a: fc.nat(3) }),
+  )
+  const idOf = (id: unknown): RawValue => findField(encode({ _id: id }), '_id')!
+  check(
+    fc.property(fc.array(fc.tuple(value, fc.boolean()), { maxLength: 200 }), (steps) => {
+      const records = new RecordTable()
+      const table = new IdTable(records, null)
+      const model = new Map<string, number>()
+      let next = 1
+      for (const [_id, isDelete] of steps) {
+        const id = idOf(_id)
+        const key = encodeKeyString([id])
+        const hash = table.hashOf(id)
+        if (table.find(id, hash)?.recordId !== model.get(key)) return false
+        const known = model.get(key)
+        if (known === undefined && !isDelete) {
+          records.set({ recordId: next, document: encode({ _id }) })
+          table.add(next, hash)
+          model.set(key, next++)
+        } else if (known !== undefined && isDelete) {
+          records.delete(known)
+          table.delete(known, hash)
+          model.delete(key)
+        }
+      }
+      return true
+    }),
+    200,
+  )
+  const records = new RecordTable()
+  const table = new IdTable(records, null)
+  for (let i = 1; i <= 10_000; i++) {
+    records.set({ recordId: i, document: encode({ _id: i }) })
+    table.add(i, table.hashOf(idOf(i)))
+    if (i > 100) table.delete(i - 100, table.hashOf(idOf(i - 100)))
+    if (i > 100) records.delete(i - 100)
+  }
+  const found = Array.from({ length: 10_000 }, (_, i) => table.find(idOf(i + 1), table.hashOf(idOf(i + 1)))).filter((each) => each !== undefined)
+  t.equal(found.length, 100)
 })

@@ -43,7 +43,7 @@ export interface PolicyMove {
   readonly because: string
 }
 
-/** Equal situations give equal moves. */
+/** Equal situations give equal moves. What it is given cannot be changed: moves name chunks by their place in it. */
 export type BalancePolicy = (situation: PolicySituation) => readonly PolicyMove[]
 
 export interface OwnPolicyInput extends SelectionInput {
@@ -58,18 +58,23 @@ export interface OwnPolicyInput extends SelectionInput {
 export function selectByOwnPolicy(policy: BalancePolicy, input: OwnPolicyInput): Selection {
   const { ns, chunkSizeBytes, shards, distribution, bytes, available, attemptJumbo, boundsOf } = input
   const placed = shards.flatMap(({ id }) => distribution.chunksOn(id)).toSorted(({ chunk: a }, { chunk: b }) => (a.min < b.min ? -1 : 1))
-  const moves = policy({
+  const situation: PolicySituation = {
     ns,
     chunkSizeBytes,
-    shards: shards.map(({ id, isDraining, zones }) => ({
-      id,
-      isDraining,
-      zones,
-      bytes: bytes.get(id) ?? null,
-      isAvailable: available.has(id),
-    })),
-    chunks: placed.map((each) => new ChunkOfSituation(each, boundsOf)),
-  })
+    shards: Object.freeze(
+      shards.map(({ id, isDraining, zones }) =>
+        Object.freeze({
+          id,
+          isDraining,
+          zones: Object.freeze([...zones]),
+          bytes: bytes.get(id) ?? null,
+          isAvailable: available.has(id),
+        }),
+      ),
+    ),
+    chunks: Object.freeze(placed.map((each) => Object.freeze(new ChunkOfSituation(each, boundsOf)))),
+  }
+  const moves = policy(Object.freeze(situation))
   const migrations = moves.map(({ chunk: index, to, reason, because }): Migration => {
     const { chunk } = placed[index]!
     available.delete(chunk.shard)

@@ -54,9 +54,16 @@ function append(
   store.dropOverflow(ns)
 }
 
+/** Many changes happen in one second. */
+let lastSecond = { seconds: -1, text: '' }
+
 function changelogTime({ changelogTimes }: Behaviours, timeMs: number): string {
-  const text = new Date(timeMs).toISOString()
-  return changelogTimes === 'seconds' ? text.slice(0, 19) : text.replace('Z', changelogTimes === 'offset-with-colon' ? '+00:00' : '+0000')
+  const seconds = Math.floor(timeMs / 1000)
+  if (lastSecond.seconds !== seconds) lastSecond = { seconds, text: new Date(timeMs).toISOString().slice(0, 19) }
+  const { text } = lastSecond
+  if (changelogTimes === 'seconds') return text
+  const fraction = String(timeMs - seconds * 1000).padStart(3, '0')
+  return `${text}.${fraction}${changelogTimes === 'offset-with-colon' ? '+00:00' : '+0000'}`
 }
 
 /** A version in the details of a change. */

@@ -53,7 +53,8 @@ export class YamlFile {
     if (result.success) return result.data
     const issue = result.error.issues[0]!
     if (issue.code === 'unrecognized_keys') return this.fail(originOf([...issue.path, issue.keys[0]!]), 'there is no such setting')
-    if (issue.path.length === 0 && issue.code === 'invalid_type') return this.fail([], 'is settings with their values, as in "name: orders"')
+    if (issue.path.length === 0 && issue.code === 'invalid_type')
+      return this.fail([], 'is settings with their values, as in "name: orders"')
     const isMissing = issue.code !== 'custom' && valueAt(value, issue.path) === undefined
     return this.fail(originOf(issue.path), isMissing ? 'is missing' : issue.message)
   }

@@ -7,7 +7,7 @@ import { encodeHistogram, mergeHistograms, newHistogram, summaryOf, type Histogr
 import type { LaneResult } from '../run/lane.js'
 import type { CellData } from '../run/recorder.js'
 import type { ResolvedLoad } from '../run/resolve-options.js'
-import type { EndCheckReport, Latency, LoadOptions, LoadReport, RoutingClass, ShardShare, TimelinePoint } from '../types.js'
+import type { EndCheckReport, Latency, LatencySummary, LoadOptions, LoadReport, RoutingClass, ShardShare, TimelinePoint } from '../types.js'
 
 export interface MeasuredParts {
   readonly load: ResolvedLoad
@@ -115,6 +115,10 @@ function errorsOf({ load, results }: MeasuredParts): LoadReport['errors'] {
 function sharesOf({ placement, results, counters }: MeasuredParts): Record<string, ShardShare> {
   const operations = placement.shards.map((_, i) => results.reduce((sum, { recorder }) => sum + (recorder.perShard[i] ?? 0), 0))
   const total = operations.reduce((sum, count) => sum + count, 0)
+  const latencyOfShard = (i: number): LatencySummary | null => {
+    const histograms = results.flatMap(({ recorder }) => recorder.shardLatencies[i] ?? [])
+    return histograms.length === 0 ? null : summaryOf(mergeHistograms(histograms, 2))
+  }
   return Object.fromEntries(
     placement.shards.map((id, i) => [
       id,
@@ -122,6 +126,7 @@ function sharesOf({ placement, results, counters }: MeasuredParts): Record<strin
         operations: operations[i]!,
         share: total === 0 ? 0 : Math.round((operations[i]! / total) * 10000) / 10000,
         chunks: placement.owners.filter((owner) => owner === i).length,
+        latencyUs: latencyOfShard(i),
         opcounters: risenBy(counters.before.get(id), counters.after.get(id)),
       },
     ]),

@@ -14,7 +14,8 @@ export function parseReport(json: string, path: string): LoadReport {
   }
   if ((value as LoadReport | null)?.shardlabLoad !== 1) throw new OptionError(`${path} is no report of shardlab load`)
   const issue = compared.safeParse(value).error?.issues[0]
-  if (issue !== undefined) throw new OptionError(`${path} is not a whole report: ${issue.path.map(String).join('.')} is not as it should be`)
+  if (issue !== undefined)
+    throw new OptionError(`${path} is not a whole report: ${issue.path.map(String).join('.')} is not as it should be`)
   return value as LoadReport
 }
 

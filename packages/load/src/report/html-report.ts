@@ -167,13 +167,18 @@ function errorTable({ errors, latencyUs }: LoadReport): string {
 function shards({ perShard, hottestShard }: LoadReport): string {
   const entries = Object.entries(perShard)
   if (entries.length === 0) return ''
-  const bars = entries.map(([name, { operations, share, chunks }]) => ({
+  const bars = entries.map(([name, { share }]) => ({
     name,
     value: share,
-    shown: `${percent(share)}, ${whole(operations)}, ${whole(chunks)} ${chunks === 1 ? 'chunk' : 'chunks'}${name === hottestShard ? ', hottest' : ''}`,
+    shown: `${percent(share)}${name === hottestShard ? ', hottest' : ''}`,
     tone: name === hottestShard ? 's1' : 's0',
   }))
-  return `<h2>Shards</h2>${barChart('Share of the operations; one that asks several shards counts for each', bars)}`
+  const cell = (us: number | undefined): string => `<td>${us === undefined ? '–' : duration(us)}</td>`
+  const rows = entries.map(
+    ([name, { operations, chunks, latencyUs: alone }]) =>
+      `<tr><th>${escape(name)}</th><td>${whole(operations)}</td><td>${whole(chunks)}</td>${[alone?.p50, alone?.p90, alone?.p99, alone?.max].map(cell).join('')}</tr>`,
+  )
+  return `<h2>Shards</h2>${barChart('Share of the operations; one that asks several shards counts for each', bars)}<div class="wide"><table><thead><tr><th colspan="3"></th><th class="group" colspan="4">of what went to it alone, from the intended start</th></tr><tr><th></th><th>operations</th><th>chunks</th><th>p50</th><th>p90</th><th>p99</th><th>max</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
 function endCheck(report: LoadReport): string {
@@ -238,7 +243,12 @@ function sweep(report: LoadReport): string {
           }),
         },
       ],
-      { ...common, title: 'A broadcast in terms of targeted operations, p50', yLabel: 'times', yShown: (value) => `${Number(value.toFixed(2))} ×` },
+      {
+        ...common,
+        title: 'A broadcast in terms of targeted operations, p50',
+        yLabel: 'times',
+        yShown: (value) => `${Number(value.toFixed(2))} ×`,
+      },
     ),
     `<div class="wide"><table><thead><tr><th>${of}</th><th>a second</th><th>errors</th>${classes.map((name) => `<th>${escape(name)} p50 / p99</th>`).join('')}<th>broadcast / targeted</th><th>end check</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
   ].join('')

@@ -47,16 +47,16 @@ function single(report: LoadReport): string {
   }
   const shards = Object.entries(report.perShard)
   if (shards.length > 0) {
-    const rows = shards.map(([id, { operations, share, chunks }]) => [
+    const rows = shards.map(([id, { operations, share, chunks, latencyUs: alone }]) => [
       id + (id === report.hottestShard ? ' (hottest)' : ''),
       whole(operations),
       percent(share),
       whole(chunks),
+      ...(alone === null ? ['-', '-'] : [duration(alone.p50), duration(alone.p99)]),
     ])
-    lines.push('', 'Shards', table([['', 'operations', 'share', 'chunks'], ...rows]))
+    lines.push('', 'Shards (latency: of what went to one alone)', table([['', 'operations', 'share', 'chunks', 'p50', 'p99'], ...rows]))
   }
-  if (report.marks.length > 0)
-    lines.push('', 'On the timeline', ...report.marks.map((mark) => `  ${markTime(mark)}  ${mark.text}`))
+  if (report.marks.length > 0) lines.push('', 'On the timeline', ...report.marks.map((mark) => `  ${markTime(mark)}  ${mark.text}`))
   lines.push('', checkLine(report), ...report.endCheck.examples.map((example) => `  ${example}`))
   lines.push('', `Measured: ${measured.server}, ${topologyOf(report)}, through ${measured.uri}`)
   lines.push(
@@ -90,7 +90,13 @@ function sweep(report: LoadReport): string {
     table([[of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'], ...rows]),
     '',
     ...steps.flatMap(({ value, report: step }) =>
-      step.errors.total === 0 ? [] : [`  ${of}=${value}: ${Object.entries(step.errors.byCode).map(([code, by]) => `${code} in ${Object.keys(by).join(', ')}`).join('; ')}`],
+      step.errors.total === 0
+        ? []
+        : [
+            `  ${of}=${value}: ${Object.entries(step.errors.byCode)
+              .map(([code, by]) => `${code} in ${Object.keys(by).join(', ')}`)
+              .join('; ')}`,
+          ],
     ),
     `Measured: ${report.measured.server}, ${report.measured.client.cores} × ${report.measured.client.cpu}, engine ${report.measured.engine}`,
     ...notLearnedLines(report),

@@ -22,19 +22,33 @@ export function parseFault(text: string): PlannedFault {
   return { text: rest.trim().replace(/\s+/g, ' '), atSecs: at === null ? 0 : Number(at[1]) * unitSecs[at[2]!]! }
 }
 
-/** Throws an OptionError when the server has no faults. */
-export async function checkFaultsAreThere({ client, isEmulator }: Control): Promise<void> {
+/** Throws an OptionError when the server has no faults, or does not understand these. */
+export async function checkFaults({ client, isEmulator }: Control, faults: readonly PlannedFault[]): Promise<void> {
+  const admin = client.db('admin')
   const there =
     isEmulator &&
-    (await client
-      .db('admin')
-      .command({ shardlab: 'list' })
-      .then(
-        () => true,
-        () => false,
-      ))
+    (await admin.command({ shardlab: 'list' }).then(
+      () => true,
+      () => false,
+    ))
   if (!there) throw new OptionError('--fault needs a Shardlab cluster: other servers have no command for faults')
+  for (const { text } of faults) {
+    // A fault that says itself how long it waits cannot be put off.
+    if (/\safter\s/.test(text)) continue
+    try {
+      const { id } = await admin.command({ shardlab: 'apply', fault: text + later })
+      await admin.command({ shardlab: 'heal', id })
+    } catch (error) {
+      throw refusalOf(text, error)
+    }
+  }
 }
+
+/** Puts a fault off beyond the end of any run: the cluster reads it, and nothing happens. */
+const later = ' after 24h'
+
+const refusalOf = (text: string, error: unknown): OptionError =>
+  new OptionError(`the fault "${text}" was refused: ${messageOf(error).replace(later, '')}`)
 
 export interface ScheduledFaults {
   /** Rejects with an OptionError when the cluster refuses one, and never resolves. */
@@ -75,9 +89,7 @@ export function scheduleFaults({ client }: Control, faults: readonly PlannedFaul
   }
   const timers = faults.map((fault) =>
     setTimeout(() => {
-      applying.push(
-        apply(fault).catch((error: unknown) => fail(new OptionError(`the fault "${fault.text}" was refused: ${messageOf(error)}`))),
-      )
+      applying.push(apply(fault).catch((error: unknown) => fail(refusalOf(fault.text, error))))
     }, fault.atSecs * 1000),
   )
   const stop = (): void => timers.forEach((timer) => clearTimeout(timer))

@@ -23,6 +23,8 @@ export interface RecorderData {
   readonly errors: readonly (readonly [operation: number, code: string, count: number])[]
   /** Operations of each shard, by its index. */
   readonly perShard: readonly number[]
+  /** Histogram of the successful operations that went to one shard alone, by its index; null: none. */
+  readonly shardLatencies: readonly (string | null)[]
   /** Sparse: interval to its numbers. */
   readonly timeline: readonly (readonly [interval: number, errors: number, histogram: string])[]
   /** Cycles of reads that found nothing where a loaded record is; the first ones, and how many. */
@@ -48,6 +50,7 @@ export class Recorder {
   readonly #cells = new Map<string, Cell>()
   readonly #errors = new Map<string, [operation: number, code: string, count: number]>()
   readonly #perShard: number[] = []
+  readonly #shardLatencies: Histogram[] = []
   readonly #intervals: Interval[] = []
   readonly #intervalUs: number
   #failed: Histogram | null = null
@@ -71,6 +74,7 @@ export class Recorder {
     if (result.error === null) {
       note(cell.intended, intendedUs)
       note(cell.service, serviceUs)
+      if (target.shards.length === 1) note((this.#shardLatencies[target.shards[0]!] ??= newHistogram(2)), intendedUs)
       return
     }
     this.failures++
@@ -109,6 +113,7 @@ export class Recorder {
       failed: this.#failed === null ? null : encodeHistogram(this.#failed),
       errors: [...this.#errors.values()],
       perShard: Array.from(this.#perShard, (count) => count ?? 0),
+      shardLatencies: Array.from(this.#shardLatencies, (histogram) => (histogram === undefined ? null : encodeHistogram(histogram))),
       timeline,
       wrongReads: { count: this.#wrongReads, cycles: this.#wrongCycles },
     }

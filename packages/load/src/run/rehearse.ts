@@ -12,7 +12,11 @@ export async function rehearse({ client }: Control, workload: Workload): Promise
     if (operation.filter === null && operation.pipeline.length === 0 && operation.sort === null) continue
     const action = actionOf(workload, { cycle: 0, operation, key: 0, field: 0, limit: 1 })
     try {
-      if (action.kind === 'find') await collection.find(action.filter, action.sort === null ? {} : { sort: action.sort }).limit(1).toArray()
+      if (action.kind === 'find')
+        await collection
+          .find(action.filter, action.sort === null ? {} : { sort: action.sort })
+          .limit(1)
+          .toArray()
       else if (action.kind === 'count') await client.db(workload.database).command({ count: workload.collection, query: action.filter })
       else if (action.kind === 'aggregate') await collection.aggregate([...action.pipeline]).toArray()
     } catch (error) {

@@ -10,7 +10,7 @@ import type { EndCheckReport, LoadOptions, LoadReport, Mark } from '../types.js'
 import { Schedule } from '../workload/schedule.js'
 import { nowUs, sleep } from './clock.js'
 import { connectControl, type Control } from './control.js'
-import { checkFaultsAreThere, scheduleFaults, type ScheduledFaults } from './faults.js'
+import { checkFaults, scheduleFaults, type ScheduledFaults } from './faults.js'
 import { Journal } from './journal.js'
 import { Lanes } from './lanes.js'
 import type { Segment } from './lane.js'
@@ -35,7 +35,7 @@ export async function runOnce(options: LoadOptions, step: string | null = null):
     if (control.client.options.writeConcern?.w === 0)
       throw new OptionError('w=0 acknowledges nothing that could be measured or checked: leave it out')
     if (load.engine === 'wire') refuseForWire(control)
-    if (load.faults.length > 0) await checkFaultsAreThere(control)
+    if (load.faults.length > 0) await checkFaults(control, load.faults)
     return await measure(load, control, options, new ProgressTeller(options.onProgress, step))
   } finally {
     await control.client.close(true)
@@ -109,7 +109,11 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     const endCheck = journal === null ? uncheckedReport : await check(control, load, schedule, journal, cycles, results, progress)
     return buildReport({
       ...{ load, control, options, placement, results, startedAt, endCheck },
-      marks: withinRun([...phaseMarks, ...((faults as ScheduledFaults | null)?.marks ?? [])], round((endedUs - measuredSinceUs) / 1e6), load),
+      marks: withinRun(
+        [...phaseMarks, ...((faults as ScheduledFaults | null)?.marks ?? [])],
+        round((endedUs - measuredSinceUs) / 1e6),
+        load,
+      ),
       placementChanged: placementAfter === null || !samePlacement(placement, placementAfter),
       durationSecs: (endedUs - measuredSinceUs) / 1e6,
       intervalSecs: intervalUs / 1e6,

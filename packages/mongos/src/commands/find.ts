@@ -113,8 +113,10 @@ async function findOnSeveral(
   const skip = nonNegative(args, 'skip') ?? 0
   const limit = nonNegative(args, 'limit') ?? 0
   const body = bodyForShards(invocation, sort !== null, skip, limit)
-  const establish = allowPartial ? establishWhereReachable : establishCursors
-  const { remotes, partial } = await establish(invocation, shards, (shard) => routedCommand(invocation, route, shard, body))
+  const commandFor = (shard: string) => routedCommand(invocation, route, shard, body)
+  const { remotes, partial } = allowPartial
+    ? await establishWhereReachable(invocation, shards, commandFor)
+    : await establishCursors(invocation, shards, commandFor, undefined, true)
   const merger = new ResultsMerger(remotes, sort === null ? null : sortKeyOrder(sort, strings), traits.batchSize ?? 0, {
     allowed: allowPartial,
     isSo: partial,

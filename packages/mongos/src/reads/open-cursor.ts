@@ -1,5 +1,5 @@
 /** From the first replies of shards to the first reply to the client. Server: cluster_find.cpp, establish_cursors.cpp. */
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, isEmptyDocument, sameBytes } from '@shardlab/bson'
 import { defaultFirstBatch, type TailableMode } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
@@ -72,6 +72,7 @@ export interface EstablishedCursors {
 /**
  * Opens a cursor on every shard, or on none.
  * @param passesOver which shards may be left out; default: none
+ * @param leavesSpent whether cursors that are at their end and have no document are left out; default: no
  * @throws CommandError the first error, a stale one before others
  */
 export async function establishCursors(
@@ -79,20 +80,30 @@ export async function establishCursors(
   shards: readonly string[],
   commandFor: (shard: string) => RemoteCommand,
   passesOver: (answer: MemberAnswer) => boolean = () => false,
+  leavesSpent = false,
 ): Promise<EstablishedCursors> {
   const answers = await scatter(invocation, shards, commandFor, true)
   const failure = worstFailure(answers, passesOver)
   const remotes: BufferedCursor[] = []
+  let answered = 0
+  let spent: Uint8Array | null = null
   for (const answer of answers) {
     if (answer.error !== null) continue
+    answered++
+    // Most shards of a broadcast have nothing, and say so with the same bytes.
+    if (spent !== null && sameBytes(answer.body, spent)) continue
     const reply = readCursorReply(answer.body, 'firstBatch')
+    if (leavesSpent && reply.id === 0n && isEmptyDocument(reply.batch.bytes, reply.batch.start)) {
+      spent = answer.body
+      continue
+    }
     remotes.push(new BufferedCursor(new RemoteCursor({ shard: answer.member, db: invocation.db, ns: reply.ns, id: reply.id }), reply.batch))
   }
   if (failure !== null) {
     for (const remote of remotes) remote.cursor.kill(invocation.host)
     throw failure
   }
-  return { remotes, partial: remotes.length < shards.length }
+  return { remotes, partial: answered < shards.length }
 }
 
 /** The reply with the first batch of a stream; what is left stays behind a cursor. */

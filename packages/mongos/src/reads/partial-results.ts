@@ -1,7 +1,7 @@
 /** allowPartialResults: shards that cannot be reached, or are late, are left out. Server: cluster_find.cpp, establish_cursors.cpp. */
 import type { MongosInvocation } from '../command/invocation.js'
 import type { RemoteCommand } from '../remote/remote.js'
-import { isUnreachable } from '../routing/scatter.js'
+import { isUnreachable, type MemberAnswer } from '../routing/scatter.js'
 import { establishCursors, type EstablishedCursors } from './open-cursor.js'
 
 /** Longest part of maxTimeMS that is kept back for giving the client what is there. */
@@ -20,10 +20,11 @@ export async function establishWhereReachable(
   const { args, host, operation } = invocation
   const maxTimeMs = args.number('maxTimeMS') ?? 0
   if (maxTimeMs === 0 || !host.behaviours.timeLimitsLeavePartialResults)
-    return establishCursors(invocation, shards, commandFor, isUnreachable)
+    return establishCursors(invocation, shards, commandFor, isUnreachable, true)
   operation.limit(maxTimeMs - Math.min(maxTimeMs / 4, spareMsMax))
   try {
-    return await establishCursors(invocation, shards, commandFor, (answer) => isUnreachable(answer) || answer.error?.code === 50)
+    const passesOver = (answer: MemberAnswer) => isUnreachable(answer) || answer.error?.code === 50
+    return await establishCursors(invocation, shards, commandFor, passesOver, true)
   } finally {
     operation.limit(maxTimeMs)
   }

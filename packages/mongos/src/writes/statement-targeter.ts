@@ -8,14 +8,16 @@ import { targetModify } from './target-modify.js'
 /** Targets of the statements of one batch on one collection; each is computed once for a placement. */
 export class StatementTargeter {
   readonly #executor: BatchWriteExecutor
-  readonly #wantsBounds: boolean
+  readonly #inserts = new Map<string, StatementTarget>()
+  /** Null: somebody wants to hear of bounds. */
+  readonly #insertTo: ((shard: string) => StatementTarget) | null
   #placement: CollectionPlacement | null = null
   #allShards: readonly string[] = []
   #targets: (StatementTarget | undefined)[] = []
 
   constructor(executor: BatchWriteExecutor) {
     this.#executor = executor
-    this.#wantsBounds = executor.invocation.host.context.wants('routed')
+    this.#insertTo = executor.invocation.host.context.wants('routed') ? null : (shard) => this.#toShard(shard)
   }
 
   /** Targets are by this placement from now on. `allShards`: every shard of the cluster, for statements that need to know. */
@@ -34,12 +36,19 @@ export class StatementTargeter {
     const { command, evaluation, invocation } = this.#executor
     const { behaviours } = invocation.host
     const statement = command.read(index)
-    if (statement.kind === 'insert') return targetInsert(placement, behaviours, statement.document, this.#wantsBounds)
+    if (statement.kind === 'insert') return targetInsert(placement, behaviours, statement.document, this.#insertTo)
     try {
       return targetModify({ placement, behaviours, evaluation, allShards: this.#allShards }, statement, command.statements[index]!)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       return { kind: 'failed', error }
     }
+  }
+
+  /** All documents for one shard have the same target. */
+  #toShard(shard: string): StatementTarget {
+    let target = this.#inserts.get(shard)
+    if (target === undefined) this.#inserts.set(shard, (target = { kind: 'one', shard, chunks: 1, bounds: [] }))
+    return target
   }
 }

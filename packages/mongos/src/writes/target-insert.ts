@@ -4,15 +4,20 @@ import { formatDocument } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement } from '@shardlab/sharding'
 import type { StatementTarget } from './statement-target.js'
 
-/** `wantsBounds`: somebody looks at where it goes. */
+/** @param toShard how a target is told where nobody looks at the key; null: somebody does */
 export function targetInsert(
   placement: CollectionPlacement,
   behaviours: Behaviours,
   document: Uint8Array,
-  wantsBounds: boolean,
+  toShard: ((shard: string) => StatementTarget) | null,
 ): StatementTarget {
   const { shardKey, table } = placement
-  const key = shardKey.extract(document, { missingIsNull: behaviours.missingShardKeyFieldsAreNull })
+  const options = { missingIsNull: behaviours.missingShardKeyFieldsAreNull }
+  if (toShard !== null && behaviours.shardKeySizeLimitBytes === null) {
+    const keyString = shardKey.keyStringOf(document, options)
+    if (keyString !== undefined) return toShard(table.shardOf(keyString))
+  }
+  const key = shardKey.extract(document, options)
   if (key === 'array') return failed(new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.'))
   if (key === 'missing') {
     return failed(
@@ -26,8 +31,10 @@ export function targetInsert(
     const tooLarge = keyTooLarge(behaviours, shardKey.boundDocument(key.values))
     if (tooLarge !== null) return failed(tooLarge)
   }
-  const bound = wantsBounds ? shardKey.boundDocument(key.values) : null
-  return { kind: 'one', shard: table.shardOf(key.keyString), chunks: 1, bounds: bound === null ? [] : [[bound, bound]] }
+  const shard = table.shardOf(key.keyString)
+  if (toShard !== null) return toShard(shard)
+  const bound = shardKey.boundDocument(key.values)
+  return { kind: 'one', shard, chunks: 1, bounds: [[bound, bound]] }
 }
 
 /** Why a document with this shard key cannot be inserted; null: it can. */

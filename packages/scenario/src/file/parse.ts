@@ -16,6 +16,8 @@ export interface Scenario extends ScenarioSource {
 export interface ScenarioFile {
   readonly path: string
   readonly shows: string | null
+  /** The comment that the file begins with, as one paragraph; null: it begins with none. */
+  readonly about: string | null
   readonly seed: number
   readonly variants: readonly Scenario[]
 }
@@ -43,7 +45,7 @@ export function parseScenario(text: string, path: string): ScenarioFile {
     return { ...scenario, ...policy, name }
   }
   const alone = check(base, 'scenario', (parts) => parts)
-  const common = { path, shows: alone.shows ?? null, seed: alone.seed }
+  const common = { path, shows: alone.shows ?? null, about: openingComment(text), seed: alone.seed }
   if (variants === undefined) return { ...common, variants: [alone] }
   if (!Array.isArray(variants) || variants.length === 0) return yaml.fail(['variants'], 'is a list of at least one variant')
   const names = new Set<string>()
@@ -59,4 +61,9 @@ export function parseScenario(text: string, path: string): ScenarioFile {
     return check(value, name, originOf)
   })
   return { ...common, variants: merged }
+}
+
+function openingComment(text: string): string | null {
+  const [comment] = /^(?:#.*(?:\r?\n|$))+/.exec(text) ?? []
+  return comment?.replace(/^# ?/gm, '').trim().replace(/\s+/g, ' ') ?? null
 }

@@ -69,6 +69,8 @@ export class OwnPolicy {
 }
 
 function checked(answer: unknown, situation: PolicySituation): readonly PolicyMove[] | string {
+  // What is wrong is told once: that it is a promise.
+  if (answer instanceof Promise) answer.catch(() => {})
   if (!Array.isArray(answer)) return `it answers with ${kindOf(answer)}, not with a list of moves`
   const taken = new Set<string>()
   const moves: PolicyMove[] = []
@@ -86,9 +88,9 @@ function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) return `has ${unknown}, which means nothing; there are chunk, to, reason and because`
   const chunk = typeof index === 'number' ? chunks[index] : undefined
-  if (chunk === undefined) return `names chunk ${JSON.stringify(index)}; chunk is an index from 0 to ${chunks.length - 1}`
+  if (chunk === undefined) return `names chunk ${shown(index)}; chunk is an index from 0 to ${chunks.length - 1}`
   const target = shards.find(({ id }) => id === to)
-  if (target === undefined) return `goes to ${JSON.stringify(to)}; to is one of ${shards.map(({ id }) => id).join(', ')}`
+  if (target === undefined) return `goes to ${shown(to)}; to is one of ${shards.map(({ id }) => id).join(', ')}`
   if (chunk.isJumbo) return `names chunk ${String(index)}, which is jumbo: it cannot move`
   if (target.id === chunk.shard) return `goes to ${target.id}, where the chunk is already`
   if (target.isDraining) return `goes to ${target.id}, which drains`
@@ -97,8 +99,7 @@ function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken
     if (!shards.some((shard) => shard.id === id && shard.isAvailable)) return `has ${id} take part, which is not available in this round`
     taken.add(id)
   }
-  if (typeof reason !== 'string' || !reasons.includes(reason))
-    return `has the reason ${JSON.stringify(reason)}; there are ${reasons.join(', ')}`
+  if (typeof reason !== 'string' || !reasons.includes(reason)) return `has the reason ${shown(reason)}; there are ${reasons.join(', ')}`
   if (typeof because !== 'string') return `has a because that is ${kindOf(because)}, not a text`
   return { chunk: index as number, to: target.id, reason: reason as PolicyMove['reason'], because }
 }
@@ -109,7 +110,11 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }
 
+/** Numbers and texts as they are; of anything else what it is. */
+const shown = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
+
 function sentence(thrown: unknown): string {
-  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)
+  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown === 'string' ? thrown : kindOf(thrown)
   return text.split('\n')[0]!.replace(/\.$/, '')
 }

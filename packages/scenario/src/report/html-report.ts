@@ -9,6 +9,7 @@ import { rowsOf } from './rows.js'
 import { slider, sliderScript, sliderStyle } from './slider.js'
 import { shownRows } from './text-report.js'
 import { tonesStyle, toneOf } from './tones.js'
+import { wordList } from './words.js'
 
 /** With more shards each plot shows the largest, the smallest and the mean. */
 const linesMax = 16
@@ -19,7 +20,7 @@ const marksMax = 10
 /** Points of a plot of rates. */
 const ratesMax = 50
 
-const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare td:first-child{color:var(--soft)}.compare pre{margin:0}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}@media(max-width:700px){figure{overflow-x:auto}svg{min-width:640px}}`
+const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare td:first-child{color:var(--soft)}.compare td.part{padding-left:24px}.about{max-width:75ch}.words td.left{white-space:nowrap;vertical-align:top}.compare pre{margin:0}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}@media(max-width:700px){figure{overflow-x:auto}svg{min-width:640px}}`
 
 export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
   const name = file.path
@@ -29,8 +30,11 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   const body = [
     `<h1>${escape(name)}</h1>`,
     file.shows === null ? '' : `<p>${escape(file.shows)}</p>`,
+    file.about === null ? '' : `<p class="about">${escape(file.about)}</p>`,
     failures(runs),
     comparison(runs),
+    expectations(file),
+    wordList(),
     runs.length > 1 ? sideBySide(runs) : '',
     ...runs.map((run) => variant(run, runs.length > 1)),
     `<footer><p>Seed ${file.seed}; simulated in virtual time, ${runs.map(({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s`).join(' + ')} of real time. The same file and seed give the same result.</p></footer>`,
@@ -47,13 +51,23 @@ function failures(runs: readonly VariantRun[]): string {
   return sentences.length === 0 ? '' : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
 }
 
+/** What the file wants to be true; which of them are not stands above. */
+function expectations({ variants }: ScenarioFile): string {
+  const expected = variants.filter(({ expect }) => expect.length > 0)
+  if (expected.length === 0) return ''
+  const rows = expected.map(
+    ({ name, expect }) => `<tr><td class="left">${escape(name)}</td><td class="why">${expect.map(escape).join('<br>')}</td></tr>`,
+  )
+  return `<details><summary>What the file expects</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
+}
+
 function comparison(runs: readonly VariantRun[]): string {
   const head =
     runs.length > 1
       ? `<thead><tr><th></th>${runs.map(({ result }) => `<th style="text-align:left">${escape(result.name)}</th>`).join('')}</tr></thead>`
       : ''
   const rows = shownRows(runs.map(({ result }) => result)).map(
-    ([name, of]) => `<tr><td>${escape(name.trim())}</td>${runs.map(({ result }) => `<td>${escape(of(result))}</td>`).join('')}</tr>`,
+    ([name, of]) => `<tr><td${name.startsWith(' ') ? ' class="part"' : ''}>${escape(name.trim())}</td>${runs.map(({ result }) => `<td>${escape(of(result))}</td>`).join('')}</tr>`,
   )
   return `<div class="wide"><table class="compare">${head}<tbody>${rows.join('')}</tbody></table></div>`
 }

@@ -25,7 +25,7 @@ const resultRows: readonly ResultRow[] = [
     ({ imbalance }) => (imbalance.operations === null ? nothing : over(imbalance.operations)),
   ],
   ['migrations', ({ migrations }) => whole(migrations.total)],
-  ['  for', ({ migrations }) => reasonsText(migrations)],
+  ['  moved for', ({ migrations }) => reasonsText(migrations)],
   ['  aborted / moved again / moved back', ({ migrations }) => `${migrations.aborted} / ${migrations.repeated} / ${migrations.returned}`],
   ['splits / merges', ({ splits, merges }) => (splits + merges === 0 ? nothing : `${splits} / ${merges}`)],
   [
@@ -50,7 +50,7 @@ const resultRows: readonly ResultRow[] = [
       total === 0 ? nothing : [routed.targeted, routed.multi, routed.broadcast].map(percent).join(' / '),
   ],
   [
-    '  time p50 / p99 / max',
+    '  time of an operation: p50 / p99 / max',
     ({ operations: { total, latencyMs } }) =>
       latencyMs === null || total === 0
         ? nothing

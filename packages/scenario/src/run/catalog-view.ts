@@ -52,8 +52,7 @@ export class CatalogView {
   owners(): readonly ChunkSample[] {
     const table = this.#placement?.table
     if (table === undefined) return []
-    if (this.#places !== null)
-      return this.#places.map((min) => ({ min, minText: this.#texts.get(min)!, shard: table.shardOf(min) }))
+    if (this.#places !== null) return this.#places.map((min) => ({ min, minText: this.#texts.get(min)!, shard: table.shardOf(min) }))
     return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 
@@ -77,7 +76,8 @@ export class CatalogView {
       if (jumbo?.isTruthy() === true) this.#jumbo.add(from)
       if (!isSampled) this.#texts.set(from, toExtendedJson(min))
     }
-    if (this.#places === null && table.chunkCount > placesMax) this.#choosePlaces(this.#placement!, full ? chunks : this.#placements.left(this.#ns))
+    if (this.#places === null && table.chunkCount > placesMax)
+      this.#choosePlaces(this.#placement!, full ? chunks : this.#placements.left(this.#ns))
   }
 
   #choosePlaces({ shardKey, table }: CollectionPlacement, documents: readonly Uint8Array[]): void {

@@ -16,8 +16,9 @@ export class Movements {
   readonly #net = new Map<string, number>()
   /** Migrations in their critical section, by id: since when. */
   readonly #entered = new Map<string, number>()
-  /** How long those were that are over. */
-  readonly #criticalSections: number[] = []
+  /** Of those that are over. */
+  #longestMs = 0
+  #totalMs = 0
   #total = 0
   #aborted = 0
   #repeated = 0
@@ -89,8 +90,7 @@ export class Movements {
   }
 
   get criticalSections(): VariantResult['criticalSections'] {
-    const lengths = this.#criticalSections
-    return { longestMs: rounded(Math.max(0, ...lengths)), totalMs: rounded(lengths.reduce((sum, length) => sum + length, 0)) }
+    return { longestMs: rounded(this.#longestMs), totalMs: rounded(this.#totalMs) }
   }
 
   #migrated({ id, stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
@@ -98,7 +98,8 @@ export class Movements {
     const entered = this.#entered.get(id)
     if (entered !== undefined && stage !== 'critical-section') {
       this.#entered.delete(id)
-      this.#criticalSections.push(atMs - entered)
+      this.#longestMs = Math.max(this.#longestMs, atMs - entered)
+      this.#totalMs += atMs - entered
     }
     if (stage === 'aborted') this.#aborted++
     if (stage !== 'committed') return

@@ -19,6 +19,8 @@ export class Timeline {
   readonly failedSteps: FailedStep[] = []
   readonly decisions: Decision[] = []
   readonly #open = new Map<TimelineEntry, string>()
+  /** Shards that are to leave, or have left. */
+  readonly #leaving = new Set<string>()
   #failure: Error | null = null
   #ended = false
 
@@ -106,6 +108,7 @@ export class Timeline {
 
   /** As an administrator does: again and again until it is gone; databases that it is the primary of move when it has no chunks any more. */
   async #removeShard(shard: string): Promise<void> {
+    this.#leaving.add(shard)
     while (!this.#ended) {
       const reply = await this.#tell({ removeShard: shard })
       if (reply['state'] === 'completed') {
@@ -115,7 +118,7 @@ export class Timeline {
       const remaining = reply['remaining'] as { chunks: unknown; jumboChunks?: unknown } | undefined
       if (remaining !== undefined && Number(remaining.chunks) === 0)
         for (const db of (reply['dbsToMove'] as string[] | undefined) ?? [])
-          await this.#tell({ movePrimary: db, to: this.#world.cluster.shards.find((other) => other !== shard) })
+          await this.#tell({ movePrimary: db, to: this.#world.cluster.shards.find((other) => !this.#leaving.has(other)) })
       await new Promise<void>((resolve) => this.#world.cluster.alarm(drainingLookMs, resolve))
     }
   }

@@ -10,8 +10,8 @@ import { createClient, errorsOf, type Client, type Outcome } from '../client/ind
 import { rateAt, type Load } from './load.js'
 import { splitNamespace, type ScenarioWorld } from './world.js'
 
-/** While nothing is to be sent it is looked again after that time. */
-const idleMs = 1000
+/** While nothing is to be sent the rate is looked at again after that time: it may have changed. */
+const lookMs = 1000
 /** More operations are not in flight; what would have been sent then fails. */
 const inFlightMax = 20_000
 /** An error code of our own: {@link inFlightMax}. */
@@ -66,7 +66,7 @@ export class Workload implements Load {
   }
 
   begin(): void {
-    for (const stream of this.#streams) this.#later(stream, stream.source.from + this.#gapMs(stream, stream.source.from))
+    for (const stream of this.#streams) this.#world.cluster.alarm(stream.source.from, () => this.#next(stream))
   }
 
   /** Nothing more is sent. @throws what went wrong in this program */
@@ -91,24 +91,21 @@ export class Workload implements Load {
     return { p50: at(0.5), p99: at(0.99), max: at(1) }
   }
 
-  #later(stream: Stream, delayMs: number): void {
-    this.#world.cluster.alarm(delayMs, () => this.#arrive(stream))
+  /** Arrivals know nothing of each other: the gaps between them are exponential, and one that is cut short says nothing of the next. */
+  #next(stream: Stream): void {
+    const atMs = this.#world.cluster.now() - this.#beginMs
+    if (this.#ended || (stream.source.to !== undefined && atMs >= stream.source.to)) return
+    const rate = rateAt(stream.rate, atMs)
+    const gapMs = rate === 0 ? Infinity : (-Math.log(1 - stream.random.fraction()) * 1000) / rate
+    if (gapMs > lookMs) this.#world.cluster.alarm(lookMs, () => this.#next(stream))
+    else this.#world.cluster.alarm(gapMs, () => this.#arrive(stream))
   }
 
   #arrive(stream: Stream): void {
     const atMs = this.#world.cluster.now() - this.#beginMs
     if (this.#ended || (stream.source.to !== undefined && atMs >= stream.source.to)) return
-    const rate = rateAt(stream.rate, atMs)
-    if (rate > 0) {
-      this.#send(stream).catch((error: unknown) => (this.#failure ??= asError(error)))
-    }
-    this.#later(stream, this.#gapMs(stream, atMs))
-  }
-
-  /** Arrivals know nothing of each other: the gaps between them are exponential. */
-  #gapMs(stream: Stream, atMs: number): number {
-    const rate = rateAt(stream.rate, atMs)
-    return rate === 0 ? idleMs : (-Math.log(1 - stream.random.fraction()) * 1000) / rate
+    this.#send(stream).catch((error: unknown) => (this.#failure ??= asError(error)))
+    this.#next(stream)
   }
 
   async #send(stream: Stream): Promise<void> {

@@ -7,6 +7,7 @@ import {
   configAddress,
   uuidV4,
   type MigrationDecision,
+  type MigrationEvent,
   type MigrationStage,
   type RecipientCounts,
   type RecipientState,
@@ -47,8 +48,8 @@ export class Donation {
   readonly id: Uint8Array
   source: RangeSource | null = null
   #range: KeyRange | null = null
-  /** The range for people; null: nobody has asked for it. */
-  #rangeText: { readonly min: string; readonly max: string } | null = null
+  /** What its events have in common; null: nobody has asked for it. */
+  #label: Pick<MigrationEvent, 'id' | 'min' | 'max'> | null = null
   #counts: RecipientCounts = [0, 0, 0, 0]
 
   constructor(parts: ShardParts, request: RequestOf<'shard.move-range'>) {
@@ -279,15 +280,16 @@ export class Donation {
     this.#parts.migrations.statistics.noteDonation(stage, [documents, bytes], context.now() - this.#startedAtMs)
     if (!context.wants('migration')) return
     const { min, max } = this.#range!
-    this.#rangeText ??= { min: toExtendedJson(min), max: toExtendedJson(max) }
+    this.#label ??= { id: hexOf(this.id), min: toExtendedJson(min), max: toExtendedJson(max) }
     context.emit({
       type: 'migration',
       atMs: context.now(),
-      id: hexOf(this.id),
+      id: this.#label.id,
       ns: this.#request.ns,
       from: context.address,
       to: this.#request.to,
-      ...this.#rangeText,
+      min: this.#label.min,
+      max: this.#label.max,
       stage,
       documents,
       bytes,

@@ -11,6 +11,7 @@ import {
   FieldIterator,
   fieldsOf,
   findField,
+  hashedKeyString,
   hashedKeyValue,
   int32Value,
   maxKeyValue,
@@ -123,6 +124,18 @@ export class ShardKeyPattern {
       values.push(field.hashed ? hashedKeyValue(value ?? nullValue) : (value ?? nullValue))
     }
     return { values, keyString: encodeKeyString(values) }
+  }
+
+  /** The place of a document's key in the key space, as {@link extract} gives it; undefined when it has none. */
+  keyStringOf(document: Uint8Array, options: { missingIsNull: boolean } = { missingIsNull: true }): string | undefined {
+    if (this.fields.length > 1) {
+      const key = this.extract(document, options)
+      return typeof key === 'string' ? undefined : key.keyString
+    }
+    const { parts, hashed } = this.fields[0]!
+    const value = extractField(document, parts)
+    if (value === 'array' || (value === undefined && !options.missingIsNull)) return undefined
+    return hashed ? hashedKeyString(value ?? nullValue) : encodeKeyString([value ?? nullValue])
   }
 
   /** Has each field the same value, byte for byte, in both documents? False where one of them has none, or an array. */

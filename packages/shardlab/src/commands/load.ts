@@ -103,8 +103,8 @@ function checkPlace(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw refused('EISDIR')
 }
 
-function compare(files: readonly string[], { compare: _, check: __, ...others }: LoadCommandOptions): number {
-  const [other] = Object.keys(others)
+function compare(files: readonly string[], options: LoadCommandOptions): number {
+  const other = Object.keys(options).find((key) => key !== 'compare' && key !== 'check')
   if (other !== undefined) throw new OptionError(`--compare reads two reports and measures nothing: leave out ${optionName(other)}`)
   if (files.length !== 2) throw new OptionError(`--compare takes two files, not ${files.length}`)
   const [a, b] = files.map((file) => parseReport(read(file), file)) as [LoadReport, LoadReport]

@@ -14,6 +14,8 @@ const attemptsMax = 4000
 export const transactionHistoryIncomplete = 217
 /** A cursor that went with its router or its collection: 43 CursorNotFound, 175 QueryPlanKilled, 237 CursorKilled. */
 const readsThatEnd = [43, 175, 237]
+/** Up to 4.0 also a getMore whose collection is not on that shard any more: 96 OperationFailed, in 2.6 17356. */
+const batchesThatEnd = [...readsThatEnd, 96, 17_356]
 
 export interface AnsweredCommand {
   readonly reply: Document
@@ -117,7 +119,7 @@ export class StoryClient {
       const collection = ns.slice(ns.indexOf('.') + 1)
       const more = await this.try(
         { getMore: asLong(id), collection, batchSize: command['batchSize'] ?? 3, $db: command['$db'] },
-        readsThatEnd,
+        batchesThatEnd,
         to,
       )
       if (more === null || more.code !== null) return null
