@@ -51,6 +51,7 @@ async function runFile(file) {
   }
   test.end(implicitEnd)
   await ended
+  test.setTimeout(0)
   fileTest = null
   const exitCode = process.exitCode ?? (test.passing() ? 0 : 1)
   process.exitCode = undefined

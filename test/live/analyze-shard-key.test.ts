@@ -7,7 +7,9 @@ import { mongoshOn } from '../support/mongosh.js'
 
 const guide = await readFile(new URL('../../../docs/guides/choose-a-shard-key.md', import.meta.url), 'utf8')
 
-t.test('db.collection.analyzeShardKey() and configureQueryAnalyzer()', async (t) => {
+const skipped = mongoshOn('') === null ? { skip: 'mongosh is not installed: npm run clients' } : {}
+
+t.test('db.collection.analyzeShardKey() and configureQueryAnalyzer()', skipped, async (t) => {
   const cluster = await ShardedCluster.start({ runtime: 'inline', shards: 2 })
   t.teardown(() => cluster.stop())
   const blocks = blocksOf(guide)

@@ -62,6 +62,8 @@ timeline:
   - { at: 10s, do: command, command: { split: a.b, middle: { k: 999 } } }
   - { at: 11s, do: command, command: { moveChunk: a.b, find: { k: 999 }, to: nowhere } }
   - { at: 12s, do: workload, ns: a.b, rate: 0/s }
+  - { at: 13s, do: command, db: a, command: { count: b, query: { k: none } }, answers: { n: 0, ok: 1.0 } }
+  - { at: 14s, do: command, db: a, command: { count: b, query: { k: none } }, answers: { n: 1 } }
 duration: 20s
 expect:
   - bytesMoved < 1KB
@@ -96,6 +98,7 @@ t.test('equal files and seeds give equal results; another seed gives another', a
       step: 'command {"moveChunk":"a.b","find":{"k":999},"to":"nowhere"}',
       error: /^moveChunk destination shard does not exist/,
     },
+    { atMs: 14_000, error: 'its n is 0, not 1' },
   ])
   const { routed, total, failed } = result.operations
   t.ok(total > 20 && failed === 0 && routed.targeted > 0.5 && routed.broadcast > 0)

@@ -5,7 +5,8 @@
 import t from 'tap'
 import { mutationNames, type MutationName } from '@shardlab/actor'
 import { OptionError } from '@shardlab/cluster'
-import { failureText, isClean, planOf, runSwarm, swarmText, type SwarmReport } from '@shardlab/scenario'
+import type { PlacementVersion } from '@shardlab/sharding'
+import { failureText, isClean, KnownVersions, planOf, runSwarm, swarmText, type SwarmReport } from '@shardlab/scenario'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const isLong = SHARDLAB_LONG === '1'
@@ -84,13 +85,26 @@ t.test('coverage: steps and verbs that were never reached are named', async (t) 
 t.test('plans differ, and leaving verbs out changes nothing else', (t) => {
   const plans = Array.from({ length: 200 }, (_, seed) => planOf(seed))
   for (const [name, least] of [
-    ['emulate', 6],
+    ['emulate', 8],
     ['shards', 8],
     ['mongos', 3],
     ['chunkSizeBytes', 4],
   ] as const)
     t.ok(new Set(plans.map((plan) => plan[name])).size >= least, `${name} varies`)
   t.same(planOf(7, ['crash', 'drop']), { ...planOf(7), faults: planOf(7).faults.filter((verb) => verb !== 'crash' && verb !== 'drop') })
+  t.end()
+})
+
+t.test('what a member knows of a collection never gets older', (t) => {
+  const known = new KnownVersions()
+  const version = (major: number, minor: number, epoch = 'e'): Readonly<Record<string, PlacementVersion>> => ({
+    'app.c': [epoch, 1, 1, major, minor],
+  })
+  for (const seen of [version(2, 1), version(2, 1), version(3, 0), version(1, 0, 'another')]) t.same(known.seen('shard01', seen), [])
+  t.same(known.seen('mongos01', version(2, 0)), [], 'another member')
+  t.same(known.seen('shard01', version(2, 9)), ['shard01 went back from version 3|0 of app.c to 2|9'])
+  known.forget('shard01')
+  t.same(known.seen('shard01', version(2, 9)), [])
   t.end()
 })
 

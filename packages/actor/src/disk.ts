@@ -50,6 +50,8 @@ export interface Disk {
    * it returns; an image is kept, or copied once, as the disk likes.
    */
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void>
+  /** An image that is written costs nothing but what changes afterwards: checkpoints need not be rare. Default: false. */
+  readonly keepsImages?: boolean
   /** Reads everything; used once, at start. */
   read(): DiskContents
   usage(): DiskUsage

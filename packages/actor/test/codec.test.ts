@@ -159,6 +159,29 @@ t.test('what may not travel is refused, and the packet stays whole', async (test
   )
 })
 
+t.test('a packet with what no writer of ours writes is read as any msgpack, and half a packet is refused', async (test) => {
+  const packr = new Packr({ useRecords: false })
+  const { index } = kindShape('node.command')
+  for (const body of [{ a: 1 }, 0.1, new Date(0), [1n << 60n], 'x']) {
+    const [first, second] = readPacket(packr.pack([[0, 1, 0, 1, index, [body]], [1, 2, 0, 1, index, [body, 7]]]))
+    test.same([first![5], second![5]], [[body], [body, 7]])
+  }
+  const writer = new PacketWriter()
+  for (const body of [new Uint8Array(300), 'x'.repeat(300), [2 ** 40, -70_000, 70_000, -5]]) addBody(writer, body)
+  const packet = writer.take()
+  for (let length = 0; length < packet.length; length += 7) test.throws(() => readPacket(packet.subarray(0, length)), `${length} bytes`)
+  test.equal(readPacket(packet).length, 3, 'and leaves nothing behind')
+})
+
+t.test('texts that come again, and those that only look like them', async (test) => {
+  const texts = ['test', 'tesu', '\uFEFFtest', '', 'x'.repeat(64), 'x'.repeat(65), 'tést', 't\u0000st', '\uD800', 'test']
+  for (const text of [...texts, ...texts]) {
+    const writer = new PacketWriter()
+    addBody(writer, text)
+    test.equal(bodyOf(writer.take()), text === '\uD800' ? '\uFFFD' : text)
+  }
+})
+
 t.test('a message is a snapshot, a packet has the size of its content, and a writer starts afresh', async (test) => {
   const writer = new PacketWriter()
   const body = new Uint8Array([1, 2, 3])

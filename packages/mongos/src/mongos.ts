@@ -215,6 +215,7 @@ export class Mongos implements Actor, CommonHost {
       connections: this.connections.current,
       openCursors: this.cursors.size,
       cachedCollections: this.catalog.collectionCount,
+      collectionVersions: this.catalog.collectionVersions(),
       cachedDatabases: this.catalog.databaseCount,
       inFlight: this.#inFlight,
     }

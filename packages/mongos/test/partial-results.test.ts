@@ -82,3 +82,21 @@ t.test('skip and limit count what there is', async (t) => {
     cursor: { firstBatch: [{ _id: 'shard03' }], partialResultsReturned: true },
   })
 })
+
+t.test('shards that have nothing are no missing ones, and those whose cursor is open are asked again', async (t) => {
+  const cluster = threeShards()
+  cluster.script(() => cursorReply([]))
+  for (const allowPartialResults of [true, false]) {
+    const { cursor } = await cluster.run({ find: 'c', allowPartialResults })
+    t.same(cursor, { firstBatch: [], id: Long.ZERO, ns: 'test.c' })
+  }
+  for (const sort of [null, { _id: 1 }]) {
+    const late = sort === null ? { _id: 'late' } : { _id: 'late', $sortKey: ['late'] }
+    cluster.script((shard, _command, name) => {
+      if (shard !== 'shard03') return cursorReply([])
+      return name === 'find' ? cursorReply([], { id: 7n }) : cursorReply([late], { batch: 'nextBatch' })
+    })
+    const { cursor } = await cluster.run({ find: 'c', ...(sort === null ? {} : { sort }) })
+    t.same(cursor, { firstBatch: [{ _id: 'late' }], id: Long.ZERO, ns: 'test.c' })
+  }
+})

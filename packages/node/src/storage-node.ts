@@ -5,7 +5,6 @@
 import {
   Cancellation,
   ClusterClock,
-  CommandTable,
   createObjectIdFactory,
   cursorId,
   noAnswer,
@@ -15,6 +14,7 @@ import {
   type ClientCommand,
   type ClientReply,
   type CommandRow,
+  type CommandTable,
   type MessageKind,
   type NodeCommand,
   type NodeReply,
@@ -25,7 +25,6 @@ import { BsonType, CommandError, errorDocument, findField, type DocumentWriter }
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { createMemoryEngine, type Collection, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
-import { commonRows } from './common/common-rows.js'
 import type { CommonHost } from './common/common-invocation.js'
 import { ConnectionTable } from './common/connection-table.js'
 import { LogBuffer } from './common/log-buffer.js'
@@ -36,7 +35,6 @@ import { StepContext } from './fail-points/step-context.js'
 import { InsertWaiters } from './cursors/insert-waiters.js'
 import type { NodeInvocation } from './invocation.js'
 import { NodeLog, type ChangeObserver, type LogChange } from './log/node-log.js'
-import { nodeRows } from './node-rows.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import type { ShardLabel } from './operations/operation-document.js'
 import { OperationRegistry } from './operations/operation-registry.js'
@@ -45,6 +43,7 @@ import { ParameterSet } from './parameters/parameter-set.js'
 import { PrimaryState } from './primary-state.js'
 import type { SampledWrites } from './sampling/sampling-report.js'
 import type { NodeRole } from './role.js'
+import { tableOf } from './role-table.js'
 import { runCommand } from './run-command.js'
 import { RetryHistory } from './sessions/retry-history.js'
 import { SnapshotHistory } from './sessions/snapshot-history.js'
@@ -58,7 +57,7 @@ export interface StorageNodeOptions {
   readonly maxWireVersion: number
   /** Refuse commands and operators that silently lack something. Default false. */
   readonly strict?: boolean
-  /** See {@link NodeLogOptions}. Default 64 MB; 256 kB where a process holds so many members that they share what they can. */
+  /** See {@link NodeLogOptions}. Default 64 MB; 64 kB where a process holds so many members that they share what they can. */
   readonly checkpointAfterBytes?: number
 }
 
@@ -118,7 +117,7 @@ export class StorageNode implements CommonHost {
       clock: this.clock,
       now: () => context.now(),
       retries: this.retries,
-      options: { checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 : 0.25) * 1024 * 1024 },
+      options: { checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 * 1024 : 64) * 1024 },
     })
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows)
@@ -324,18 +323,6 @@ export class StorageNode implements CommonHost {
     this.retries.forget(key)
     this.cursors.closeWhere((cursor) => cursor.session === key)
   }
-}
-
-/** Of each role once: a process may hold a hundred nodes, each of whose commands is looked up there. */
-const tables = new WeakMap<NodeRole['rows'], CommandTable<NodeInvocation>>()
-
-function tableOf(rows: NodeRole['rows']): CommandTable<NodeInvocation> {
-  let table = tables.get(rows)
-  if (table === undefined) {
-    table = new CommandTable<NodeInvocation>([...(commonRows as readonly CommandRow<NodeInvocation>[]), ...nodeRows, ...rows])
-    tables.set(rows, table)
-  }
-  return table
 }
 
 // Not private methods: a node as it was at a past time has the methods of the live one, but not its private state.

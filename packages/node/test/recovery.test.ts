@@ -1,5 +1,5 @@
 import { createDeferred } from '@shardlab/actor'
-import type { Document } from '@shardlab/bson'
+import { encode, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
 import { check } from '@shardlab/bson/testing'
@@ -203,4 +203,32 @@ t.test('cluster time goes on after a restart and follows what it hears of', asyn
   const again = node.restarted()
   const later = await again.node.nodeCommand(again.command({ insert: 'c', documents: [{ _id: 2 }] }))
   t.ok(later.clusterTime[0] === 1_900_000_000 && later.clusterTime[1] > reply.clusterTime[1])
+})
+
+t.test('documents that are inserted all at once: a record of the log, or a checkpoint when they are many', async (t) => {
+  for (const [checkpointAfterBytes, checkpoints, records] of [
+    [1_000_000, 0, 1],
+    [2000, 1, 0],
+  ] as const) {
+    const node = new NodeUnderTest({ checkpointAfterBytes })
+    await node.ok({ create: 'c' })
+    await node.ok({ createIndexes: 'c', indexes: [{ key: { v: 1 }, name: 'v_1', unique: true }] })
+    const { disk } = node.context
+    const before = disk.records.length
+    const seen: number[] = []
+    node.node.observe(({ op }) => seen.push(op === 'i' ? 1 : 0))
+    const collection = node.node.collection('test.c')!
+    node.node.insertAll(
+      collection,
+      Array.from({ length: 50 }, (_, i) => encode({ _id: i, v: i })),
+    )
+    t.throws(() => node.node.insertAll(collection, [encode({ _id: 50, v: 50 }), encode({ _id: 51, v: 3 })]), /E11000/)
+    await node.node.flush()
+    t.equal(seen.length, 50)
+    t.equal(disk.checkpointCount, checkpoints)
+    t.equal(disk.records.length, checkpoints > 0 ? records : before + records)
+    await node.ok({ insert: 'c', documents: [{ _id: 99, v: 99 }] })
+    t.equal((await node.all('c')).length, 51)
+    t.equal(await contents(node.restarted()), await contents(node))
+  }
 })

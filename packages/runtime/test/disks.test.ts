@@ -117,3 +117,18 @@ t.test('a copy of a memory disk has what was written before, and each writes on 
   test.same([contents(disk).records[299], contents(copy).records[299]], ['before 299', 'before 299'])
   test.same([contents(disk).records[300], contents(copy).records[300]], ['mine', 'yours'])
 })
+
+for (const kind of kinds) {
+  t.test(`${kind.name}: an image is what it was when it was written`, async (test) => {
+    const { disk, reopen } = kind.create(1000)
+    const written = Buffer.from('all')
+    const image = { length: written.length, copyTo: (target: Uint8Array) => target.set(written) }
+    await disk.append(Buffer.from('before'))
+    await disk.writeCheckpoint(image)
+    await disk.append(Buffer.from('after'))
+    test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
+    test.equal(disk.usage().checkpointBytes, 3)
+    await test.rejects(disk.writeCheckpoint({ length: 1001, copyTo: () => test.fail('nobody reads it') }), DiskFullError)
+    test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
+  })
+}

@@ -63,6 +63,8 @@ const dataOf = (page: string): { times: string[]; shards: string[]; tones: strin
 t.test('three shards: plots, a map, a slider with what each shard had when', async (t) => {
   const page = htmlReport(file, [runOf(3, 11, 5)])
   t.match(page, 'A &lt;b&gt; scenario.')
+  t.match(page, '<p class="about">Why &lt;i&gt; it is so.</p>')
+  t.match(page, '<summary>What these words mean</summary>')
   for (const part of [
     'Bytes that each shard owns',
     'Chunks',

@@ -99,6 +99,8 @@ t.test('broken rules are told with their line', async (t) => {
     ['do: addShard', 'do: addShrad', 'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard'],
     ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: 'crash' is not understood"],
     ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
+    ['do: crash shard02 for 10m', 'do: command, command: {}, fails: 1, answers: { ok: 1 }', 'a.yaml:13: timeline.1.answers: a command either fails'],
+    ['do: crash shard02 for 10m', 'do: command, command: {}, answers: {}', 'a.yaml:13: timeline.1.answers: names at least one path'],
     ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not understood'],
     ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: the result has no number imbalanced.last'],
     ['duration: 48h', 'duration: 48h\nduration: 1h', 'a.yaml:15: Map keys must be unique'],
@@ -117,6 +119,12 @@ t.test('broken rules are told with their line', async (t) => {
   inVariant('{ name: a }', 'a.yaml:19: variants.1.name: "a" is the name of another variant')
   inVariant('{ name: b, data: [{ ns: shop.orders, size: none }] }', 'a.yaml:19: variants.1.data.0.size: is "none"')
   inVariant('{ name: b, cluster: { shards: 1 } }', 'a.yaml:12: timeline.0.shard: the next shard is shard02')
+})
+
+t.test('the comment at the beginning tells what it is about', (t) => {
+  t.equal(parseScenario(base, 'a.yaml').about, null)
+  t.equal(parseScenario(`# What happens,\n# and why.\n${base}# Not this.\n`, 'a.yaml').about, 'What happens, and why.')
+  t.end()
 })
 
 t.test('expectations: numbers of the result by their path', async (t) => {

@@ -127,6 +127,7 @@ class Shard implements Actor {
   describe(): Record<string, unknown> {
     return {
       collections: this.#node.engine.collections().map(({ ns, count }) => ({ ns, count })),
+      collectionVersions: this.#parts.state.collectionVersions(),
       cursors: this.#node.cursors.size,
       sessions: this.#node.sessions.size,
     }

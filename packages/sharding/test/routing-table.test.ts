@@ -245,3 +245,24 @@ t.test('tables of many blocks: thousands of chunks, merges across blocks', async
     'overlapping ranges count each chunk once',
   )
 })
+
+t.test('runs, chunks from a key on, and places at even distances are those of all chunks', async () => {
+  const name = (i: number) => String(i).padStart(4, '0')
+  await check(
+    fc.asyncProperty(fc.integer({ min: 1, max: 1500 }), fc.integer({ min: 1, max: 4 }), fc.nat(), async (count, width, at) => {
+      const chunks = Array.from({ length: count }, (_, i) =>
+        entry(name(i), i + 1 === count ? '9999' : name(i + 1), `s${Math.floor(i / width) % 3}`, 1, i),
+      )
+      const table = RoutingTable.build(generation, bounds, chunks)
+      const begins = chunks.filter(({ shard }, i) => chunks[i - 1]?.shard !== shard)
+      const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+      if (!same([...table.runs()], begins.map(({ min, shard }) => [min, shard]))) throw new Error('other runs')
+      const from = at % count
+      if (!same([...table.chunks(`${name(from)}x`)], chunks.slice(from))) throw new Error(`other chunks from ${from} on`)
+      const places = Math.min(count, 1 + (at % 50))
+      const expected = Array.from({ length: places }, (_, i) => chunks[Math.floor((i * count) / places)]!.min)
+      if (!same(table.evenlySpread(places), expected)) throw new Error(`other ${places} places`)
+    }),
+    60,
+  )
+})

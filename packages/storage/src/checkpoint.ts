@@ -5,7 +5,7 @@
 import { DocumentWriter, documentAt, documentsOf, elementsOf, findField, readInt32 } from '@shardlab/bson'
 import type { MultikeyPaths } from './index-keys.js'
 import { MemoryCollection } from './memory-collection.js'
-import type { RestoredIndex } from './memory-index.js'
+import type { RestoredIndex } from './index-parts.js'
 import type { StoredRecord } from './record-table.js'
 import type { CheckpointImage } from './types.js'
 

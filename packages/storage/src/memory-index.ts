@@ -2,53 +2,26 @@
  * One index in memory: a copy-on-write tree from KeyStrings to record ids. Keys of a non-unique index end in their
  * record id, so equal ones lie side by side in order of insertion.
  *
- * Where nothing can be wrong with the keys of new documents, they are made when somebody reads the index, all at once: see decision 0017.
+ * Where nothing can be wrong with the keys of new documents, they are made when somebody reads the index, all at once: see decision 0019.
  */
 import { keyStringUpperBound } from '@shardlab/bson'
-import { compileCollation, compileFilter, type Filter, type FilterNode, type KeyPattern } from '@shardlab/query'
-import { StringLabels } from './collation/string-labels.js'
+import type { FilterNode, KeyPattern } from '@shardlab/query'
+import type { StringLabels } from './collation/string-labels.js'
 import { duplicateKeyError } from './duplicate-key.js'
 import type { IndexCursor } from './index-cursor.js'
-import { KeyGenerator, type DocumentKeys, type IndexKeyMaker, type KeyTuple, type MultikeyPaths } from './index-keys.js'
-import { isIdKey, parseIndexSpec, type IndexSpec } from './index-spec.js'
+import type { DocumentKeys, KeyTuple, MultikeyPaths } from './index-keys.js'
+import { indexParts, type IndexParts, type RestoredIndex } from './index-parts.js'
+import { parseIndexSpec, type IndexSpec } from './index-spec.js'
 import { recordIdLength, withRecordId } from './record-key.js'
 import type { RecordTable, StoredRecord } from './record-table.js'
-import { ascending } from './tree/ascending.js'
-import { KeyTree, type KeyRun } from './tree/key-tree.js'
+import { KeyTree } from './tree/key-tree.js'
 import type { Index, IndexUsage, KeyRange } from './types.js'
-import { WildcardKeyGenerator } from './wildcard/wildcard-keys.js'
+import { checkAgainst, checkRepeated, makeKeys, mayWait, type WaitingKeys } from './waiting-keys.js'
 import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 
 const noKeys: DocumentKeys = { keys: [], arrays: null }
 
 const noPaths: ReadonlySet<string> = new Set()
-
-/** What an index shares with its clones. */
-interface IndexParts {
-  readonly generator: IndexKeyMaker
-  readonly filter: Filter | null
-  /** Null without a collation. */
-  readonly labels: StringLabels | null
-  readonly usage: IndexUsage
-}
-
-/** Filters of partial indexes cannot ask for the time or for chance. */
-export const inertContext = { nowMs: 0, random: (): number => 0 }
-
-/** What an index brings back from a checkpoint: the rest is in the documents. */
-export interface RestoredIndex {
-  readonly spec: Uint8Array
-  readonly multikeyPaths: MultikeyPaths
-  readonly arrayPaths: readonly string[]
-}
-
-/** Keys that are not in the tree yet, of all records from where it ends to `end`. */
-export interface WaitingKeys {
-  readonly run: KeyRun
-  /** What there is to know of documents with arrays. */
-  readonly arrays: readonly DocumentKeys[]
-  readonly end: number
-}
 
 export class MemoryIndex implements Index {
   #spec: IndexSpec
@@ -73,15 +46,7 @@ export class MemoryIndex implements Index {
   /** An index on these records, {@link build} still to be called where there are any. `sinceMs`: from when on its uses are counted. */
   static create(specDocument: Uint8Array, records: RecordTable, sinceMs = 0): MemoryIndex {
     const spec = parseIndexSpec(specDocument)
-    const strings = spec.collation === null ? undefined : compileCollation(spec.collation)?.compare
-    const filter =
-      spec.partialFilter === null
-        ? null
-        : compileFilter(spec.partialFilter, strings === undefined ? inertContext : { ...inertContext, strings })
-    const labels = strings === undefined ? null : new StringLabels(strings)
-    const generator =
-      spec.wildcard === null ? new KeyGenerator(spec.pattern, spec.sparse, labels) : new WildcardKeyGenerator(spec.wildcard, labels)
-    return new MemoryIndex(spec, new KeyTree(), records, { generator, filter, labels, usage: { ops: 0, sinceMs } })
+    return new MemoryIndex(spec, new KeyTree(), records, indexParts(spec, sinceMs))
   }
 
   get spec(): Uint8Array {
@@ -180,7 +145,7 @@ export class MemoryIndex implements Index {
    * @throws CommandError what the document is refused with; DuplicateKey when another record has one of the keys
    */
   prepare(ns: string, document: Uint8Array, recordId: number): DocumentKeys | null {
-    if (this.#mayWait && recordId >= this.#covered && !this.#parts.generator.needsCheck(document)) return null
+    if (mayWait(this.#spec) && recordId >= this.#covered && !this.#parts.generator.needsCheck(document)) return null
     const generated = this.generate(document)
     for (const key of generated.keys) if (this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
     return generated
@@ -218,7 +183,7 @@ export class MemoryIndex implements Index {
 
   /** Of a checkpoint: its records are known to be what the index can hold, and what the paths of earlier documents were. */
   restore(ns: string, { multikeyPaths, arrayPaths }: RestoredIndex): void {
-    if (!this.#mayWait) this.build(ns)
+    if (!mayWait(this.#spec)) this.build(ns)
     this.#multikeyPaths = multikeyPaths.map((components) => new Set(components))
     this.#arrayPaths = new Set(arrayPaths)
   }
@@ -242,13 +207,6 @@ export class MemoryIndex implements Index {
     return copy
   }
 
-  /** Nothing can be wrong with a key by itself, and nobody has to be told of one that is there already. */
-  get #mayWait(): boolean {
-    const { unique, prepareUnique, partialFilter, key } = this.#spec
-    // Whoever changes a collection looks for the same `_id` by other means.
-    return (!unique || isIdKey(key)) && !prepareUnique && partialFilter === null
-  }
-
   #read(): KeyTree {
     this.#cover()
     return this.#tree
@@ -259,9 +217,9 @@ export class MemoryIndex implements Index {
    * @throws CommandError what one of them is refused with; DuplicateKey when another one or an older record has one of the keys
    */
   waitingKeys(ns: string, documents: readonly StoredRecord[]): WaitingKeys | null {
-    if (this.#mayWait && !documents.some(({ document }) => this.#parts.generator.needsCheck(document))) return null
+    if (mayWait(this.#spec) && !documents.some(({ document }) => this.#parts.generator.needsCheck(document))) return null
     const waiting = this.#waiting(ns, this.#records.end)
-    if (waiting !== null && this.unique) this.#checkAgainstOlder(ns, waiting.run)
+    if (waiting !== null && this.unique) checkAgainst(this, this.#tree, ns, this.#records, waiting.run)
     return waiting
   }
 
@@ -282,35 +240,9 @@ export class MemoryIndex implements Index {
   /** Null: none have waited. */
   #waiting(ns: string, end: number): WaitingKeys | null {
     if (this.#covered >= end) return null
-    const keys: string[] = []
-    const recordIds: number[] = []
-    const arrays: DocumentKeys[] = []
-    const records = this.#records.scan(false, this.#covered - 1)
-    for (let record = records.next(); record !== null && record.recordId < end; record = records.next()) {
-      const { recordId } = record
-      const generated = this.generate(record.document)
-      for (const key of generated.keys) {
-        keys.push(this.unique ? key : withRecordId(key, recordId))
-        recordIds.push(recordId)
-      }
-      if (generated.arrays !== null || generated.arrayPaths !== undefined) arrays.push(generated)
-    }
-    const run = ascending(keys, recordIds)
-    if (this.unique) this.#checkRun(ns, run)
-    return { run, arrays, end }
-  }
-
-  /** Most runs lie where there is nothing yet. */
-  #checkAgainstOlder(ns: string, { keys, values }: KeyRun): void {
-    if (keys.length === 0 || this.#tree.scan(keys[0], keyStringUpperBound(keys.at(-1)!), false).next() < 0) return
-    for (let i = 0; i < keys.length; i++)
-      if (this.#tree.get(keys[i]!) !== undefined) throw duplicateKeyError(this, ns, this.#records.get(values[i]!)!.document, keys[i]!)
-  }
-
-  #checkRun(ns: string, { keys, values }: KeyRun): void {
-    for (let i = 1; i < keys.length; i++) {
-      if (keys[i - 1] === keys[i]) throw duplicateKeyError(this, ns, this.#records.get(values[i]!)!.document, keys[i]!)
-    }
+    const waiting = makeKeys(this, this.#records, this.#covered, end)
+    if (this.unique) checkRepeated(this, ns, this.#records, waiting.run)
+    return waiting
   }
 
   #isDuplicate(key: string, recordId: number): boolean {

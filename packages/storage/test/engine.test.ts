@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { decode, encode, toRawValue, type Document } from '@shardlab/bson'
+import { CommandError, decode, encode, toRawValue, type Document } from '@shardlab/bson'
 import { createMemoryEngine, decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type StorageEngine } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { fields, scalar } from './support/documents.js'
@@ -394,6 +394,16 @@ t.test('the entries of many inserts are those of each of them', async (t) => {
   }
 })
 
+function refusalOf(engine: StorageEngine, entry: LogEntry): string | null {
+  try {
+    engine.apply(entry)
+    return null
+  } catch (error) {
+    if (error instanceof CommandError) return error.message
+    throw error
+  }
+}
+
 t.test('indexes that are read late hold what those hold that are read after each change', async () => {
   const change = fc.oneof(
     { weight: 5, arbitrary: fc.record({ do: fc.constant('insert' as const), fields }) },
@@ -419,10 +429,10 @@ t.test('indexes that are read late hold what those hold that are read after each
               : step.do === 'update'
                 ? updateOf('db.c', { ...step.fields, _id: ids[at] })
                 : deleteOf('db.c', ids[at]!)
-          const refusal = errorOf(() => often.apply(entry))
-          if (errorOf(() => late.apply(entry)) !== refusal) return false
-          if (refusal === undefined && step.do === 'insert') ids.push(next - 1)
-          else if (refusal === undefined && step.do === 'delete') ids.splice(at, 1)
+          const refusal = refusalOf(often, entry)
+          if (refusalOf(late, entry) !== refusal) return false
+          if (refusal === null && step.do === 'insert') ids.push(next - 1)
+          else if (refusal === null && step.do === 'delete') ids.splice(at, 1)
           stateOf(often)
         }
       }
@@ -431,3 +441,45 @@ t.test('indexes that are read late hold what those hold that are read after each
     150,
   )
 })
+
+t.test('documents that are inserted all at once: as if one came after the other, or none of them', async () => {
+  const fresh = fc.record({ _id: fc.integer({ min: 0, max: 12 }), a: fc.option(scalar, { nil: undefined }), b: fc.integer({ min: 0, max: 40 }) })
+  check(
+    fc.property(fc.array(fc.array(fresh, { maxLength: 8 }), { maxLength: 4 }), (batches) => {
+      const setUp = [createOf('db.c'), createIndexOf('db.c', { b: 1 }, { unique: true }), createIndexOf('db.c', { a: 1 }), createIndexOf('db.c', { a: -1, b: 1 })]
+      let [whole, single] = [engineWith(...setUp), engineWith(...setUp)]
+      for (const batch of batches) {
+        const entries = batch.map((document) => insertOf('db.c', document))
+        const attempt = single.clone()
+        const refusal = entries.map((entry) => refusalOf(attempt, entry)).find((each) => each !== null) ?? null
+        const before = documentsIn(whole)
+        let refused = false
+        try {
+          whole.insertAll('db.c', entries.map(({ object }) => object))
+        } catch {
+          refused = true
+        }
+        if (refused !== (refusal !== null)) return false
+        if (refused && documentsIn(whole) !== before) return false
+        if (!refused) single = attempt
+        if (documentsIn(whole) !== documentsIn(single)) return false
+        whole = whole.clone()
+      }
+      return true
+    }),
+    150,
+  )
+})
+
+/** What can be found, and in which order each index has it; ids of records do not count. */
+function documentsIn(engine: StorageEngine): string {
+  const collection = engine.collection('db.c')!
+  const text = (recordId: number) => Buffer.from(collection.get(recordId)!.document).toString('hex')
+  const inIndexes = collection.indexes().map((index) => {
+    const cursor = index.seek({})
+    const found: string[] = []
+    for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) found.push(text(recordId))
+    return found
+  })
+  return JSON.stringify([collection.count, collection.dataSizeBytes, [...collection.scan()].map(({ recordId }) => text(recordId)), inIndexes])
+}

@@ -87,6 +87,7 @@ export class Defragmentations {
 
   /** Has everything done that is to be done on shards, beside the rounds. */
   work(): void {
+    if (this.#collections.size === 0) return
     this.#again = true
     this.#working ??= this.#work().finally(() => {
       this.#working = null

@@ -1,14 +1,14 @@
 /** Everything in the collection, past no cache and in no order. */
 import type { Control } from '../run/control.js'
-import { sleep } from '../run/clock.js'
+import { nowUs, sleep } from '../run/clock.js'
 import type { Workload } from '../workload/workload.js'
 import type { EndCheck } from './end-check.js'
 
-const attemptsMax = 20
+const patienceUs = 30e6
 const pauseMs = 1000
 
 /**
- * Shows all documents to a check. A shard that is coming back gets twenty seconds; each attempt begins with a new check.
+ * Shows all documents to a check. A shard that is coming back gets half a minute; each attempt begins with a new check.
  * @throws the server's error of the last attempt
  */
 export async function readBack(
@@ -17,7 +17,8 @@ export async function readBack(
   newCheck: () => EndCheck,
   onSeen: (documents: number) => void,
 ): Promise<EndCheck> {
-  for (let attempt = 1; ; attempt++) {
+  const untilUs = nowUs() + patienceUs
+  for (;;) {
     const check = newCheck()
     try {
       const cursor = client.db(workload.database).collection(workload.collection).find({}, { raw: true, batchSize: 5000 })
@@ -28,7 +29,7 @@ export async function readBack(
       }
       return check
     } catch (error) {
-      if (attempt === attemptsMax) throw error
+      if (nowUs() > untilUs) throw error
       await sleep(pauseMs)
     }
   }

@@ -2,6 +2,7 @@
 import { EndCheck } from '../check/end-check.js'
 import { readBack } from '../check/read-back.js'
 import { readCriticalSections, latenciesInCriticalSections, type CriticalSection } from '../placement/critical-sections.js'
+import type { PlacementData } from '../placement/placement.js'
 import { readPlacement, samePlacement, unknownPlacement } from '../placement/read-placement.js'
 import { ShardCounters } from '../placement/shard-counters.js'
 import { buildReport } from '../report/build-report.js'
@@ -27,6 +28,7 @@ const uncheckedReport: EndCheckReport = {
 const headStartMs = 20
 const intervalSecsMin = 0.1
 const intervalsWanted = 200
+const settlingUs = 5e6
 
 export async function runOnce(options: LoadOptions, step: string | null = null): Promise<LoadReport> {
   const load = resolveLoad(options)
@@ -101,9 +103,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     await (faults as ScheduledFaults | null)?.end()
     const results = await lanes.results()
     const journal = load.check ? new Journal(results.map((result) => result.journal!)) : null
-    const placementAfter = placement.isKnown
-      ? await settled(() => readPlacement(control.client, workload.ns, control.isMongos))
-      : unknownPlacement
+    const after = placement.isKnown ? await placementAfter(control, workload.ns) : unknownPlacement
     const sections = journal === null || !control.isMongos ? [] : await sectionsSince(control, workload.ns, measuredSinceUs)
     progress.begin('check', null)
     const endCheck = journal === null ? uncheckedReport : await check(control, load, schedule, journal, cycles, results, progress)
@@ -114,7 +114,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
         round((endedUs - measuredSinceUs) / 1e6),
         load,
       ),
-      placementChanged: placementAfter === null || !samePlacement(placement, placementAfter),
+      placementChanged: after !== null && !samePlacement(placement, after),
       durationSecs: (endedUs - measuredSinceUs) / 1e6,
       intervalSecs: intervalUs / 1e6,
       counters: { before: countersBefore, after: await counters.read() },
@@ -177,16 +177,20 @@ function withinRun(marks: readonly Mark[], endSecs: number, { faults }: Resolved
   ].sort((a, b) => a.atSecs - b.atSecs)
 }
 
-/** Where a shard may still be coming back. */
-async function settled<Value>(read: () => Promise<Value>): Promise<Value | null> {
-  for (let attempt = 0; attempt < 10; attempt++) {
+/** The placement once more; null where it cannot be read any longer. A shard may still be coming back. */
+async function placementAfter(control: Control, ns: string): Promise<PlacementData | null> {
+  const untilUs = nowUs() + settlingUs
+  for (;;) {
     try {
-      return await read()
-    } catch {
+      return await readPlacement(control.client, ns, control.isMongos)
+    } catch (error) {
+      if (nowUs() > untilUs) {
+        control.notLearned.add('whether chunks have moved meanwhile (config.chunks)', error)
+        return null
+      }
       await sleep(500)
     }
   }
-  return null
 }
 
 function refuseForWire({ client, hosts }: Control): void {

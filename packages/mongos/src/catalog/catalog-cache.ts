@@ -3,7 +3,15 @@
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
-import { PlacementHistories, SharedPlacements, versionToAskWith, type CollectionPlacement, type PlacementHistory } from '@shardlab/sharding'
+import {
+  knownVersion,
+  PlacementHistories,
+  SharedPlacements,
+  versionToAskWith,
+  type CollectionPlacement,
+  type PlacementHistory,
+  type PlacementVersion,
+} from '@shardlab/sharding'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { raise } from '../remote/command-reply.js'
@@ -63,6 +71,16 @@ export class CatalogCache {
 
   get collectionCount(): number {
     return this.#collections.size
+  }
+
+  /** By namespace, the version of each sharded collection that is known. */
+  collectionVersions(): Record<string, PlacementVersion> {
+    const versions: Record<string, PlacementVersion> = {}
+    for (const ns of this.#collections.names()) {
+      const version = knownVersion(this.peekCollection(ns) ?? null)
+      if (version !== null) versions[ns] = version
+    }
+    return versions
   }
 
   /** What is known of a database without asking; undefined: ask. */

@@ -16,7 +16,7 @@ export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => v
 export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'>
 
 export interface NodeLogOptions {
-  /** A checkpoint is written when the log on disk is larger than this and than twice the last checkpoint. */
+  /** A checkpoint is written when the log on disk is larger than this and, unless the disk keeps images, than twice the last checkpoint. */
   readonly checkpointAfterBytes: number
 }
 
@@ -180,7 +180,8 @@ export class NodeLog {
   }
 
   get #checkpointAtBytes(): number {
-    return Math.max(this.#options.checkpointAfterBytes, 2 * this.#disk.usage().checkpointBytes)
+    const { checkpointAfterBytes } = this.#options
+    return this.#disk.keepsImages === true ? checkpointAfterBytes : Math.max(checkpointAfterBytes, 2 * this.#disk.usage().checkpointBytes)
   }
 
   #isCheckpointWritten(): Promise<boolean> {

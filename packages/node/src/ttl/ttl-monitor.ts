@@ -87,12 +87,23 @@ function timeLimits(collection: Collection): TimeLimit[] {
   const limits: TimeLimit[] = []
   for (const index of collection.indexes()) {
     const { pattern, spec } = index
-    const own = isIdKey(index.key) && collection.clustered ? collection.options : spec
-    const seconds = findField(own, 'expireAfterSeconds')
-    if (pattern.length === 1 && pattern[0]!.direction !== 'hashed' && seconds !== undefined)
-      limits.push({ index, seconds: Math.trunc(seconds.asNumber()) })
+    if (pattern.length !== 1 || pattern[0]!.direction === 'hashed') continue
+    const seconds = secondsIn(isIdKey(index.key) && collection.clustered ? collection.options : spec)
+    if (seconds !== null) limits.push({ index, seconds })
   }
   return limits
+}
+
+/** What specifications say, which are looked at once a minute and hardly ever change. */
+const seen = new WeakMap<Uint8Array, number | null>()
+
+function secondsIn(document: Uint8Array): number | null {
+  let seconds = seen.get(document)
+  if (seconds === undefined) {
+    const value = findField(document, 'expireAfterSeconds')
+    seen.set(document, (seconds = value === undefined ? null : Math.trunc(value.asNumber())))
+  }
+  return seconds
 }
 
 /** Documents with a date in the index that is old enough; of several dates in an array the earliest counts. */

@@ -9,6 +9,7 @@ export const recordHeaderBytes = 4
  * and bytes are made of it when somebody starts from it.
  */
 export class MemoryDisk implements Disk {
+  readonly keepsImages = true
   readonly #limitBytes: number
   #checkpoint: DiskImage | null = null
   #log = new RecordLog()

@@ -35,6 +35,10 @@ class CellDisk implements Disk {
     this.#cell = cell
   }
 
+  get keepsImages(): boolean {
+    return this.#cell.disk.keepsImages === true
+  }
+
   append(record: Uint8Array): Promise<void> {
     const { gone, faults, disk } = this.#cell
     if (gone) return never()

@@ -1,9 +1,36 @@
 import type { Alarm, HostClock } from './clock.js'
 import { EventQueue } from './event-queue.js'
 
+/** What is to happen: something to call, or an alarm. */
+type Happening = (() => void) | VirtualAlarm
+
+class VirtualAlarm implements Alarm {
+  readonly #queue: EventQueue<Happening>
+  readonly #ticket: number
+  /** Null: it has rung, or was cancelled; the ticket may stand for something else by now. */
+  #wake: (() => void) | null
+
+  constructor(queue: EventQueue<Happening>, timeMicros: number, wake: () => void) {
+    this.#queue = queue
+    this.#wake = wake
+    this.#ticket = queue.push(timeMicros, this)
+  }
+
+  ring(): void {
+    const wake = this.#wake
+    this.#wake = null
+    wake?.()
+  }
+
+  cancel(): void {
+    if (this.#wake !== null) this.#queue.cancel(this.#ticket)
+    this.#wake = null
+  }
+}
+
 /** Time that somebody moves, and what is to happen in it. Microseconds inside: exact integers for longer than anybody will wait. */
 export class VirtualClock implements HostClock {
-  readonly #queue = new EventQueue<() => void>()
+  readonly #queue = new EventQueue<Happening>()
   #nowMicros: number
 
   /** `beginMs`: milliseconds since the epoch, an integer. */
@@ -29,18 +56,7 @@ export class VirtualClock implements HostClock {
   }
 
   alarm(delayMs: number, wake: () => void): Alarm {
-    let due = true
-    const ticket = this.#queue.push(this.#nowMicros + Math.ceil(Math.max(delayMs, 0) * 1000), () => {
-      due = false
-      wake()
-    })
-    return {
-      cancel: () => {
-        // The ticket of something that happened may stand for another alarm by now.
-        if (due) this.#queue.cancel(ticket)
-        due = false
-      },
-    }
+    return new VirtualAlarm(this.#queue, this.#nowMicros + Math.ceil(Math.max(delayMs, 0) * 1000), wake)
   }
 
   /** Makes the next thing happen, at its time. */
@@ -48,7 +64,8 @@ export class VirtualClock implements HostClock {
     const happen = this.#queue.pop()
     if (happen === undefined) return
     this.#nowMicros = this.#queue.poppedTime
-    happen()
+    if (typeof happen === 'function') happen()
+    else happen.ring()
   }
 
   /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */

@@ -94,7 +94,7 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   const tones = new Map(shards.map((shard, i) => [shard, toneOf(i)]))
   const toneOfShard = (shard: string): string => tones.get(shard) ?? ''
   const rows = rowsOf(samples)
-  const steps = decisions.filter(({ kind }) => kind === 'timeline' || kind === 'fault')
+  const steps = decisions.filter(({ kind, text }) => (kind === 'timeline' && !/^(answers|refused) as expected/.test(text)) || kind === 'fault')
   const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: markText(text) }))
   const common = { ...overTime, marks, xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
   const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)

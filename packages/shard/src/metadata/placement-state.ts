@@ -5,7 +5,14 @@
  */
 import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
-import { PlacementHistories, SharedPlacements, versionToAskWith, type CollectionPlacement } from '@shardlab/sharding'
+import {
+  knownVersion,
+  PlacementHistories,
+  SharedPlacements,
+  versionToAskWith,
+  type CollectionPlacement,
+  type PlacementVersion,
+} from '@shardlab/sharding'
 
 export interface DatabasePlacement {
   readonly primary: string
@@ -41,6 +48,16 @@ export class PlacementState {
   /** The collection's placement, null when it is known not to be sharded, undefined when nothing is known. */
   collection(ns: string): CollectionPlacement | null | undefined {
     return this.#collections.get(ns)
+  }
+
+  /** By namespace, the version of each sharded collection that is known. */
+  collectionVersions(): Record<string, PlacementVersion> {
+    const versions: Record<string, PlacementVersion> = {}
+    for (const [ns, placement] of this.#collections) {
+      const version = knownVersion(placement)
+      if (version !== null) versions[ns] = version
+    }
+    return versions
   }
 
   /** Every collection of which something is known. */

@@ -49,8 +49,9 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   write(options, report)
   const checked = [report, ...(report.sweep?.steps.map((step) => step.report) ?? [])]
   const failures = failedExpectations(report, expectations)
-  if (checked.some(({ endCheck }) => endCheck.ok === false))
-    failures.push('the end check failed: not everything that was acknowledged is there')
+  const wrong = checked.find(({ endCheck }) => endCheck.ok === false)?.endCheck
+  if (wrong !== undefined)
+    failures.push(`the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'not everything that was acknowledged is there'}`)
   for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
   return failures.length === 0 ? exitCodes.fine : exitCodes.failed
 }

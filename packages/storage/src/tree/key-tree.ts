@@ -1,5 +1,5 @@
 /**
- * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy those they write to. See decision 0017.
+ * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy those they write to. See decision 0019.
  */
 import { insertRun, rootOver, type KeyRun } from './insert-run.js'
 import { IndexCursor } from '../index-cursor.js'

@@ -1,6 +1,29 @@
 import type { Alarm, HostClock } from '../clock.js'
 import type { MemberEffect, MemberFault } from './host-fault.js'
 
+/** Made for each request and each sleep: no more of them than one object and one function. */
+class CellAlarm implements Alarm {
+  readonly #faults: CellFaults
+  readonly #wake: () => void
+  readonly #alarm: Alarm
+  #cancelled = false
+
+  constructor(faults: CellFaults, clock: HostClock, delayMs: number, wake: () => void) {
+    this.#faults = faults
+    this.#wake = wake
+    this.#alarm = clock.alarm(delayMs, this.#hear)
+  }
+
+  readonly #hear = (): void => {
+    if (!this.#cancelled && !this.#faults.postpones(this.#hear)) this.#wake()
+  }
+
+  cancel(): void {
+    this.#cancelled = true
+    this.#alarm.cancel()
+  }
+}
+
 /** What is wrong with one incarnation of one member: its disk, its clock, or that it does nothing. */
 export class CellFaults {
   /** Nothing is looked at while this is false. */
@@ -47,19 +70,14 @@ export class CellFaults {
 
   /** An alarm of the member: a frozen one does not hear it before it is healed. */
   alarm(delayMs: number, wake: () => void): Alarm {
-    let cancelled = false
-    const hear = (): void => {
-      if (cancelled) return
-      if (this.#frozen) this.#postponed.push(hear)
-      else wake()
-    }
-    const alarm = this.#clock.alarm(delayMs, hear)
-    return {
-      cancel() {
-        cancelled = true
-        alarm.cancel()
-      },
-    }
+    return new CellAlarm(this, this.#clock, delayMs, wake)
+  }
+
+  /** Is the member frozen? Then this is done when it is healed. */
+  postpones(act: () => void): boolean {
+    if (!this.#frozen) return false
+    this.#postponed.push(act)
+    return true
   }
 
   /** Has the disk no room for anything that has not been accepted yet? */
@@ -87,6 +105,7 @@ export class CellFaults {
   }
 
   #has(type: MemberEffect['type']): boolean {
+    if (this.#applied.size === 0) return false
     for (const { effect } of this.#applied.values()) if (effect.type === type) return true
     return false
   }

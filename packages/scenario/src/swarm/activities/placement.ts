@@ -129,7 +129,10 @@ export class Placement extends Activity {
 
   async #shardLate(client: StoryClient): Promise<void> {
     if (this.#isLateSharded) return
-    if (await this.#do(client, 'shardCollection', { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }, [codes.shardNotFound]))
+    // Up to 2.6 doing it twice is an error without a code: the answer to the first may have been lost.
+    const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
+    const command = { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }
+    if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice]))
       this.#isLateSharded = true
   }
 

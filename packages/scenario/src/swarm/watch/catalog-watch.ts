@@ -1,9 +1,10 @@
-/** Looks at the catalog whenever it may have changed, past the network: what is watched is not changed by it. */
+/** Looks at the catalog, and at what members know of it, whenever it may have changed, past the network: what is watched is not changed by it. */
 import { configAddress, type ReplyOf } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
+import type { PlacementVersion } from '@shardlab/sharding'
 import { ownershipViolations } from '../checkers/ownership.js'
 import { RoutingHistory } from '../checkers/routing.js'
-import { VersionHistory } from '../checkers/versions.js'
+import { KnownVersions, VersionHistory } from '../checkers/versions.js'
 import type { SwarmWorld } from '../world.js'
 import { catalogTable } from './catalog-table.js'
 
@@ -14,6 +15,7 @@ export class CatalogWatch {
   readonly #world: SwarmWorld
   readonly #namespaces: readonly string[]
   readonly #versions = new VersionHistory()
+  readonly #known = new KnownVersions()
   readonly #routing: RoutingHistory
   #looking: Promise<void> = Promise.resolve()
 
@@ -30,6 +32,7 @@ export class CatalogWatch {
     const atMs = this.#world.cluster.now()
     this.#looking = this.#looking
       .then(() => this.#look(atMs))
+      .then(() => this.#lookAtMembers())
       .catch((error: unknown) =>
         this.#world.verdicts.violated('invariants', `the catalog cannot be looked at: ${(error as Error).message}`),
       )
@@ -42,9 +45,12 @@ export class CatalogWatch {
         this.#routing.routed(event, this.#world.cluster.now())
         return
       case 'member':
-        if (event.member !== configAddress) return
-        if (event.state === 'started') void this.look()
-        else this.#versions.forget()
+        if (event.member !== configAddress) this.#known.forget(event.member)
+        else if (event.state === 'started') void this.look()
+        else {
+          this.#versions.forget()
+          this.#known.forgetAll()
+        }
         return
       case 'migration':
       case 'split':
@@ -70,6 +76,15 @@ export class CatalogWatch {
       verdicts.violated('ownership', ...ownershipViolations(ns, table.pattern, table.ranges))
       verdicts.violated('versions', ...this.#versions.seen(table))
       this.#routing.changed(ns, table, atMs)
+    }
+  }
+
+  async #lookAtMembers(): Promise<void> {
+    const { cluster, verdicts } = this.#world
+    for (const member of [...cluster.shards, ...cluster.mongos]) {
+      if (cluster.members().find(({ address }) => address === member)?.state !== 'running') continue
+      const { collectionVersions } = await cluster.describe(member)
+      verdicts.violated('versions', ...this.#known.seen(member, collectionVersions as Record<string, PlacementVersion>))
     }
   }
 

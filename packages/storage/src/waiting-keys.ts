@@ -1,0 +1,61 @@
+/** Keys of documents that are stored already, for an index that has none of them yet: made and added all at once. See decision 0019. */
+import { keyStringUpperBound } from '@shardlab/bson'
+import { duplicateKeyError } from './duplicate-key.js'
+import type { DocumentKeys } from './index-keys.js'
+import { isIdKey, type IndexSpec } from './index-spec.js'
+import { withRecordId } from './record-key.js'
+import type { RecordTable } from './record-table.js'
+import { ascending } from './tree/ascending.js'
+import type { KeyRun, KeyTree } from './tree/key-tree.js'
+import type { Index } from './types.js'
+
+/** Keys that are not in the tree yet, of all records from where it ends to `end`. */
+export interface WaitingKeys {
+  readonly run: KeyRun
+  /** What there is to know of documents with arrays. */
+  readonly arrays: readonly DocumentKeys[]
+  readonly end: number
+}
+
+/** What makes the keys. */
+type KeySource = Index & { generate(document: Uint8Array): DocumentKeys }
+
+/**
+ * Of an index with this specification, may keys wait until somebody reads it? Nothing can be wrong with a key by itself, and nobody has to be told of
+ * one that is there already: whoever changes a collection looks for the same `_id` by other means.
+ */
+export function mayWait({ unique, prepareUnique, partialFilter, key }: IndexSpec): boolean {
+  return (!unique || isIdKey(key)) && !prepareUnique && partialFilter === null
+}
+
+/** The keys of the records from `from` on and below `end`. */
+export function makeKeys(index: KeySource, table: RecordTable, from: number, end: number): WaitingKeys {
+  const keys: string[] = []
+  const recordIds: number[] = []
+  const arrays: DocumentKeys[] = []
+  const records = table.scan(false, from - 1)
+  for (let record = records.next(); record !== null && record.recordId < end; record = records.next()) {
+    const { recordId } = record
+    const generated = index.generate(record.document)
+    for (const key of generated.keys) {
+      keys.push(index.unique ? key : withRecordId(key, recordId))
+      recordIds.push(recordId)
+    }
+    if (generated.arrays !== null || generated.arrayPaths !== undefined) arrays.push(generated)
+  }
+  return { run: ascending(keys, recordIds), arrays, end }
+}
+
+/** @throws CommandError DuplicateKey for a key that is in the run twice */
+export function checkRepeated(index: Index, ns: string, records: RecordTable, { keys, values }: KeyRun): void {
+  for (let i = 1; i < keys.length; i++)
+    if (keys[i - 1] === keys[i]) throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, keys[i]!)
+}
+
+/** @throws CommandError DuplicateKey for a key that is in the tree */
+export function checkAgainst(index: Index, tree: KeyTree, ns: string, records: RecordTable, { keys, values }: KeyRun): void {
+  // Most runs lie where there is nothing yet.
+  if (keys.length === 0 || tree.scan(keys[0], keyStringUpperBound(keys.at(-1)!), false).next() < 0) return
+  for (let i = 0; i < keys.length; i++)
+    if (tree.get(keys[i]!) !== undefined) throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, keys[i]!)
+}
