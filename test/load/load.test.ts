@@ -11,6 +11,7 @@ import {
   compareReports,
   failedExpectations,
   htmlReport,
+  lineChart,
   OptionError,
   parseExpectation,
   parseReport,
@@ -355,6 +356,16 @@ t.test('a shard crashes in the middle: errors with codes, nothing acknowledged i
     name: 'OptionError',
     message: /^the fault "crash shard99" was refused/,
   })
+})
+
+t.test('a line in a chart is interrupted where nothing was answered, and an interval by itself is a dot', async (t) => {
+  const y = [10, 20, Number.NaN, 30, Number.NaN]
+  const line = { name: 'p99', tone: 's1', points: y.map((value, x) => [x, value] as const) }
+  const chart = lineChart([line], { title: 'latency', xLabel: '', yLabel: '', xShown: String, yShown: String })
+  const [, path] = /<path class="line s1" d="([^"]*)"/.exec(chart)!
+  t.match(path, /^M[\d. ]+L[\d. ]+M[\d. ]+$/)
+  t.equal(chart.match(/<circle/g)!.length, 1)
+  t.notMatch(chart, /NaN/)
 })
 
 t.test("the guide's workload files are some", async (t) => {

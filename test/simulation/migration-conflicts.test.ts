@@ -178,7 +178,11 @@ t.test('a range is deleted when the cursors are gone that were open before it mo
     for (const name of ['c', 'e']) t.match(await run(move(name, 10, recipient)), { ok: 1 }, version)
     const later = (await run({ find: 'c', filter: { k: { $lt: 10 } }, batchSize: 2, $db: 'app' }))['cursor']
     await cluster.advance(unreadMs + 500)
-    t.same([await onDonor('c'), await onDonor('e')], [20, version === '2.6' ? 20 : 10], 'a client of the shard sees orphans: nobody waits for it')
+    t.same(
+      [await onDonor('c'), await onDonor('e')],
+      [20, version === '2.6' ? 20 : 10],
+      'a client of the shard sees orphans: nobody waits for it',
+    )
     const back = run(move('c', 10, donor))
     await cluster.advance(60_000)
     t.match(await back, { ok: 0, errmsg: /orphans cleanup|range deletion|deletion/ }, 'the range cannot come back')

@@ -217,6 +217,16 @@ t.test('binary values and identity', async (t) => {
   t.throws(() => toRawValue('text').asBinary(), TypeError)
   t.equal(hexOf(bytes.subarray(1, 4)), '102030')
   t.ok(sameBytes(bytes, bytes.slice()))
+  t.equal(hexOf(Buffer.from([1, 255])), '01ff', 'of a Buffer')
+  for (const length of [0, 1, 64, 65, 200]) {
+    const long = Uint8Array.from({ length }, (_, i) => i)
+    const other = Buffer.from(long)
+    t.ok(sameBytes(long, other), `${length} bytes`)
+    if (length === 0) continue
+    other[length - 1]!++
+    t.notOk(sameBytes(long, other), `${length} bytes, the last one differs`)
+    t.notOk(sameBytes(long, other.subarray(1)), `${length} bytes and one less`)
+  }
   const id = new ObjectId()
   t.ok(objectIdValue(id.id).isIdentical(toRawValue(id)))
   t.ok(findField(encode({ x: 'y', a: { b: 1 } }), 'a')!.isIdentical(toRawValue({ b: 1 })))

@@ -99,7 +99,11 @@ t.test('broken rules are told with their line', async (t) => {
     ['do: addShard', 'do: addShrad', 'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard'],
     ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: 'crash' is not understood"],
     ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
-    ['do: crash shard02 for 10m', 'do: command, command: {}, fails: 1, answers: { ok: 1 }', 'a.yaml:13: timeline.1.answers: a command either fails'],
+    [
+      'do: crash shard02 for 10m',
+      'do: command, command: {}, fails: 1, answers: { ok: 1 }',
+      'a.yaml:13: timeline.1.answers: a command either fails',
+    ],
     ['do: crash shard02 for 10m', 'do: command, command: {}, answers: {}', 'a.yaml:13: timeline.1.answers: names at least one path'],
     ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not understood'],
     ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: the result has no number imbalanced.last'],

@@ -16,7 +16,11 @@ export interface InsertEntries {
 const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
 
 /** The same bytes as {@link encodeLogEntry} gives for each of the first `count` documents. */
-export function encodeInsertEntries({ ns, uuid, ts, wallMs, session }: InsertEntries, documents: readonly Uint8Array[], count: number): Uint8Array {
+export function encodeInsertEntries(
+  { ns, uuid, ts, wallMs, session }: InsertEntries,
+  documents: readonly Uint8Array[],
+  count: number,
+): Uint8Array {
   const one = session === null ? null : { ...session, stmtIds: [0] }
   const model = encodeLogEntry({ op: 'i', ns, uuid, ts, wallMs, session: one, object: emptyDocument, id: null })
   const objectAt = findField(model, 'o')!.start

@@ -182,7 +182,8 @@ export class MemoryCollection implements Collection {
     const after = idOf(document)
     if (!after.isIdentical(id) && this.#keyOf(after) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
     const prepared = this.#prepareKeys(document, recordId)
-    if (prepared !== null) for (let i = 0; i < prepared.length; i++) this.#indexes[i + 1]!.replace(previous.document, prepared[i]!, recordId)
+    if (prepared !== null)
+      for (let i = 0; i < prepared.length; i++) this.#indexes[i + 1]!.replace(previous.document, prepared[i]!, recordId)
     const record = this.#store(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
     this.#compactIfWorthwhile()

@@ -443,10 +443,19 @@ t.test('indexes that are read late hold what those hold that are read after each
 })
 
 t.test('documents that are inserted all at once: as if one came after the other, or none of them', async () => {
-  const fresh = fc.record({ _id: fc.integer({ min: 0, max: 12 }), a: fc.option(scalar, { nil: undefined }), b: fc.integer({ min: 0, max: 40 }) })
+  const fresh = fc.record({
+    _id: fc.integer({ min: 0, max: 12 }),
+    a: fc.option(scalar, { nil: undefined }),
+    b: fc.integer({ min: 0, max: 40 }),
+  })
   check(
     fc.property(fc.array(fc.array(fresh, { maxLength: 8 }), { maxLength: 4 }), (batches) => {
-      const setUp = [createOf('db.c'), createIndexOf('db.c', { b: 1 }, { unique: true }), createIndexOf('db.c', { a: 1 }), createIndexOf('db.c', { a: -1, b: 1 })]
+      const setUp = [
+        createOf('db.c'),
+        createIndexOf('db.c', { b: 1 }, { unique: true }),
+        createIndexOf('db.c', { a: 1 }),
+        createIndexOf('db.c', { a: -1, b: 1 }),
+      ]
       let [whole, single] = [engineWith(...setUp), engineWith(...setUp)]
       for (const batch of batches) {
         const entries = batch.map((document) => insertOf('db.c', document))
@@ -455,7 +464,10 @@ t.test('documents that are inserted all at once: as if one came after the other,
         const before = documentsIn(whole)
         let refused = false
         try {
-          whole.insertAll('db.c', entries.map(({ object }) => object))
+          whole.insertAll(
+            'db.c',
+            entries.map(({ object }) => object),
+          )
         } catch {
           refused = true
         }
@@ -481,5 +493,10 @@ function documentsIn(engine: StorageEngine): string {
     for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) found.push(text(recordId))
     return found
   })
-  return JSON.stringify([collection.count, collection.dataSizeBytes, [...collection.scan()].map(({ recordId }) => text(recordId)), inIndexes])
+  return JSON.stringify([
+    collection.count,
+    collection.dataSizeBytes,
+    [...collection.scan()].map(({ recordId }) => text(recordId)),
+    inIndexes,
+  ])
 }

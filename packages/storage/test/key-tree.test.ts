@@ -92,7 +92,9 @@ t.test('keys are put into order whatever they begin with', async () => {
         keys,
         keys.map((_, i) => i),
       )
-      return sorted.keys.join('|') === expected.map(([each]) => each).join('|') && sorted.values.join() === expected.map(([, i]) => i).join()
+      return (
+        sorted.keys.join('|') === expected.map(([each]) => each).join('|') && sorted.values.join() === expected.map(([, i]) => i).join()
+      )
     }),
     200,
   )

@@ -107,6 +107,8 @@ t.test('a table of ids is a map of their KeyStrings', async (t) => {
     if (i > 100) table.delete(i - 100, table.hashOf(idOf(i - 100)))
     if (i > 100) records.delete(i - 100)
   }
-  const found = Array.from({ length: 10_000 }, (_, i) => table.find(idOf(i + 1), table.hashOf(idOf(i + 1)))).filter((each) => each !== undefined)
+  const found = Array.from({ length: 10_000 }, (_, i) => table.find(idOf(i + 1), table.hashOf(idOf(i + 1)))).filter(
+    (each) => each !== undefined,
+  )
   t.equal(found.length, 100)
 })

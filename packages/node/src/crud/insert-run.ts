@@ -36,9 +36,7 @@ export function insertRun(
   }
   if (fixed.length < 2 || !host.hasRoom(bytes, fixed.length)) return 0
   const session =
-    retryable === null
-      ? null
-      : { key: retryable.session.key, lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds }
+    retryable === null ? null : { key: retryable.session.key, lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds }
   return host.insertEach(collection, fixed, session)
 }
 

@@ -67,7 +67,8 @@ function comparison(runs: readonly VariantRun[]): string {
       ? `<thead><tr><th></th>${runs.map(({ result }) => `<th style="text-align:left">${escape(result.name)}</th>`).join('')}</tr></thead>`
       : ''
   const rows = shownRows(runs.map(({ result }) => result)).map(
-    ([name, of]) => `<tr><td${name.startsWith(' ') ? ' class="part"' : ''}>${escape(name.trim())}</td>${runs.map(({ result }) => `<td>${escape(of(result))}</td>`).join('')}</tr>`,
+    ([name, of]) =>
+      `<tr><td${name.startsWith(' ') ? ' class="part"' : ''}>${escape(name.trim())}</td>${runs.map(({ result }) => `<td>${escape(of(result))}</td>`).join('')}</tr>`,
   )
   return `<div class="wide"><table class="compare">${head}<tbody>${rows.join('')}</tbody></table></div>`
 }
@@ -94,7 +95,9 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   const tones = new Map(shards.map((shard, i) => [shard, toneOf(i)]))
   const toneOfShard = (shard: string): string => tones.get(shard) ?? ''
   const rows = rowsOf(samples)
-  const steps = decisions.filter(({ kind, text }) => (kind === 'timeline' && !/^(answers|refused) as expected/.test(text)) || kind === 'fault')
+  const steps = decisions.filter(
+    ({ kind, text }) => (kind === 'timeline' && !/^(answers|refused) as expected/.test(text)) || kind === 'fault',
+  )
   const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: markText(text) }))
   const common = { ...overTime, marks, xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
   const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)

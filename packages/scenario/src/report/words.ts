@@ -3,7 +3,10 @@ import { escape } from '@shardlab/load'
 
 const words: readonly (readonly [word: string, meaning: string])[] = [
   ['chunk', 'a range of the shard key; all its documents lie on one shard, and it moves as a whole'],
-  ['largest to mean', 'the largest shard divided by the mean of all: 1 is even, and as many as there are shards means that one has everything'],
+  [
+    'largest to mean',
+    'the largest shard divided by the mean of all: 1 is even, and as many as there are shards means that one has everything',
+  ],
   ['migration', 'a chunk, or a part of it, moves to another shard; documents are copied while clients go on'],
   [
     'moved for',

@@ -112,7 +112,7 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
     bytesMovedLeast: movements.bytesMovedLeast,
     convergedAtMs: movements.convergedAtMs,
     jumboChunks: last.jumboChunks,
-    orphans: { worst: Math.max(...samples.map(orphansIn)), last: orphansIn(last) },
+    orphans: { worst: samples.reduce((most, sample) => Math.max(most, orphansIn(sample)), 0), last: orphansIn(last) },
     criticalSections: movements.criticalSections,
     operations: {
       total: workload.total,

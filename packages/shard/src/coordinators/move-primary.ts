@@ -14,10 +14,7 @@ import { logChange } from './log-change.js'
 import type { MovePrimaryRecord } from './ddl-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
 
-export async function movePrimary(
-  parts: ShardParts,
-  request: RequestOf<'shard.move-primary'>,
-): Promise<ReplyOf<'shard.move-primary'>> {
+export async function movePrimary(parts: ShardParts, request: RequestOf<'shard.move-primary'>): Promise<ReplyOf<'shard.move-primary'>> {
   const { node, state, databaseMoves } = parts
   const { db, to, databaseVersion } = request
   const work = () => databaseMoves.move(db, () => move(parts, request))

@@ -58,7 +58,7 @@ function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: numbe
     const at = childOf(node, run.keys[i]!)
     let end = i + 1
     if (at + 1 === keys.length) end = to
-    else for (const bound = keys[at + 1]!; end < to && run.keys[end]! < bound; ) end++
+    else for (const bound = keys[at + 1]!; end < to && run.keys[end]! < bound;) end++
     const child = writable(children[at]!, owner)
     children[at] = child
     const behind = insertRun(child, owner, run, i, end)

@@ -132,8 +132,7 @@ export class Placement extends Activity {
     // Up to 2.6 doing it twice is an error without a code: the answer to the first may have been lost.
     const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
     const command = { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }
-    if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice]))
-      this.#isLateSharded = true
+    if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice])) this.#isLateSharded = true
   }
 
   async #movePrimary(client: StoryClient, random: Random): Promise<void> {

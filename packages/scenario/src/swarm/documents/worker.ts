@@ -25,7 +25,6 @@ export class DocumentsWorker {
   acknowledged = 0
   unknown = 0
 
-  /** `behaviours` of the emulated version. */
   constructor(
     number: number,
     client: StoryClient,
@@ -63,9 +62,9 @@ export class DocumentsWorker {
     const choice = known.length < 4 ? 0 : this.#random.below(20)
     const some = known[this.#random.below(Math.max(known.length, 1))]!
     if (choice < 3) return this.#insert(ns, model)
-    if (choice < 5) return this.#increment(ns, model, some)
+    if (choice < 5 || (choice > 5 && choice < 9 && !this.#keysChange)) return this.#increment(ns, model, some)
     if (choice === 5) return this.#incrementById(ns, model, some)
-    if (choice < 9) return this.#keysChange ? this.#changeKey(ns, model, some) : this.#increment(ns, model, some)
+    if (choice < 9) return this.#changeKey(ns, model, some)
     if (choice === 9) return this.#upsert(ns, model)
     if (choice === 10) return this.#findAndModify(ns, model, some)
     if (choice === 11) return this.#delete(ns, model, some)
