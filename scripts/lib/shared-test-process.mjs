@@ -38,7 +38,14 @@ process.on('uncaughtException', (error) => {
 
 async function runFile(file) {
   const test = new Test({ name: file })
-  test.setTimeout(Number(process.env['TAP_TIMEOUT']) * 1000)
+  const timer = setTimeout(
+    () => {
+      test.timeout()
+      test.endAll()
+    },
+    Number(process.env['TAP_TIMEOUT']) * 1000,
+  )
+  timer.unref()
   test.testdirName = join(root, '.tap', 'fixtures', file.replaceAll(/[^\w.-]+/g, '-'))
   fileTest = test
   let output = ''
@@ -51,7 +58,7 @@ async function runFile(file) {
   }
   test.end(implicitEnd)
   await ended
-  test.setTimeout(0)
+  clearTimeout(timer)
   fileTest = null
   const exitCode = process.exitCode ?? (test.passing() ? 0 : 1)
   process.exitCode = undefined

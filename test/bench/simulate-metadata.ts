@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BenchResult } from './benches.js'
+import { exponent } from './exponent.js'
 import type { ScenarioResult } from './simulate-scenario.js'
 
 type Row = BenchResult['rows'][number]
@@ -32,6 +33,7 @@ duration: ${days}d
 
 export async function metadataRows(isLong: boolean, nodeOptions: readonly string[]): Promise<Row[]> {
   const rows: Row[] = []
+  const played: (ScenarioResult & { readonly chunks: number })[] = []
   const sizes = [
     [50, 5, 50_000],
     [200, 20, 200_000],
@@ -39,7 +41,9 @@ export async function metadataRows(isLong: boolean, nodeOptions: readonly string
   ] as const
   for (const [shards, added, chunks] of isLong ? sizes : sizes.slice(0, 1)) {
     const isGoal = chunks === 1_000_000
-    const { wallMs, processorMs, migrations, convergedAtMs, peakBytes } = await play(growth(shards, added, chunks), nodeOptions)
+    const result = await play(growth(shards, added, chunks), nodeOptions)
+    const { wallMs, processorMs, migrations, convergedAtMs, peakBytes } = result
+    played.push({ ...result, chunks })
     if (convergedAtMs === null) throw new Error(`${shards} + ${added} shards have not converged`)
     rows.push(
       {
@@ -47,17 +51,28 @@ export async function metadataRows(isLong: boolean, nodeOptions: readonly string
         value: `${(wallMs / 1000).toFixed(1)} s`,
         ...(isGoal ? { goal: 'goal: at most 60 s' } : {}),
       },
+      { name: '  processor time', value: `${(processorMs / 1000).toFixed(1)} s` },
       { name: `  ${migrations.toLocaleString('en')} migrations, all for each`, value: `${(processorMs / migrations).toFixed(2)} ms` },
       { name: '  memory', value: `${(peakBytes / 1024 ** 2).toFixed(0)} MB`, ...(isGoal ? { goal: 'goal: at most 2,048 MB' } : {}) },
     )
   }
+  if (played.length > 1)
+    rows.push({
+      name: 'metadata: processor time grows with the number of chunks to the power of',
+      value: exponent(
+        played,
+        ({ chunks }) => chunks,
+        ({ processorMs }) => processorMs,
+      ),
+    })
   const days = isLong ? 30 : 2
-  const { wallMs, virtualMs, migrations } = await play(month(days), nodeOptions)
+  const { wallMs, processorMs, virtualMs, migrations } = await play(month(days), nodeOptions)
   rows.push({
     name: `metadata: ${days} days of 12 shards with a daily load, ${migrations.toLocaleString('en')} migrations`,
     value: `${Math.round(virtualMs / wallMs).toLocaleString('en')} times`,
     goal: 'goal: 10,000 times faster than real time',
   })
+  rows.push({ name: '  by processor time', value: `${Math.round(virtualMs / processorMs).toLocaleString('en')} times` })
   return rows
 }
 

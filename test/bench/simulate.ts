@@ -7,6 +7,7 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BenchResult } from './benches.js'
+import { exponent } from './exponent.js'
 import { metadataRows } from './simulate-metadata.js'
 import type { GrowthTask, QuietTask, SimulateResult, SimulateTask } from './simulate-run.js'
 
@@ -22,12 +23,15 @@ const nodeOptions = ['--max-semi-space-size=32', '--max-old-space-size=8192']
 
 export async function measure(): Promise<BenchResult> {
   const rows: BenchResult['rows'][number][] = []
+  const grown: (SimulateResult & GrowthTask)[] = []
   for (const task of isLong ? growth : growth.slice(0, -1)) {
     const result = await runApart(task)
+    grown.push({ ...task, ...result })
     const size = `${task.shards} + ${task.added} shards, ${task.chunks.toLocaleString('en')} chunks`
     const goals = task.chunks === 1_000_000
     rows.push(
       { name: size, value: seconds(result.wallMs), ...(goals ? { goal: 'goal: at most 60 s' } : {}) },
+      { name: '  processor time', value: seconds(result.startMs + result.chunksMs + result.runMs) },
       { name: '  start', value: seconds(result.startMs) },
       { name: '  chunks, each', value: `${((result.chunksMs * 1000) / task.chunks).toFixed(1)} µs` },
       {
@@ -41,6 +45,32 @@ export async function measure(): Promise<BenchResult> {
       },
     )
   }
+  rows.push(
+    {
+      name: 'processor time of chunks grows with their number to the power of',
+      value: exponent(
+        grown,
+        ({ chunks }) => chunks,
+        ({ chunksMs }) => chunksMs,
+      ),
+    },
+    {
+      name: 'processor time of migrations',
+      value: exponent(
+        grown,
+        ({ migrations }) => migrations,
+        ({ runMs }) => runMs,
+      ),
+    },
+    {
+      name: 'memory, with the number of chunks',
+      value: exponent(
+        grown,
+        ({ chunks }) => chunks,
+        ({ peakBytes }) => peakBytes,
+      ),
+    },
+  )
   const { runMs, rounds, virtualMs } = await runApart(month)
   rows.push(
     {

@@ -163,7 +163,12 @@ t.test('a packet with what no writer of ours writes is read as any msgpack, and 
   const packr = new Packr({ useRecords: false })
   const { index } = kindShape('node.command')
   for (const body of [{ a: 1 }, 0.1, new Date(0), [1n << 60n], 'x']) {
-    const [first, second] = readPacket(packr.pack([[0, 1, 0, 1, index, [body]], [1, 2, 0, 1, index, [body, 7]]]))
+    const [first, second] = readPacket(
+      packr.pack([
+        [0, 1, 0, 1, index, [body]],
+        [1, 2, 0, 1, index, [body, 7]],
+      ]),
+    )
     test.same([first![5], second![5]], [[body], [body, 7]])
   }
   const writer = new PacketWriter()

@@ -113,9 +113,7 @@ function knownChunks(
     }
     const before = base?.at(min)
     // Nothing but its owner or its version has changed.
-    known.push(
-      before instanceof PackedChunk && before.max === max ? before.with(facts) : bounds.chunk({ ...facts, min, max }, chunk, next),
-    )
+    known.push(before instanceof PackedChunk && before.max === max ? before.with(facts) : bounds.chunk({ ...facts, min, max }, chunk, next))
   }
   bounds.finish()
   return known.reverse()

@@ -29,7 +29,10 @@ const told = (map: ChunkMap) =>
   JSON.stringify([
     map.version,
     map.count,
-    map.chunks.map(({ minDocument, maxDocument, ...chunk }) => [chunk, ...[minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex'))]),
+    map.chunks.map(({ minDocument, maxDocument, ...chunk }) => [
+      chunk,
+      ...[minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex')),
+    ]),
     [...map.byShard].sort(([a], [b]) => (a < b ? -1 : 1)),
   ])
 

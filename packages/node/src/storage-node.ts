@@ -223,7 +223,11 @@ export class StorageNode implements CommonHost {
    * Inserts documents that have been fixed and checked until one is refused; see {@link NodeLog.insertEach}. {@link flush} before it is
    * acknowledged. @returns how many were inserted
    */
-  insertEach({ ns, uuid }: Collection, documents: readonly Uint8Array[], session: (LogSession & { readonly key: SessionKey }) | null): number {
+  insertEach(
+    { ns, uuid }: Collection,
+    documents: readonly Uint8Array[],
+    session: (LogSession & { readonly key: SessionKey }) | null,
+  ): number {
     const { inserted, ts } = this.#log.insertEach(ns, uuid, documents, session)
     if (inserted === 0) return 0
     this.snapshots.noteChange(ts)

@@ -1,4 +1,15 @@
-import { compareValues, documentValue, DocumentWriter, encode, findField, hashValue, int64Value, RawValue, toRawValue, type Document } from '@shardlab/bson'
+import {
+  compareValues,
+  documentValue,
+  DocumentWriter,
+  encode,
+  findField,
+  hashValue,
+  int64Value,
+  RawValue,
+  toRawValue,
+  type Document,
+} from '@shardlab/bson'
 import t from 'tap'
 import {
   boundsFor,

@@ -256,7 +256,13 @@ t.test('runs, chunks from a key on, and places at even distances are those of al
       const table = RoutingTable.build(generation, bounds, chunks)
       const begins = chunks.filter(({ shard }, i) => chunks[i - 1]?.shard !== shard)
       const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-      if (!same([...table.runs()], begins.map(({ min, shard }) => [min, shard]))) throw new Error('other runs')
+      if (
+        !same(
+          [...table.runs()],
+          begins.map(({ min, shard }) => [min, shard]),
+        )
+      )
+        throw new Error('other runs')
       const from = at % count
       if (!same([...table.chunks(`${name(from)}x`)], chunks.slice(from))) throw new Error(`other chunks from ${from} on`)
       const places = Math.min(count, 1 + (at % 50))

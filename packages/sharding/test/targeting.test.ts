@@ -324,27 +324,33 @@ t.test('hashed _id', async (t) => {
   t.equal(shardsOf(byId, { _id: { $gte: 7, $lte: 7 } }), '0,1', 'a range, if only of one value')
 })
 
-t.test('a filter that is one equality on the only field of the key is targeted without being compiled, and to the same place', async (t) => {
-  const ranged = placementOf({ a: 1 }, [{ a: long(0) }, { a: 'm' }, { a: true }])
-  const hashed = placementOf({ a: 'hashed' }, [{ a: long(-(2n ** 61n)) }, { a: long(0) }, { a: long(2n ** 61n) }])
-  const byBytes = (placement: CollectionPlacement, filter: Document, options = {}) =>
-    targetSoleEquality(placement, documentValue(encode(filter)), options)
-  for (const placement of [ranged, hashed]) {
-    for (const value of [-5, 0, 7, 1.5, long(9), 'a', 'z', true, false, new Date(5)]) {
-      const { bounds, ...wanted } = targetFilter(placement, filterOf({ a: value }))
-      const found = byBytes(placement, { a: value })!
-      t.same({ shards: found.shards, kind: found.kind, chunks: found.chunks, exactKey: found.exactKey }, {
-        shards: wanted.shards,
-        kind: wanted.kind,
-        chunks: wanted.chunks,
-        exactKey: wanted.exactKey,
-      })
-      t.same(found.bounds, bounds)
+t.test(
+  'a filter that is one equality on the only field of the key is targeted without being compiled, and to the same place',
+  async (t) => {
+    const ranged = placementOf({ a: 1 }, [{ a: long(0) }, { a: 'm' }, { a: true }])
+    const hashed = placementOf({ a: 'hashed' }, [{ a: long(-(2n ** 61n)) }, { a: long(0) }, { a: long(2n ** 61n) }])
+    const byBytes = (placement: CollectionPlacement, filter: Document, options = {}) =>
+      targetSoleEquality(placement, documentValue(encode(filter)), options)
+    for (const placement of [ranged, hashed]) {
+      for (const value of [-5, 0, 7, 1.5, long(9), 'a', 'z', true, false, new Date(5)]) {
+        const { bounds, ...wanted } = targetFilter(placement, filterOf({ a: value }))
+        const found = byBytes(placement, { a: value })!
+        t.same(
+          { shards: found.shards, kind: found.kind, chunks: found.chunks, exactKey: found.exactKey },
+          {
+            shards: wanted.shards,
+            kind: wanted.kind,
+            chunks: wanted.chunks,
+            exactKey: wanted.exactKey,
+          },
+        )
+        t.same(found.bounds, bounds)
+      }
+      for (const filter of [{}, { b: 1 }, { a: 1, b: 1 }, { a: { $gt: 1 } }, { a: null }, { a: [1] }, { a: { b: 1 } }, { a: /x/ }])
+        t.equal(byBytes(placement, filter), null, JSON.stringify(filter))
+      t.equal(byBytes(placement, { a: 'x' }, collated), null, 'under a collation strings may lie anywhere')
+      t.same(byBytes(placement, { a: 5 }, collated)!.shards, byBytes(placement, { a: 5 })!.shards)
     }
-    for (const filter of [{}, { b: 1 }, { a: 1, b: 1 }, { a: { $gt: 1 } }, { a: null }, { a: [1] }, { a: { b: 1 } }, { a: /x/ }])
-      t.equal(byBytes(placement, filter), null, JSON.stringify(filter))
-    t.equal(byBytes(placement, { a: 'x' }, collated), null, 'under a collation strings may lie anywhere')
-    t.same(byBytes(placement, { a: 5 }, collated)!.shards, byBytes(placement, { a: 5 })!.shards)
-  }
-  t.equal(byBytes(placementOf({ a: 1, b: 1 }, [{ a: 0, b: 0 }]), { a: 1 }), null)
-})
+    t.equal(byBytes(placementOf({ a: 1, b: 1 }, [{ a: 0, b: 0 }]), { a: 1 }), null)
+  },
+)

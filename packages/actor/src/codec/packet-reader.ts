@@ -41,14 +41,7 @@ function readMessages(): MessageTuple[] {
   const messages: MessageTuple[] = []
   for (let i = 0; i < count && !isForeign; i++) {
     if (readArrayHeader() !== 6) return foreign(messages)
-    messages.push([
-      readNumber() as PacketType,
-      readNumber(),
-      readNumber(),
-      readNumber(),
-      readNumber(),
-      readArray(readArrayHeader()),
-    ])
+    messages.push([readNumber() as PacketType, readNumber(), readNumber(), readNumber(), readNumber(), readArray(readArrayHeader())])
   }
   return messages
 }

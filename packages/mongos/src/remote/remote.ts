@@ -122,13 +122,7 @@ export class Remote {
   }
 
   /** What is made of the reply, or of that of a later attempt. */
-  #replied<R>(
-    sent: SentCommand,
-    use: UseOfReply<R>,
-    search: PrimarySearch | null,
-    retries: number,
-    reply: NodeReply,
-  ): R | Promise<R> {
+  #replied<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number, reply: NodeReply): R | Promise<R> {
     const { to, idempotent } = sent
     this.#clock.advance(reply.clusterTime)
     sent.requester?.observe(reply.operationTime)

@@ -102,7 +102,19 @@ export function compileFind(args: CommandArguments, context: EvaluationContext):
 }
 
 /** Arguments that say more than the filter does of what is found or given out. */
-const notFilterOnly = ['sort', 'projection', 'hint', 'skip', 'min', 'max', 'returnKey', 'showRecordId', 'tailable', 'collation', 'let'] as const
+const notFilterOnly = [
+  'sort',
+  'projection',
+  'hint',
+  'skip',
+  'min',
+  'max',
+  'returnKey',
+  'showRecordId',
+  'tailable',
+  'collation',
+  'let',
+] as const
 
 /** What a find says beside its filter. */
 export type FindOptions = Pick<FindQuery, 'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'> & {

@@ -180,7 +180,7 @@ export class RoutingTable {
     const found: string[] = []
     let before = 0
     for (const { mins } of blocks) {
-      for (let next = 0; found.length < count; ) {
+      for (let next = 0; found.length < count;) {
         next = Math.floor((found.length * chunkCount) / count) - before
         if (next >= mins.length) break
         found.push(mins[next]!)

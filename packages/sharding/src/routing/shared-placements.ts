@@ -115,7 +115,8 @@ function goOnFrom(
   const { version } = newest.table
   const last = chunks.at(-1)
   if (collection === null || last === undefined || compareToChunk(version, last) > 0) return null
-  if (full ? !sameGeneration(version, [...generationOf(collection), 0, 0]) : known === null || !isNewer(version, known.table.version)) return null
+  if (full ? !sameGeneration(version, [...generationOf(collection), 0, 0]) : known === null || !isNewer(version, known.table.version))
+    return null
   if (!full && !sameGeneration(version, known!.table.version)) return null
   const rest = chunks.filter((chunk) => compareToChunk(version, chunk) < 0)
   return rest.length === 0 ? newest : applyPlacementAnswer(ns, newest, { collection, chunks: rest, full: false })

@@ -4,7 +4,16 @@
  * before 6.0). Facts and worked cases: docs/internals/routing.md.
  */
 import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComparator } from '@shardlab/bson'
-import { boundsFor, equalityValues, isEverything, isPoint, isTriviallyFalse, soleEquality, type Filter, type KeyBounds } from '@shardlab/query'
+import {
+  boundsFor,
+  equalityValues,
+  isEverything,
+  isPoint,
+  isTriviallyFalse,
+  soleEquality,
+  type Filter,
+  type KeyBounds,
+} from '@shardlab/query'
 import type { ExtractedKey } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
