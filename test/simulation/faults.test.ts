@@ -297,3 +297,81 @@ for (const emulate of ['5.0', '8.0'] as const) {
     t.match(await ask(cluster, snapshot, 'mongos02'), { ok: 1, cursor: { firstBatch: [] } })
   })
 }
+
+const plainSource = [{ $out: 'copy' }]
+
+/** A cluster whose $out has made its temporary collection on shard01 and now waits for a command of some shard; what the pipeline's reply will be. */
+async function startWriting(t: Test, options: SimulatedClusterOptions = {}, [command, shard]: readonly [string, string] = ['insert', 'shard01']) {
+  const cluster = await start(t, options)
+  t.match(await ask(cluster, { insert: 'copy', documents: [{ _id: 'old' }] }), { n: 1 })
+  const many = Array.from({ length: 200 }, (_, i) => ({ _id: 10 + i, x: 10 + i }))
+  t.match(await ask(cluster, { insert: 'things', documents: many }), { n: 200 })
+  const block = { failCommands: [command], blockConnection: true, blockTimeMS: 5000, failInternalCommands: true }
+  t.match(await cluster.command(encode({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: block, $db: 'admin' }), { to: shard }), {})
+  const writing = cluster
+    .commandInBackground(encode({ aggregate: 'things', pipeline: plainSource, cursor: {}, $db: 'app' }), { to: 'mongos01' })
+    .then((reply) => decode(reply), (error: Error) => ({ lost: error.message }))
+  await cluster.advance(1000)
+  return { cluster, writing }
+}
+
+/** Collections of the database but the two that are always there. */
+async function besides(cluster: SimulatedCluster): Promise<Document[]> {
+  const reply = await ask(cluster, { listCollections: 1 }, 'mongos02')
+  return (reply['cursor'].firstBatch as Document[]).filter(({ name }) => name !== 'things' && name !== 'copy')
+}
+
+const copied = async (cluster: SimulatedCluster) =>
+  ((await ask(cluster, { find: 'copy' }, 'mongos02'))['cursor'].firstBatch as Document[]).map(({ _id }) => _id as unknown)
+
+for (const emulate of ['4.4', '8.0'] as const) {
+  t.test(`$out that meets a full disk leaves nothing behind, ${emulate}`, async (t) => {
+    const { cluster, writing } = await startWriting(t, { emulate })
+    t.match(await besides(cluster), [{ name: /^tmp\.agg_out\./, options: { temp: true } }], 'the server lists it, too')
+    await cluster.faults.apply('fill disk of shard01')
+    await cluster.advance(10_000)
+    t.match(await writing, { ok: 0, code: 14_031 })
+    t.same(await besides(cluster), [])
+    t.same(await copied(cluster), ['old'])
+    await cluster.faults.heal()
+    t.match(await ask(cluster, { aggregate: 'things', pipeline: plainSource, cursor: {} }), { ok: 1 })
+    t.match(await besides(cluster), [])
+    t.same((await copied(cluster)).length, 101)
+    await cluster.crash('shard01')
+    await cluster.restart('shard01')
+    t.same((await copied(cluster)).length, 101, 'what took the name of the target stays')
+  })
+}
+
+t.test('the temporary collection of a router that is gone goes when its shard starts or steps up', async (t) => {
+  for (const faults of [['crash shard01', 'restart shard01'], ['step down shard01', 'heal']]) {
+    const { cluster, writing } = await startWriting(t)
+    await cluster.crash('mongos01')
+    await cluster.advance(20_000)
+    t.match(await writing, { lost: /./ })
+    t.match(await besides(cluster), [{ options: { temp: true } }])
+    for (const fault of faults) await (fault === 'heal' ? cluster.faults.heal() : cluster.faults.apply(fault))
+    await cluster.advance(20_000)
+    t.same(await besides(cluster), [])
+    t.same(await copied(cluster), ['old'])
+  }
+})
+
+t.test('$out whose shard drops the temporary collection meanwhile does not replace its target with a part', async (t) => {
+  for (const waitsFor of [['insert', 'shard01'], ['getMore', 'shard02']] as const) {
+    const { cluster, writing } = await startWriting(t, {}, waitsFor)
+    await cluster.faults.apply('step down shard01')
+    await cluster.faults.heal()
+    await cluster.advance(20_000)
+    t.match(await writing, { ok: 0, code: 6, errmsg: 'operation was interrupted' })
+    t.same(await besides(cluster), [])
+    t.same(await copied(cluster), ['old'])
+  }
+})
+
+t.test('clients make no temporary collections', async (t) => {
+  const cluster = await start(t)
+  const refused = { ok: 0, code: 72, errmsg: "the 'temp' field is an invalid option" }
+  for (const to of ['mongos01', 'shard01']) t.match(await ask(cluster, { create: 'mine', temp: true }, to), refused)
+  t.match(await ask(cluster, { create: 'mine', temp: false }), { ok: 1 })
+})

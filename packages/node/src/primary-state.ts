@@ -4,6 +4,7 @@
  */
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
+import { dropTemporaryCollections } from './crud/temporary.js'
 import type { StorageNode } from './storage-node.js'
 
 /** Commands that any member of a replica set answers, whatever their access says. */
@@ -55,6 +56,7 @@ export class PrimaryState {
     if (this.#isPrimary) return
     this.#isPrimary = true
     this.#term++
+    dropTemporaryCollections(this.#node)
   }
 
   /** @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does not run this command */

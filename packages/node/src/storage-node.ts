@@ -29,6 +29,7 @@ import type { CommonHost } from './common/common-invocation.js'
 import { ConnectionTable } from './common/connection-table.js'
 import { LogBuffer } from './common/log-buffer.js'
 import { noteConnected, noteDisconnected } from './common/member-log.js'
+import { dropTemporaryCollections } from './crud/temporary.js'
 import { CursorManager } from './cursors/cursor-manager.js'
 import { FailPoints } from './fail-points/fail-points.js'
 import { StepContext } from './fail-points/step-context.js'
@@ -126,6 +127,7 @@ export class StorageNode implements CommonHost {
   /** Rebuilds the state from the disk and starts housekeeping. */
   start(): void {
     this.#log.recover()
+    dropTemporaryCollections(this)
     this.snapshots.noteChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
     this.ttl.start()

@@ -165,13 +165,16 @@ t.test('validate: an index that lacks a key and has another; D708: values of ext
   const node = await filled()
   // No command damages an index.
   interface Damageable {
+    readonly entries: number
     keysOf(document: Uint8Array): readonly string[]
     insert(keys: { keys: readonly string[]; arrays: null }, recordId: number): void
-    remove(keys: { keys: readonly string[]; arrays: null }, recordId: number): void
+    remove(document: Uint8Array, recordId: number): void
   }
   const index = node.node.collection('test.c')!.index('a_1') as unknown as Damageable
-  const keys = { keys: index.keysOf(encode({ a: 3 })), arrays: null }
-  index.remove(keys, node.node.collection('test.c')!.findById(findField(encode({ _id: 3 }), '_id')!)!.recordId)
+  const document = encode({ a: 3 })
+  const keys = { keys: index.keysOf(document), arrays: null }
+  t.equal(index.entries, 10, 'keys that nobody has read yet could not be taken away')
+  index.remove(document, node.node.collection('test.c')!.findById(findField(encode({ _id: 3 }), '_id')!)!.recordId)
   index.insert(keys, 999)
   const result = await node.ok({ validate: 'c' })
   t.match(result, {

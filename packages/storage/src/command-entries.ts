@@ -63,7 +63,7 @@ function createIndex(collection: MemoryCollection, { object, wallMs }: LogEntry)
   if (spec !== null) collection.addIndex(spec, wallMs)
 }
 
-/** `{ renameCollection: from, to, dropTarget? }` with full names. */
+/** `{ renameCollection: from, to, stayTemp?, dropTarget? }` with full names. A temporary collection becomes one that stays, unless told otherwise. */
 function rename(collections: Collections, command: Uint8Array): void {
   const from = findField(command, 'renameCollection')!.asString()
   const to = findField(command, 'to')!.asString()
@@ -73,6 +73,8 @@ function rename(collections: Collections, command: Uint8Array): void {
   }
   collections.delete(from)
   collection.rename(to)
+  if (findField(collection.options, 'temp') !== undefined && findField(command, 'stayTemp')?.isTruthy() !== true)
+    collection.changeOptions(without(collection.options, ['temp']))
   collections.set(to, collection)
 }
 

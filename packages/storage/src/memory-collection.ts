@@ -51,7 +51,8 @@ export class MemoryCollection implements Collection {
   static create(ns: string, uuid: Uint8Array, options: Uint8Array, createdMs = 0): MemoryCollection {
     const records = new RecordTable()
     const indexes = [MemoryIndex.create(idIndexSpec(options), records, createdMs)]
-    const collection = new MemoryCollection(ns, uuid.slice(), options.slice(), records, indexes, false)
+    // Copies: what comes may be a view on a message or a whole checkpoint, and `slice` of a Buffer would be another one.
+    const collection = new MemoryCollection(ns, new Uint8Array(uuid), new Uint8Array(options), records, indexes, false)
     collection.#byId = collection.#newTable()
     return collection
   }
@@ -235,7 +236,7 @@ export class MemoryCollection implements Collection {
 
   changeOptions(options: Uint8Array): void {
     this.#beforeChange()
-    this.#options = options.slice()
+    this.#options = new Uint8Array(options)
     this.#capped = cappedLimitsOf(this.#options)
   }
 

@@ -16,7 +16,7 @@ import { recordIdLength, withRecordId } from './record-key.js'
 import type { RecordTable, StoredRecord } from './record-table.js'
 import { KeyTree } from './tree/key-tree.js'
 import type { Index, IndexUsage, KeyRange } from './types.js'
-import { checkAgainst, checkRepeated, makeKeys, mayWait, type WaitingKeys } from './waiting-keys.js'
+import { checkAgainst, checkPrepared, checkRepeated, makeKeys, mayWait, type WaitingKeys } from './waiting-keys.js'
 import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 
 const noKeys: DocumentKeys = { keys: [], arrays: null }
@@ -219,7 +219,9 @@ export class MemoryIndex implements Index {
   waitingKeys(ns: string, documents: readonly StoredRecord[]): WaitingKeys | null {
     if (mayWait(this.#spec) && !documents.some(({ document }) => this.#parts.generator.needsCheck(document))) return null
     const waiting = this.#waiting(ns, this.#records.end)
-    if (waiting !== null && this.unique) checkAgainst(this, this.#tree, ns, this.#records, waiting.run)
+    if (waiting === null) return null
+    if (this.unique) checkAgainst(this, this.#tree, ns, this.#records, waiting.run)
+    else if (this.#spec.prepareUnique) checkPrepared(this, this.#tree, ns, this.#records, waiting.run)
     return waiting
   }
 

@@ -3,7 +3,7 @@ import { keyStringUpperBound } from '@shardlab/bson'
 import { duplicateKeyError } from './duplicate-key.js'
 import type { DocumentKeys } from './index-keys.js'
 import { isIdKey, type IndexSpec } from './index-spec.js'
-import { withRecordId } from './record-key.js'
+import { recordIdLength, withRecordId } from './record-key.js'
 import type { RecordTable } from './record-table.js'
 import { ascending } from './tree/ascending.js'
 import type { KeyRun, KeyTree } from './tree/key-tree.js'
@@ -58,4 +58,15 @@ export function checkAgainst(index: Index, tree: KeyTree, ns: string, records: R
   if (keys.length === 0 || tree.scan(keys[0], keyStringUpperBound(keys.at(-1)!), false).next() < 0) return
   for (let i = 0; i < keys.length; i++)
     if (tree.get(keys[i]!) !== undefined) throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, keys[i]!)
+}
+
+/** Of an index that is to become unique: @throws CommandError DuplicateKey for a key that is in the run twice, or in the tree */
+export function checkPrepared(index: Index, tree: KeyTree, ns: string, records: RecordTable, { keys, values }: KeyRun): void {
+  let before = ''
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!.slice(0, -recordIdLength)
+    if (key === before || tree.scan(key, keyStringUpperBound(key), false).next() >= 0)
+      throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, key)
+    before = key
+  }
 }

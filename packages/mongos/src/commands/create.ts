@@ -1,4 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
+import { findField, type DocumentWriter } from '@shardlab/bson'
+import { refuseTemporary } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, configMemberOf, passThrough, primaryCommand, withDatabase } from '../routing/primary.js'
 
@@ -11,12 +13,19 @@ export const create: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Creates an unsharded collection or a view, and its database when there is none.',
   run(invocation) {
-    const { args, db } = invocation
+    const { args, db, body } = invocation
     args.collectionName(db)
-    const member = configMemberOf(db)
-    if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
-    return withDatabase(invocation, db, true, (database) =>
-      passThrough(invocation, database!.primaryShard, primaryCommand(invocation, database!), false),
-    )
+    refuseTemporary(findField(body, 'temp')?.isTruthy())
+    return createWhereDatabaseIs(invocation)
   },
+}
+
+/** The command, untouched, on the member that has, or gets, the collections of its database without placement. */
+export function createWhereDatabaseIs(invocation: MongosInvocation): Promise<DocumentWriter> {
+  const { db } = invocation
+  const member = configMemberOf(db)
+  if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
+  return withDatabase(invocation, db, true, (database) =>
+    passThrough(invocation, database!.primaryShard, primaryCommand(invocation, database!), false),
+  )
 }

@@ -23,7 +23,7 @@ export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
     const size = cappedSizeOf(invocation)
     if (host.collection(target) !== undefined)
       throw new CommandError('NamespaceExists', `cloneCollectionAsCapped failed - destination collection ${target} already exists.`)
-    copyAsCapped(host, source, target, size)
+    copyAsCapped(host, source, target, size, args.bool('temp') === true)
     await host.flush()
     return new DocumentWriter(128)
   },

@@ -23,7 +23,7 @@ export const convertToCapped: CommandRow<NodeInvocation> = {
     const source = sourceOfCopy(invocation, ns)
     const size = cappedSizeOf(invocation)
     const suffix = host.context.random.fork('convert-to-capped').fraction().toString(36).slice(2, 7).padEnd(5, '0')
-    const copy = copyAsCapped(host, source, `${db}.tmp${suffix}.convertToCapped.${name}`, size)
+    const copy = copyAsCapped(host, source, `${db}.tmp${suffix}.convertToCapped.${name}`, size, true)
     renameLocalCollection(host, copy, ns)
     await host.flush()
     return new DocumentWriter(128)

@@ -21,10 +21,10 @@ export const create: CommandRow<NodeInvocation> = {
   fields: createFields,
   async run(invocation) {
     invocation.host.requireRoom()
-    const { host, args, db } = invocation
+    const { host, args, db, routed } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
-    const options = collectionOptions(host, ns, args)
+    const options = collectionOptions(host, ns, args, routed !== null)
     if (args.bool('autoIndexId') === false && db !== 'local')
       throw new CommandError(50001, `autoIndexId:false is not allowed for collection ${ns} because it can be replicated`)
     const collection = host.collection(ns)

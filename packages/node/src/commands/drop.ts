@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { dropLocalNamespace } from '../crud/drop.js'
+import { isTemporary } from '../crud/temporary.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const drop: CommandRow<NodeInvocation> = {
@@ -14,9 +15,11 @@ export const drop: CommandRow<NodeInvocation> = {
   summary: 'Drops a collection or a view.',
   fields: { collectionUUID: 'binary' },
   async run(invocation) {
-    invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    const found = host.collection(ns)
+    // It goes also when the disk is full: at the next start it would be dropped anyway.
+    if (found === undefined || !isTemporary(found)) host.requireRoom()
     await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
     const dropped = dropLocalNamespace(host, ns)

@@ -73,7 +73,7 @@ export const renameCollection: CommandRow<NodeInvocation> = {
     const request = renameRequest(args)
     checkCollectionUuid(host, request.from, args)
     checkRename(host, request)
-    renameLocalCollection(host, host.collection(request.from)!, request.to)
+    renameLocalCollection(host, host.collection(request.from)!, request.to, args.bool('stayTemp') === true)
     await host.flush()
     return new DocumentWriter(128)
   },

@@ -11,7 +11,7 @@ import { createCollection } from './namespace.js'
  * Copies what fits, in order of insertion, without indexes but that of `_id`. {@link StorageNode.flush} follows.
  * @throws CommandError 14031 OutOfDiskSpace: nothing has changed then
  */
-export function copyAsCapped(node: StorageNode, source: Collection, target: string, size: number): Collection {
+export function copyAsCapped(node: StorageNode, source: Collection, target: string, size: number, temporary: boolean): Collection {
   const documents = newestOf(source, cappedSizeBytes(size))
   node.requireRoom(
     documents.reduce((sum, { length }) => sum + length, 0),
@@ -19,6 +19,7 @@ export function copyAsCapped(node: StorageNode, source: Collection, target: stri
   )
   const writer = new DocumentWriter(128).bool('capped', true)
   writeInteger(writer, 'size', cappedSizeBytes(size))
+  if (temporary) writer.bool('temp', true)
   const collation = source.defaultCollation
   if (collation !== null) writer.document('collation', collation)
   const copy = createCollection(node, target, writer.finish())

@@ -53,6 +53,7 @@ const storedOrder = [
   'size',
   'max',
   'autoIndexId',
+  'temp',
   'changeStreamPreAndPostImages',
   'storageEngine',
   'indexOptionDefaults',
@@ -71,11 +72,13 @@ const internalDatabases = ['admin', 'config', 'local']
 
 /**
  * The options of `create` as they are stored, those of a view among them.
+ * @param mayBeTemporary a member of the cluster asks, not a client
  * @throws CommandError 72 InvalidOptions, 51024, 2 BadValue, 40415 IDLUnknownField, and what validators, collations and index
  *   specifications are refused with
  */
-export function collectionOptions(node: StorageNode, ns: string, args: CommandArguments): Uint8Array {
+export function collectionOptions(node: StorageNode, ns: string, args: CommandArguments, mayBeTemporary = false): Uint8Array {
   checkVersion(node, args)
+  if (!mayBeTemporary) refuseTemporary(args.bool('temp'))
   checkCapped(args)
   checkCombinations(args)
   checkIdIndex(args)
@@ -86,6 +89,7 @@ export function collectionOptions(node: StorageNode, ns: string, args: CommandAr
     if (args.has('max')) writeInteger(writer, 'max', cappedMaxDocuments(args.number('max')!))
   }
   if (args.has('autoIndexId')) writer.bool('autoIndexId', args.bool('autoIndexId')!)
+  if (args.bool('temp') === true) writer.bool('temp', true)
   if (preImagesOption(ns, args.document('changeStreamPreAndPostImages')))
     writer.startDocument('changeStreamPreAndPostImages').bool('enabled', true).end()
   writeStorageOptions(writer, args)
@@ -167,7 +171,11 @@ function checkVersion(node: StorageNode, args: CommandArguments): void {
       "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified",
     )
   }
-  if (args.bool('temp') === true) throw new CommandError('InvalidOptions', "the 'temp' field is an invalid option")
+}
+
+/** Clients make no temporary collections. @throws CommandError 72 InvalidOptions. Server: create_command.cpp, cluster_create_cmd.cpp */
+export function refuseTemporary(temp: boolean | undefined): void {
+  if (temp === true) throw new CommandError('InvalidOptions', "the 'temp' field is an invalid option")
 }
 
 function checkCapped(args: CommandArguments): void {

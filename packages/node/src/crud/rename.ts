@@ -6,15 +6,17 @@ import { createCollection } from './namespace.js'
 import { databaseNameOf, splitNamespace } from './split-namespace.js'
 import { dropLocalCollection } from './drop.js'
 import { buildIndex } from './index-specs.js'
+import { lastingOptions } from './temporary.js'
 
 /**
  * Gives a collection another name, in the place of what has it. Within a database it keeps its UUID; into another one it is copied, as on
  * the server. {@link StorageNode.flush} follows. Server: rename_collection.cpp.
+ * @param stayTemp whether a temporary collection is one under its new name, too; default false
  */
-export function renameLocalCollection(node: StorageNode, collection: Collection, to: string): void {
+export function renameLocalCollection(node: StorageNode, collection: Collection, to: string, stayTemp = false): void {
   const from = collection.ns
   const [db] = splitNamespace(from)
-  if (db !== databaseNameOf(to)) return copyToOtherDatabase(node, collection, to)
+  if (db !== databaseNameOf(to)) return copyToOtherDatabase(node, collection, to, stayTemp)
   const replaced = node.collection(to)
   node.apply({
     op: 'c',
@@ -23,6 +25,7 @@ export function renameLocalCollection(node: StorageNode, collection: Collection,
     object: new DocumentWriter(128)
       .string('renameCollection', from)
       .string('to', to)
+      .bool('stayTemp', stayTemp)
       .bool('dropTarget', replaced !== undefined)
       .finish(),
     id: null,
@@ -31,9 +34,9 @@ export function renameLocalCollection(node: StorageNode, collection: Collection,
   cursorsOfRenamed(node, from, to)
 }
 
-function copyToOtherDatabase(node: StorageNode, source: Collection, to: string): void {
+function copyToOtherDatabase(node: StorageNode, source: Collection, to: string, stayTemp: boolean): void {
   dropLocalCollection(node, to)
-  const target = createCollection(node, to, source.options)
+  const target = createCollection(node, to, stayTemp ? source.options : lastingOptions(source.options))
   const scan = source.snapshot().scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
     const { document } = record

@@ -4,7 +4,7 @@
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode, DocumentWriter } from '@shardlab/bson'
-import { dropLocalDatabase, dropLocalNamespace, expectUuid, raiseError, untilDone } from '@shardlab/node'
+import { dropLocalDatabase, dropLocalNamespace, expectUuid, isTemporary, raiseError, untilDone } from '@shardlab/node'
 import { parseDatabase } from '../metadata/placement-state.js'
 import { forgetSampling } from '../query-analysis/forget-sampling.js'
 import { logChange } from './log-change.js'
@@ -30,7 +30,8 @@ async function drop(
     const sharded = (await state.refreshCollection(ns)) !== null
     expectUuid(node, ns, collectionUuid)
     const collection = node.collection(ns)
-    if (!sharded && collection === undefined) {
+    // Nobody else knows of a temporary collection, and it goes also when the disk is full.
+    if (!sharded && (collection === undefined || isTemporary(collection))) {
       const dropped = dropLocalNamespace(node, ns)
       await node.flush()
       return { existed: dropped !== null, indexCount: dropped?.indexCount ?? null, error: null }

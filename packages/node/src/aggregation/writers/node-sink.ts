@@ -1,6 +1,8 @@
 import { uuidV4 } from '@shardlab/actor'
 import { findField, isEmptyDocument } from '@shardlab/bson'
 import { compileCollation, type EvaluationContext } from '@shardlab/query'
+import { createCollection } from '../../crud/namespace.js'
+import { temporaryOptions } from '../../crud/temporary.js'
 import { uuidText } from '../../crud/uuid-text.js'
 import { ConnectionClosedError } from '../../fail-points/fail-command.js'
 import type { NodeInvocation } from '../../invocation.js'
@@ -18,6 +20,11 @@ export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationC
       const reply = await runCommand(present, { body, sequences, db, routed: null, client: null })
       if (reply === null) throw new ConnectionClosedError()
       return reply.finish()
+    },
+    async createTemporary(db, name, options) {
+      present.requireRoom()
+      createCollection(present, `${db}.${name}`, temporaryOptions(options))
+      await present.flush()
     },
     shardKeyOf: () => Promise.resolve(null),
     newUuid: () => uuidText(uuidV4(host.context.random)),

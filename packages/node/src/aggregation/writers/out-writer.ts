@@ -1,8 +1,8 @@
 /**
- * $out: the results go into a temporary collection with the options and indexes of the target, which then takes the target's name.
- * Server: `DocumentSourceOut::initialize` and `finalize`.
+ * $out: the results go into a temporary collection with the options and indexes of the target, which then takes the target's name and stays.
+ * Server: `DocumentSourceOut::initialize`, `finalize` and its destructor.
  */
-import { CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { formatDocument, parseOut } from '@shardlab/query'
 import { command, firstBatchOf, runOnSink, WriteBatch, type PipelineResults, type WriteSink } from './write-sink.js'
 
@@ -27,17 +27,17 @@ export async function writeOut(argument: RawValue, db: string, results: Pipeline
   await checkUnsharded(target, sink)
   const before = await stateOf(target, sink)
   const temporary = `tmp.agg_out.${sink.newUuid()}`
-  const create = command('create', temporary)
-  for (const it = new FieldIterator(before.options); it.next();) create.value(it.name(), it.value())
-  await runOnSink(sink, target.db, create)
+  await sink.createTemporary(target.db, temporary, before.options)
   try {
     await copyIndexes(target.db, temporary, before.indexes, sink)
     await insertAll(target.db, temporary, results, sink)
     await checkUnsharded(target, sink)
     checkUnchanged(target, before, await stateOf(target, sink))
+    await checkWhole({ db: target.db, collection: temporary }, sink)
     const rename = command('renameCollection', `${target.db}.${temporary}`).string('to', `${target.db}.${target.collection}`)
     await runOnSink(sink, 'admin', withWriteConcern(rename.bool('dropTarget', true), sink))
   } catch (error) {
+    // What keeps it from that is not told: the member that has it drops it at its next start.
     await sink.run(command('drop', temporary).string('$db', target.db).finish(), [])
     throw error
   }
@@ -65,6 +65,15 @@ async function stateOf({ db, collection }: Target, sink: WriteSink): Promise<Tar
     throw new CommandError(17152, `namespace '${ns}' is capped so it can't be used for $out`)
   const indexes = firstBatchOf(await runOnSink(sink, db, command('listIndexes', collection)))
   return { options, indexes: indexes.filter((index) => findField(index, 'name')?.asString() !== '_id_') }
+}
+
+/**
+ * A member that has started again, or stepped up, has dropped the temporary collection, and a batch that came later may have made another one.
+ * @throws CommandError 11602, with which the server's pipeline ends then
+ */
+async function checkWhole(temporary: Target, sink: WriteSink): Promise<void> {
+  const { options } = await stateOf(temporary, sink)
+  if (findField(options, 'temp') === undefined) throw new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
 }
 
 async function copyIndexes(db: string, collection: string, indexes: readonly Uint8Array[], sink: WriteSink): Promise<void> {

@@ -10,6 +10,8 @@ export interface PipelineResults {
 export interface WriteSink {
   /** Runs a command; its reply, `ok` or not. */
   run(body: Uint8Array, sequences: readonly (readonly [string, Uint8Array[]])[]): Promise<Uint8Array>
+  /** Creates a collection that is dropped when the member with it starts again. @throws CommandError what `create` is refused with */
+  createTemporary(db: string, name: string, options: Uint8Array): Promise<void>
   /** Fields of the shard key; null: the collection is not sharded. */
   shardKeyOf(db: string, collection: string): Promise<readonly string[] | null>
   /** A UUID as text, for the name of a temporary collection. */
