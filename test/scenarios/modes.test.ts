@@ -1,4 +1,6 @@
 /** Mode `metadata`: shards have sizes of ranges instead of documents, and balancing goes as it goes with documents. */
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster } from '@shardlab/cluster'
 import { findScenario, htmlReport, parseScenario, runVariant, textReport, type Scenario, type VariantRun } from '@shardlab/scenario'
 import t from 'tap'
 
@@ -122,3 +124,53 @@ duration: 1h
   t.equal(hashes[2], hashes[1], 'equal files and seeds give equal results')
   t.not(hashes[1], hashes[0])
 })
+
+for (const emulate of ['4.0', '8.0'] as const)
+  t.test(`statistics tell what the ranges hold, ${emulate}`, async (t) => {
+    const measured = { namespaces: ['shop.orders'], cloneBytesPerSecond: 1e9 }
+    const cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate, measured })
+    t.teardown(() => cluster.stop())
+    const ask = async (command: Document): Promise<Document> =>
+      decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'shop' }), { to: 'mongos01' }), { promoteLongs: true })
+    const admin = { $db: 'admin' }
+    for (const command of [
+      { enableSharding: 'shop', primaryShard: 'shard01', ...admin },
+      { shardCollection: 'shop.orders', key: { k: 1 }, ...admin },
+      { split: 'shop.orders', middle: { k: 100 }, ...admin },
+      { moveChunk: 'shop.orders', find: { k: 100 }, to: 'shard02', ...admin },
+    ])
+      t.match(await ask(command), { ok: 1 })
+    t.match(await ask({ collStats: 'orders' }), { ok: 1, count: 0, size: 0 }, 'nothing yet')
+    // From 0 to 200, a thousand documents of 64 bytes to each hundred keys.
+    for (const shard of ['shard01', 'shard02']) {
+      const ranges = new Uint8Array(Float64Array.of(0, Number.NEGATIVE_INFINITY, 200, Number.NEGATIVE_INFINITY, 2000, 128_000).buffer)
+      t.match(await cluster.request(shard, 'shard.measure', { ns: 'shop.orders', ranges }, 1000), { documents: 1000, bytes: 64_000 })
+    }
+    t.match(await ask({ collStats: 'orders' }), {
+      ...{ ok: 1, sharded: true, count: 2000, size: 128_000, avgObjSize: 64, storageSize: 128_000 },
+      shards: { shard01: { count: 1000, size: 64_000 }, shard02: { count: 1000 } },
+    })
+    t.match(await ask({ collStats: 'orders', scale: 1000 }), { size: 128, avgObjSize: 64 })
+    const perShard = await ask({ aggregate: 'orders', pipeline: [{ $collStats: { storageStats: {}, count: {} } }], cursor: {} })
+    t.match(
+      (perShard['cursor'].firstBatch as Document[]).map(({ count, storageStats }) => [count as number, storageStats.size as number]),
+      [
+        [1000, 64_000],
+        [1000, 64_000],
+      ],
+    )
+    t.match(await ask({ dbStats: 1 }), { objects: 2000, dataSize: 128_000 })
+    t.match((await ask({ listDatabases: 1, ...admin }))['databases'].find(({ name }: Document) => name === 'shop'), { sizeOnDisk: 128_000 })
+    t.match(await ask({ dataSize: 'shop.orders' }), { size: 128_000, numObjects: 2000 })
+    const bounded = { dataSize: 'shop.orders', keyPattern: { k: 1 }, min: { k: 50 }, max: { k: 150 } }
+    t.match(await ask(bounded), { size: 64_000, numObjects: 1000 })
+    t.match(await ask({ ...bounded, maxObjects: 9 }), { size: 1280, numObjects: 20 }, 'ten documents of each shard')
+    const other = { keyPattern: { _id: 1 }, min: { _id: 0 }, max: { _id: 1 } }
+    t.match(await ask({ dataSize: 'shop.orders', ...other }), { ok: 0, code: 115, errmsg: /only ranges of its shard key have sizes/ })
+    const collStats = { $collStats: { count: {} } }
+    // Before 5.1 no pipeline joins what is sharded.
+    const join = { $lookup: { from: 'orders', pipeline: [], as: 'all' } }
+    for (const pipeline of [[{ $match: {} }], ...(emulate === '8.0' ? [[collStats, join]] : [])])
+      t.match(await ask({ aggregate: 'orders', pipeline, cursor: {} }), { ok: 0, code: 115 })
+    for (const command of [{ find: 'orders' }, { count: 'orders' }, { validate: 'orders' }]) t.match(await ask(command), { ok: 0, code: 115 })
+  })

@@ -154,6 +154,8 @@ export class TestClusters {
   }
 
   async stop(): Promise<void> {
-    for (const started of this.#started.values()) await (await started).stop()
+    const started = [...this.#started.values()]
+    this.#started.clear()
+    for (const cluster of started) await (await cluster).stop()
   }
 }

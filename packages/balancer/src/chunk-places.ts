@@ -13,7 +13,7 @@ export interface ChunkPlaces<C extends ChunkPlace> {
   readonly byShard: ReadonlyMap<string, readonly C[]>
 }
 
-const blockSize = 256
+const blockSize = 128
 
 /** @param chunks in key order */
 export function placesOf<C extends ChunkPlace>(chunks: readonly C[]): ChunkPlaces<C> {

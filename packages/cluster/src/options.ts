@@ -50,10 +50,10 @@ export interface ClusterOptions {
   /** Commands, stages and operators that would silently answer less than the server's are refused with CommandNotSupported 115. Default false. */
   readonly strict?: boolean
   /**
-   * What the cluster begins with: see {@link ShardedCluster.snapshot}. All options but `port`, `host` and `autoAdvance` come with it. Default:
+   * What the cluster begins with: see {@link ShardedCluster.snapshot}, or the path of a file that {@link ClusterSnapshot.save} has written. All options but `port`, `host` and `autoAdvance` come with it. Default:
    * an empty cluster.
    */
-  readonly from?: ClusterSnapshot
+  readonly from?: ClusterSnapshot | string
   /** Largest disk of a shard or config server: bytes, or a text like `1GB`. Default 2GB. */
   readonly diskSize?: number | string
 }

@@ -77,7 +77,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    * Starts a cluster and resolves when it answers clients.
    * @throws OptionError for a wrong option or a port that is taken: one sentence
    */
-  static async start(options: ClusterOptions = {}): Promise<ShardedCluster> {
+  static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
+    const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const resolved = resolveOptions(options)
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const runtime = await createRuntime(
@@ -126,7 +127,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   async snapshot(): Promise<ClusterSnapshot> {
     const { options, runtime } = this.#copyable()
-    return new ClusterSnapshot({ world: await runtime.copy(), options }, runtime.now())
+    return new ClusterSnapshot({ world: await runtime.copy(), options, isFromFile: false }, runtime.now())
   }
 
   /**
@@ -147,6 +148,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   async restore(snapshot: ClusterSnapshot): Promise<void> {
     const { options, runtime } = this.#copyable()
     const content = contentOf(snapshot)
+    if (content.isFromFile)
+      throw new OptionError('a cluster cannot go back to what a file holds: start one from it, ShardedCluster.start({ from: snapshot }).')
     checkFits(options, content.options)
     runtime.checkIdle()
     await this.faults.heal()

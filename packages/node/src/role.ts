@@ -6,6 +6,7 @@ import type { UpdateStatement } from './crud/statement.js'
 import type { NodeInvocation } from './invocation.js'
 import type { ShardLabel } from './operations/operation-document.js'
 import type { SampledWrites } from './sampling/sampling-report.js'
+import type { CollectionSizes, KeyBounds } from './statistics/collection-sizes.js'
 
 /** Which documents of a collection a command may see and change. */
 export interface Access {
@@ -16,7 +17,7 @@ export interface Access {
 /** What asks to touch a collection: a command, or a part of one that another member runs. */
 export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns'> {
   readonly routed: RoutedBy | null
-  readonly operation: { readonly command: string }
+  readonly operation: { readonly command: string; readonly body?: Uint8Array }
 }
 
 /** The placement that a router assumed. */
@@ -77,6 +78,11 @@ export interface NodeRole {
   writeShardingStatistics?(writer: DocumentWriter): void
   /** How many documents of a collection belong to other members. Absent: none. */
   orphanCount?(collection: Collection): number
+  /**
+   * Of a collection without documents: how much lies between the bounds; null: in all of it. Answers null, or is absent: documents are there to be
+   * counted. @throws CommandError 115 CommandNotSupported for bounds that are not of the shard key
+   */
+  sizesOf?(collection: Collection, bounds: KeyBounds | null): CollectionSizes | null
   /** What the member keeps of sampled queries; null, or absent: nothing. */
   readonly sampling?: SampledWrites | null
   /** What work that no command asked for may touch: what this member owns. Absent: everything. @throws CommandError when that is not known */

@@ -3,6 +3,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeRole } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { enterCollection } from './metadata/entrance.js'
+import { measuredSizesOf } from './measured/measured-sizes.js'
 import { hasIdentity, refuseStrangers } from './metadata/identity.js'
 import { shardIndexRules } from './metadata/index-rules.js'
 import type { PlacementState } from './metadata/placement-state.js'
@@ -59,6 +60,7 @@ export function shardRole(shard: string, behaviours: Behaviours, state: Placemen
     *placements() {
       for (const [ns, placement] of state.collections()) yield [ns, placement?.table.versionOn(shard) ?? null] as const
     },
+    sizesOf: (collection, bounds) => measuredSizesOf(parts(), collection, bounds),
     orphanCount: (collection) => orphanCountOf(parts().node, collection),
     writeShardingStatistics(writer) {
       const { statistics, deleter } = parts().migrations

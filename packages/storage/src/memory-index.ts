@@ -218,6 +218,8 @@ export class MemoryIndex implements Index {
    */
   waitingKeys(ns: string, documents: readonly StoredRecord[]): WaitingKeys | null {
     if (mayWait(this.#spec) && !documents.some(({ document }) => this.#parts.generator.needsCheck(document))) return null
+    // Those that are there may repeat.
+    if (this.#spec.prepareUnique && documents.length > 0) this.#cover(ns, documents[0]!.recordId)
     const waiting = this.#waiting(ns, this.#records.end)
     if (waiting === null) return null
     if (this.unique) checkAgainst(this, this.#tree, ns, this.#records, waiting.run)

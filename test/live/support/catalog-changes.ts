@@ -59,11 +59,21 @@ export class Place {
     const chunks = await this.chunks()
     const from = chunks.at(-1)!['shard'] as string
     const to = this.cluster.shards.find(({ id }) => id !== from)!.id
-    // A shard takes part in one migration at a time.
+    await this.#alone({ moveChunk: this.ns, find, to })
+  }
+
+  /** Gives the database another primary shard. */
+  async moveDatabase(): Promise<void> {
+    const from = await this.primary()
+    await this.#alone({ movePrimary: this.db, to: this.cluster.shards.find(({ id }) => id !== from)!.id })
+  }
+
+  /** A shard takes part in one migration at a time, and up to 6.0 gives away one database at a time. */
+  async #alone(command: Document): Promise<void> {
     const before = moving
     moving = (async () => {
       await before.catch(() => {})
-      await this.admin({ moveChunk: this.ns, find, to })
+      await this.admin(command)
     })()
     await moving
   }
@@ -170,8 +180,7 @@ export const changes: readonly Change[] = [
     needs: 'movePrimary',
     prepare: unsharded,
     async make(place) {
-      const before = await place.primary()
-      await place.admin({ movePrimary: place.db, to: place.cluster.shards.find(({ id }) => id !== before)!.id })
+      await place.moveDatabase()
       return rows
     },
   },

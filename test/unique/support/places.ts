@@ -42,13 +42,14 @@ export async function places(): Promise<readonly Place[]> {
     }
     closing.push(() => clusters.stop())
   }
-  return connected
+  return [...connected]
 }
 
 const closing: (() => Promise<void>)[] = []
 
 export async function leave(): Promise<void> {
-  for (const close of closing) await close()
+  connected.length = 0
+  for (const close of closing.splice(0)) await close()
 }
 
 /** A collection that is sharded by a field that is not unique, where there are shards. */

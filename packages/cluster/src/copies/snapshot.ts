@@ -3,11 +3,14 @@ import type { WorldCopy } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { OptionError } from '../option-error.js'
 import type { ResolvedOptions } from '../options.js'
+import { loadSnapshot, saveSnapshot } from './snapshot-file.js'
 
 /** What is in a snapshot; nobody changes it. */
 export interface SnapshotContent {
   readonly world: WorldCopy
   readonly options: ResolvedOptions
+  /** Of its members there are the disks only. */
+  readonly isFromFile: boolean
 }
 
 const contents = new WeakMap<ClusterSnapshot, SnapshotContent>()
@@ -30,11 +33,26 @@ export class ClusterSnapshot {
     this.members = content.world.members.map(({ spec }) => spec.address)
     contents.set(this, content)
   }
+
+  /**
+   * Writes what is on the disks of its members to a file, for {@link ClusterSnapshot.load} and `ShardedCluster.start({ from: path })`: a cluster
+   * that starts from it is what this one would be after a restart of all members. A file that is there is replaced when the new one is complete.
+   * @throws OptionError one sentence, when it cannot be written
+   */
+  async save(path: string): Promise<void> {
+    await saveSnapshot(path, contentOf(this), this.takenAtMs)
+  }
+
+  /** @throws OptionError one sentence, for a file that is not there, none of {@link save}, of another format, cut short or damaged */
+  static async load(path: string): Promise<ClusterSnapshot> {
+    const { content, takenAtMs } = await loadSnapshot(path)
+    return new ClusterSnapshot(content, takenAtMs)
+  }
 }
 
 /** @throws OptionError for anything else */
-export function contentOf(snapshot: ClusterSnapshot): SnapshotContent {
-  const content = contents.get(snapshot)
+export function contentOf(snapshot: ClusterSnapshot | string): SnapshotContent {
+  const content = contents.get(snapshot as ClusterSnapshot)
   if (content === undefined) throw new OptionError('that is no snapshot: take one with await cluster.snapshot().')
   return content
 }

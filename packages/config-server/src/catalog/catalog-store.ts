@@ -7,6 +7,8 @@ import { documentsIn, type IndexRange } from './index-scan.js'
 
 export class CatalogStore {
   readonly #node: StorageNode
+  /** `_id`s that were asked for: mostly the same few names. */
+  #ids = new Map<string, RawValue>()
 
   constructor(node: StorageNode) {
     this.#node = node
@@ -27,7 +29,7 @@ export class CatalogStore {
   }
 
   get(ns: string, id: unknown): Uint8Array | null {
-    const document = this.#node.collection(ns)?.findById(typeof id === 'string' ? stringValue(id) : toRawValue(id))?.document
+    const document = this.#node.collection(ns)?.findById(typeof id === 'string' ? this.#idOfName(id) : toRawValue(id))?.document
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
@@ -118,11 +120,22 @@ export class CatalogStore {
     for (const { document } of this.#node.collection(ns)?.cappedOverflow() ?? []) this.remove(ns, document)
   }
 
+  #idOfName(name: string): RawValue {
+    let id = this.#ids.get(name)
+    if (id === undefined) {
+      if (this.#ids.size >= namesKept) this.#ids = new Map()
+      this.#ids.set(name, (id = stringValue(name)))
+    }
+    return id
+  }
+
   /** Clients may drop it: then it begins anew. */
   #collection(ns: string): Collection {
     return this.#node.collection(ns) ?? createCollection(this.#node, ns, emptyDocument)
   }
 }
+
+const namesKept = 4096
 
 /** Fields without which nobody can make sense of a document, and their types. */
 const essentialFields: Readonly<Record<string, readonly (readonly [string, number])[]>> = {

@@ -5,7 +5,7 @@
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
 import { CommandError, documentValue, DocumentWriter, findField, readUint32, sameBytes, stringValue, type RawValue } from '@shardlab/bson'
-import { generationOf } from '@shardlab/sharding'
+import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId, parseStoredChunk, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
 import type { IndexRange } from './index-scan.js'
 import type { ShardingCatalog } from './sharding-catalog.js'
@@ -18,21 +18,43 @@ export type ChunkVersion = readonly [major: number, minor: number]
 /** Who asks for a change believes in this creation of the collection: epoch as hex, and the timestamp, null where it is not known. */
 export type Generation = readonly [epoch: string, timestamp: TimestampPair | null]
 
+/** What the entry of a collection says, read once: each migration asks for it some ten times. */
+interface ReadCollection {
+  readonly owner: ChunkOwner
+  readonly generation: readonly [epoch: string, seconds: number, increment: number]
+  /** Null: nobody has asked for it. */
+  shardKey: ShardKeyPattern | null
+}
+
+const readCollections = new WeakMap<Uint8Array, ReadCollection>()
+
+function readCollection(ns: string, document: Uint8Array): ReadCollection {
+  const known = readCollections.get(document)
+  if (known?.owner.ns === ns) return known
+  const uuid = findField(document, 'uuid')!.asBinary()
+  const owner = { ns, uuid, epoch: findField(document, 'lastmodEpoch')!.slice() }
+  const read: ReadCollection = { owner, generation: generationOf(document), shardKey: null }
+  readCollections.set(document, read)
+  return read
+}
+
+/** The creation of a collection, from its config.collections document. */
+export function generationOfCollection(ns: string, document: Uint8Array): ReadCollection['generation'] {
+  return readCollection(ns, document).generation
+}
+
 export class CollectionChunks {
   readonly #catalog: ShardingCatalog
   /** The config.collections document. */
   readonly document: Uint8Array
-  readonly owner: ChunkOwner
-  readonly #generation: readonly [epoch: string, seconds: number, increment: number]
+  readonly #read: ReadCollection
   /** Null: to be looked up. Whoever else writes does it in another turn, with chunks that are opened there. */
   #version: ChunkVersion | null = null
 
   private constructor(catalog: ShardingCatalog, ns: string, document: Uint8Array) {
     this.#catalog = catalog
     this.document = document
-    const uuid = findField(document, 'uuid')!
-    this.#generation = generationOf(document)
-    this.owner = { ns, uuid: uuid.asBinary(), epoch: findField(document, 'lastmodEpoch')!.slice() }
+    this.#read = readCollection(ns, document)
   }
 
   /** Null when the collection is not sharded. */
@@ -41,23 +63,31 @@ export class CollectionChunks {
     return document === null ? null : new CollectionChunks(catalog, ns, document)
   }
 
+  get owner(): ChunkOwner {
+    return this.#read.owner
+  }
+
+  get shardKey(): ShardKeyPattern {
+    return (this.#read.shardKey ??= ShardKeyPattern.parse(findField(this.document, 'key')!.slice(), { compoundHashed: true }))
+  }
+
   get ns(): string {
     return this.owner.ns
   }
 
   get epoch(): string {
-    return this.#generation[0]
+    return this.#read.generation[0]
   }
 
   /** Is it the creation of the collection that was meant? */
   isGeneration([epoch, timestamp]: Generation): boolean {
-    const [own, seconds, increment] = this.#generation
+    const [own, seconds, increment] = this.#read.generation
     return own === epoch && (timestamp === null || (timestamp[0] === seconds && timestamp[1] === increment))
   }
 
   /** A version of this generation. */
   placementVersion([major, minor]: ChunkVersion): PlacementVersionTuple {
-    return [...this.#generation, major, minor]
+    return [...this.#read.generation, major, minor]
   }
 
   /**

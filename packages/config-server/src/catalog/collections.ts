@@ -1,9 +1,10 @@
 /** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
 import { packChunks, unpackChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
-import { generationOf, leaveAnswer, ShardKeyPattern } from '@shardlab/sharding'
+import { leaveAnswer, ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
 import { chunkDocument, collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
+import { generationOfCollection } from './chunk-operations.js'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
@@ -29,7 +30,7 @@ export const collectionHandlers: ConfigHandlers<
 function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'config.get-collection'>): ReplyOf<'config.get-collection'> {
   const collection = catalog.collection(ns)
   if (collection === null) return { collection: null, chunks: [], full: true }
-  const [epoch, seconds, increment] = generationOf(collection)
+  const [epoch, seconds, increment] = generationOfCollection(ns, collection)
   const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
   const from = full ? [] : [findField(new DocumentWriter(32).timestamp('lastmod', since[3], since[4]).finish(), 'lastmod')!]
   const chunks = [...catalog.scanChunks(collection, { fields: ['lastmod'], from, fromIncluded: full, to: [] })]

@@ -4,7 +4,7 @@
  */
 import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, elementsOf, errorDocument, findField, sameBytes } from '@shardlab/bson'
-import { formatRange, comparePlacement, ShardKeyPattern } from '@shardlab/sharding'
+import { formatRange, comparePlacement } from '@shardlab/sharding'
 import { isUnsplittable } from './catalog-documents.js'
 import type { StoredChunk } from './chunk-documents.js'
 import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
@@ -85,7 +85,7 @@ async function askDonor(
 
 /** The chunk in which a range begins, or ends where its beginning is not given; any one for bounds that are none of this shard key. */
 function chunkOf(chunks: CollectionChunks, min: Uint8Array | null, max: Uint8Array | null): StoredChunk {
-  const first = () => chunks.beginningAtOrBelow(shardKeyOf(chunks).globalMin)
+  const first = () => chunks.beginningAtOrBelow(chunks.shardKey.globalMin)
   const chunk = min === null ? chunks.endingAtOrAbove(max!) : chunks.beginningAtOrBelow(min)
   const known = isBound(chunks, min) && isBound(chunks, max) ? chunk : first()
   if (known === null)
@@ -96,12 +96,8 @@ function chunkOf(chunks: CollectionChunks, min: Uint8Array | null, max: Uint8Arr
   return known
 }
 
-function shardKeyOf({ document }: CollectionChunks): ShardKeyPattern {
-  return ShardKeyPattern.parse(findField(document, 'key')!.slice(), { compoundHashed: true })
-}
-
 function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
-  return bound === null || shardKeyOf(chunks).keyStringOfBound(bound) !== undefined
+  return bound === null || chunks.shardKey.keyStringOfBound(bound) !== undefined
 }
 
 /** @throws CommandError 20 IllegalOperation: the shard drains, or is not in the zone of the chunk */

@@ -11,6 +11,7 @@ import {
 } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
+import { sizesOf, type KeyBounds } from '../statistics/collection-sizes.js'
 
 export const dataSizeFields = {
   keyPattern: 'object',
@@ -53,14 +54,24 @@ export const dataSize: CommandRow<NodeInvocation> = {
     if ((min === null) !== (max === null)) throw new CommandError('BadValue', 'Only one of min or max specified')
     const collection = host.collection(ns)
     const estimate = args.bool('estimate') ?? false
-    if (collection === undefined || collection.count === 0) return reply(0, 0, startedAtMs, host.context.now())
-    if (min === null && estimate) return reply(collection.dataSizeBytes, collection.count, startedAtMs, host.context.now(), true)
-    const averageBytes = Math.floor(collection.dataSizeBytes / collection.count)
+    const whole = collection === undefined ? null : sizesOf(host, collection)
+    if (collection === undefined || whole === null || whole.count === 0) return reply(0, 0, startedAtMs, host.context.now())
+    if (min === null && estimate) return reply(whole.dataSizeBytes, whole.count, startedAtMs, host.context.now(), true)
+    const averageBytes = Math.floor(whole.dataSizeBytes / whole.count)
     const sizeMax = args.number('maxSize') ?? 0
     const objectsMax = args.number('maxObjects') ?? 0
+    const range = min === null || max === null ? null : rangeOf(collection, presentDocument(args.document('keyPattern')), min, max)
+    const told = host.role.sizesOf?.(collection, range) ?? null
+    if (told !== null) {
+      // Who counts stops with the document that is too much.
+      const most = Math.min(sizeMax > 0 ? Math.floor(sizeMax / averageBytes) + 1 : Infinity, objectsMax > 0 ? objectsMax + 1 : Infinity)
+      const nowMs = host.context.now()
+      if (told.count >= most) return reply(most * averageBytes, most, startedAtMs, nowMs, estimate).bool('maxReached', true)
+      return reply(told.dataSizeBytes, told.count, startedAtMs, nowMs, estimate)
+    }
     let size = 0
     let objects = 0
-    for (const document of documentsBetween(collection, presentDocument(args.document('keyPattern')), min, max)) {
+    for (const document of documentsBetween(collection, range)) {
       size += estimate ? averageBytes : document.length
       objects++
       if ((sizeMax > 0 && size > sizeMax) || (objectsMax > 0 && objects > objectsMax))
@@ -84,21 +95,26 @@ function reply(size: number, objects: number, startedAtMs: number, nowMs: number
   return estimate === undefined ? writer : writer.bool('estimate', estimate)
 }
 
+interface IndexRange extends KeyBounds {
+  readonly index: Index
+}
+
 /** @throws CommandError 96 OperationFailed when no index begins with the pattern */
-function* documentsBetween(
-  collection: Collection,
-  keyPattern: Uint8Array | null,
-  min: Uint8Array | null,
-  max: Uint8Array | null,
-): Generator<Uint8Array> {
-  if (min === null || max === null) {
+function rangeOf(collection: Collection, keyPattern: Uint8Array | null, min: Uint8Array, max: Uint8Array): IndexRange {
+  const pattern = keyPattern === null ? fieldNames(min).map((name) => [name, null] as const) : patternOf(keyPattern)
+  const index = collection.indexes().find((each) => canScan(each, pattern))
+  if (index === undefined) throw new CommandError('OperationFailed', "Couldn't find valid index containing key pattern")
+  return { index, min, max }
+}
+
+/** @param range null: all documents */
+function* documentsBetween(collection: Collection, range: IndexRange | null): Generator<Uint8Array> {
+  if (range === null) {
     const scan = collection.scan()
     for (let record = scan.next(); record !== null; record = scan.next()) yield record.document
     return
   }
-  const pattern = keyPattern === null ? fieldNames(min).map((name) => [name, null] as const) : patternOf(keyPattern)
-  const index = collection.indexes().find((each) => canScan(each, pattern))
-  if (index === undefined) throw new CommandError('OperationFailed', "Couldn't find valid index containing key pattern")
+  const { index, min, max } = range
   const descending = index.pattern.map(({ direction }) => direction === -1).slice(0, fieldNames(min).length)
   const cursor = index.seek({
     low: keyStringOfDocument(min, descending),

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../invocation.js'
+import { sizesOf } from '../statistics/collection-sizes.js'
 import { indexBytes } from '../statistics/storage-stats.js'
 
 export const dbStatsFields = { scale: 'number', freeStorage: 'bool' } as const
@@ -21,8 +22,8 @@ export const dbStats: CommandRow<NodeInvocation> = {
     const { behaviours } = host
     const collections = host.engine.collections(db)
     const sum = (of: (collection: (typeof collections)[number]) => number) => collections.reduce((total, each) => total + of(each), 0)
-    const objects = sum(({ count }) => count)
-    const dataBytes = sum(({ dataSizeBytes }) => dataSizeBytes)
+    const objects = sum((collection) => sizesOf(host, collection).count)
+    const dataBytes = sum((collection) => sizesOf(host, collection).dataSizeBytes)
     const indexSize = sum(indexBytes)
     const views = host.collection(`${db}.system.views`)?.count ?? 0
     const writer = new DocumentWriter(512)

@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { NodeInvocation } from '../invocation.js'
+import { sizesOf } from '../statistics/collection-sizes.js'
 
 export const listDatabasesFields = { filter: 'object', nameOnly: 'bool', authorizedDatabases: 'bool' } as const
 
@@ -23,7 +24,7 @@ export const listDatabases: CommandRow<NodeInvocation> = {
     let total = 0
     let count = 0
     for (const name of host.engine.databases().sort()) {
-      const size = host.engine.collections(name).reduce((sum, collection) => sum + collection.dataSizeBytes, 0)
+      const size = host.engine.collections(name).reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, 0)
       const entry = new DocumentWriter(128).string('name', name)
       if (!nameOnly) entry.int64('sizeOnDisk', size).bool('empty', size === 0)
       const document = entry.finish()

@@ -36,6 +36,8 @@ export class NodeLog {
   #fullAtBytes = -1
   readonly #keptBytes: number
   #appending: Promise<void> | null = null
+  /** What is being appended. */
+  #inAppend: readonly Pending[] = []
   #checkpointing: Promise<void> | null = null
 
   constructor(parts: {
@@ -165,18 +167,30 @@ export class NodeLog {
    * Resolves when everything applied so far is on the disk.
    * @throws CommandError 14031 OutOfDiskSpace when it does not fit, not even as a checkpoint; the entries stay queued for the next flush
    */
-  async flush(): Promise<void> {
-    // An append or a checkpoint that is being written may hold what the caller applied. And there is one at a time: entries
-    // build on those before them, so none may reach the disk when an earlier one did not.
-    for (let writing = this.#writing; writing !== null; writing = this.#writing) await writing.catch(() => {})
-    if (this.#unwritten.length === 0) return
+  flush(): Promise<void> {
+    if (this.#writing !== null) return this.#flushAfterwards()
+    if (this.#unwritten.length === 0) return nothingToWrite
     // So much at once would be followed by a checkpoint anyway.
-    if (this.#claimedBytes > this.#checkpointAtBytes && (await this.#isCheckpointWritten())) return
-    this.#appending = this.#append().finally(() => {
-      this.#appending = null
-    })
-    await this.#appending
-    if (this.#disk.usage().logBytes > this.#checkpointAtBytes) await this.#checkpoint().catch(ignoreFullDisk)
+    return this.#claimedBytes > this.#checkpointAtBytes ? this.#flushAsCheckpoint() : this.#append()
+  }
+
+  /**
+   * An append or a checkpoint that is being written may hold what the caller applied. And there is one at a time: entries
+   * build on those before them, so none may reach the disk when an earlier one did not.
+   */
+  async #flushAfterwards(): Promise<void> {
+    await this.#nobodyWrites()
+    await this.flush()
+  }
+
+  async #flushAsCheckpoint(): Promise<void> {
+    if (await this.#isCheckpointWritten()) return
+    await this.#nobodyWrites()
+    if (this.#unwritten.length > 0) await this.#append()
+  }
+
+  async #nobodyWrites(): Promise<void> {
+    for (let writing = this.#writing; writing !== null; writing = this.#writing) await writing.catch(() => {})
   }
 
   get #checkpointAtBytes(): number {
@@ -206,26 +220,38 @@ export class NodeLog {
     return this.#appending ?? this.#checkpointing
   }
 
-  async #append(): Promise<void> {
+  #append(): Promise<void> {
     const entries = this.#unwritten
-    const roomBytes = roomOf(entries)
     this.#unwritten = []
-    try {
-      await this.#disk.append(entries.length === 1 ? bytesOf(entries[0]!) : Buffer.concat(entries.map(bytesOf)))
-      this.#claimedBytes -= roomBytes
-    } catch (error) {
-      // One that began meanwhile holds them: appended after it they would be replayed twice.
-      if (this.#checkpointing !== null && (await isDone(this.#checkpointing))) {
-        this.#claimedBytes -= roomBytes
-        return
-      }
-      this.#unwritten = [...entries, ...this.#unwritten]
-      if (!(error instanceof DiskFullError)) throw error
-      // A log of many changes to few documents shrinks to a checkpoint that may fit.
-      await this.#checkpoint().catch((failure: unknown) => {
-        throw failure instanceof DiskFullError ? this.#outOfDiskSpace() : failure
-      })
+    this.#inAppend = entries
+    const record = entries.length === 1 ? bytesOf(entries[0]!) : Buffer.concat(entries.map(bytesOf))
+    return (this.#appending = this.#disk.append(record).then(this.#onAppended, this.#onRefused))
+  }
+
+  /** One for all appends: there is one at a time, and nothing in the log is done more often. */
+  readonly #onAppended = (): Promise<void> | undefined => {
+    this.#claimedBytes -= roomOf(this.#inAppend)
+    this.#appending = null
+    return this.#disk.usage().logBytes > this.#checkpointAtBytes ? this.#checkpoint().catch(ignoreFullDisk) : undefined
+  }
+
+  readonly #onRefused = (error: unknown): Promise<void> =>
+    this.#afterRefusal(this.#inAppend, error).finally(() => {
+      this.#appending = null
+    })
+
+  async #afterRefusal(entries: readonly Pending[], error: unknown): Promise<void> {
+    // One that began meanwhile holds them: appended after it they would be replayed twice.
+    if (this.#checkpointing !== null && (await isDone(this.#checkpointing))) {
+      this.#claimedBytes -= roomOf(entries)
+      return
     }
+    this.#unwritten = [...entries, ...this.#unwritten]
+    if (!(error instanceof DiskFullError)) throw error
+    // A log of many changes to few documents shrinks to a checkpoint that may fit.
+    await this.#checkpoint().catch((failure: unknown) => {
+      throw failure instanceof DiskFullError ? this.#outOfDiskSpace() : failure
+    })
   }
 
   #outOfDiskSpace(): CommandError {
@@ -281,6 +307,8 @@ const entryBytes = 128
 
 /** So large a part of the disk is kept: a sixteenth. */
 const keptPart = 16
+
+const nothingToWrite = Promise.resolve()
 
 function isDone(work: Promise<void>): Promise<boolean> {
   return work.then(

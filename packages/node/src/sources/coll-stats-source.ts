@@ -1,5 +1,6 @@
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 import { listSource } from '../crud/list-source.js'
+import { sizesOf } from '../statistics/collection-sizes.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
 import { writeNumber } from '../statistics/write-number.js'
 import type { NodeStageSource } from './source.js'
@@ -39,7 +40,7 @@ export const collStatsSource: NodeStageSource = {
           'NamespaceNotFound',
           `Unable to retrieve count in $collStats stage :: caused by :: Collection [${ns}] not found.`,
         )
-      writeNumber(writer, 'count', collection.count)
+      writeNumber(writer, 'count', sizesOf(host, collection).count)
     }
     return listSource([writer.finish()])
   },

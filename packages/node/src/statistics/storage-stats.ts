@@ -3,6 +3,7 @@ import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { NodeRole } from '../role.js'
+import { sizesOf } from './collection-sizes.js'
 import { writeNumber } from './write-number.js'
 
 /**
@@ -28,7 +29,7 @@ export function indexBytes(collection: Collection): number {
 /** Who tells the sizes: what of them there is depends on the version, orphans on the role. */
 export interface StorageStatsHost {
   readonly behaviours: Behaviours
-  readonly role: Pick<NodeRole, 'orphanCount'>
+  readonly role: Pick<NodeRole, 'orphanCount' | 'sizesOf'>
 }
 
 /** Appends the fields; those of a collection that does not exist are zeros. */
@@ -49,7 +50,8 @@ export function writeStorageStats(
     writer.startDocument('indexDetails').end().startDocument('indexSizes').end()
     return statisticsHaveTotals ? writer.int32('scaleFactor', scale) : writer
   }
-  const { count, dataSizeBytes, capped } = collection
+  const { capped } = collection
+  const { count, dataSizeBytes } = sizesOf({ role }, collection)
   number('size', scaled(dataSizeBytes))
   number('count', count)
   if (count > 0) writer.int32('avgObjSize', Math.floor(dataSizeBytes / count))

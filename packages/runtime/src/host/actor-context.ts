@@ -20,7 +20,7 @@ import {
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import type { ActorHost } from './actor-host.js'
-import { whenAborted } from './when-aborted.js'
+import { Sleep } from './sleep.js'
 
 /** A promise of its own each time: one that everybody waits for would keep all that wait for it in memory. */
 function never<T>(): Promise<T> {
@@ -112,24 +112,10 @@ export class CellContext implements ActorContext {
 
   sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     if (this.#cell.gone) return never()
+    if (signal?.aborted === true) return Promise.reject(this.#cancelled())
     return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(this.#cancelled())
-        return
-      }
-      const { sleeps } = this.#cell
-      const onAbort = () => {
-        alarm.cancel()
-        sleeps.delete(alarm)
-        reject(this.#cancelled())
-      }
-      const alarm = this.#cell.faults.alarm(durationMs, () => {
-        sleeps.delete(alarm)
-        unlisten?.()
-        resolve()
-      })
-      sleeps.add(alarm)
-      const unlisten = signal === undefined ? undefined : whenAborted(signal, onAbort)
+      const sleep = new Sleep(this.#cell, durationMs, resolve)
+      if (signal !== undefined) sleep.endWith(signal, () => reject(this.#cancelled()))
     })
   }
 

@@ -214,11 +214,12 @@ export class ActorHost {
   setTimer(cell: ActorCell, name: string, delayMs: number): void {
     cell.timers.get(name)?.alarm.cancel()
     const wake = () => this.#wake(cell, name)
-    const alarm = cell.faults.alarm(delayMs, () => {
+    const ring = () => {
       cell.timers.delete(name)
       if (cell.state === 'starting') cell.waiting.push({ deliver: wake, refuse: () => {} })
       else wake()
-    })
+    }
+    const alarm = cell.faults.alarm(delayMs, { wake: ring })
     cell.timers.set(name, { alarm, dueAtMs: this.clock.now() + delayMs, order: ++this.#timersArmed })
   }
 

@@ -4,10 +4,15 @@ export interface Alarm {
   cancel(): void
 }
 
+/** Whom an alarm wakes. */
+export interface Sleeper {
+  wake(): void
+}
+
 /** Time as one host sees it. */
 export interface HostClock {
   /** Milliseconds since the epoch, an integer that never goes back. */
   now(): number
-  /** Calls `wake` once, not before `delayMs` have passed; 0 or less: as soon as possible, but never at once. */
-  alarm(delayMs: number, wake: () => void): Alarm
+  /** Wakes once, not before `delayMs` have passed; 0 or less: as soon as possible, but never at once. */
+  alarm(delayMs: number, wake: Sleeper | (() => void)): Alarm
 }

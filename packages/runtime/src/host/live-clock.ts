@@ -1,4 +1,4 @@
-import type { Alarm, HostClock } from './clock.js'
+import type { Alarm, HostClock, Sleeper } from './clock.js'
 
 /** The longest delay that a timer of Node takes; a longer one fires at once. */
 const longestDelayMs = 2 ** 31 - 1
@@ -6,10 +6,10 @@ const longestDelayMs = 2 ** 31 - 1
 class LiveAlarm implements Alarm {
   /** By the monotonic clock: an alarm must not move when somebody sets the machine's time. */
   readonly #dueAtMs: number
-  readonly #wake: () => void
+  readonly #wake: Sleeper | (() => void)
   #timer: NodeJS.Timeout
 
-  constructor(delayMs: number, wake: () => void) {
+  constructor(delayMs: number, wake: Sleeper | (() => void)) {
     this.#dueAtMs = performance.now() + delayMs
     this.#wake = wake
     this.#timer = this.#wait(delayMs)
@@ -22,8 +22,9 @@ class LiveAlarm implements Alarm {
   // A timer may fire within the millisecond before it is due: whoever compares with now() would see it early.
   #fire(): void {
     const remainingMs = this.#dueAtMs - performance.now()
-    if (remainingMs <= 0) this.#wake()
-    else this.#timer = this.#wait(remainingMs)
+    if (remainingMs > 0) this.#timer = this.#wait(remainingMs)
+    else if (typeof this.#wake === 'function') this.#wake()
+    else this.#wake.wake()
   }
 
   #wait(delayMs: number): NodeJS.Timeout {
@@ -41,7 +42,7 @@ export class LiveClock implements HostClock {
     return this.#lastMs
   }
 
-  alarm(delayMs: number, wake: () => void): Alarm {
+  alarm(delayMs: number, wake: Sleeper | (() => void)): Alarm {
     return new LiveAlarm(Math.max(delayMs, 0), wake)
   }
 }

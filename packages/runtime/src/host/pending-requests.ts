@@ -1,21 +1,63 @@
-import { RequestFailedError, type Address, type RequestFailure } from '@shardlab/actor'
+import { RequestFailedError, type Address, type CancelSignal, type RequestFailure } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { Alarm } from './clock.js'
+import type { Alarm, Sleeper } from './clock.js'
 import type { Peer } from './peer.js'
 
 /** A request of this host that has no answer yet. */
-export interface PendingRequest {
-  /** Given by {@link PendingRequests.add}. */
-  id: number
+export class PendingRequest implements Sleeper {
   readonly cell: ActorCell
   readonly peer: Peer
   readonly to: Address
   readonly toIndex: number
   readonly resolve: (reply: never) => void
   readonly reject: (error: RequestFailedError) => void
-  alarm: Alarm | null
-  /** Takes the listener off the caller's signal. */
-  unlisten: (() => void) | null
+  readonly id: number
+  readonly #requests: PendingRequests
+  #timeoutMs = 0
+  #alarm: Alarm | null = null
+  #signal: CancelSignal | null = null
+  #onAbort: (() => void) | null = null
+
+  /** Waits in `requests` from now on. */
+  constructor(
+    requests: PendingRequests,
+    ends: { readonly cell: ActorCell; readonly peer: Peer; readonly to: Address; readonly toIndex: number },
+    resolve: (reply: never) => void,
+    reject: (error: RequestFailedError) => void,
+  ) {
+    this.#requests = requests
+    this.cell = ends.cell
+    this.peer = ends.peer
+    this.to = ends.to
+    this.toIndex = ends.toIndex
+    this.resolve = resolve
+    this.reject = reject
+    this.id = requests.add(this)
+  }
+
+  /** It fails when there is no answer in time. */
+  failAfter(timeoutMs: number): void {
+    this.#timeoutMs = timeoutMs
+    this.#alarm = this.cell.faults.alarm(timeoutMs, this)
+  }
+
+  /** It fails when the signal aborts. */
+  failWith(signal: CancelSignal): void {
+    this.#signal = signal
+    this.#onAbort = () => this.#requests.fail(this.id, 'cancelled', `the request to ${this.to} was cancelled`)
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  /** The time is over. */
+  wake(): void {
+    this.#requests.fail(this.id, 'timed-out', `${this.to} did not answer within ${this.#timeoutMs} ms`)
+  }
+
+  /** It no longer waits. */
+  disconnect(): void {
+    this.#alarm?.cancel()
+    if (this.#onAbort !== null) this.#signal!.removeEventListener('abort', this.#onAbort)
+  }
 }
 
 /** The lower part of an id is a slot, the upper one tells its users apart. */
@@ -39,7 +81,6 @@ export class PendingRequests {
   /** @returns the request's id */
   add(request: PendingRequest): number {
     const id = this.#freeIds.pop() ?? this.#slots.length
-    request.id = id
     this.#slots[id % slotCount] = request
     return id
   }
@@ -51,8 +92,7 @@ export class PendingRequests {
     if (request?.id !== id) return undefined
     this.#slots[slot] = null
     this.#freeIds.push(id + slotCount)
-    request.alarm?.cancel()
-    request.unlisten?.()
+    request.disconnect()
     return request
   }
 

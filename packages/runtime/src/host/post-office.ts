@@ -21,8 +21,7 @@ import type { LinkFaults } from './faults/link-faults.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { sizeOfMessage } from './faults/size-of-message.js'
 import { Peer } from './peer.js'
-import { mostPendingRequests, PendingRequests, type PendingRequest } from './pending-requests.js'
-import { whenAborted } from './when-aborted.js'
+import { mostPendingRequests, PendingRequest, PendingRequests } from './pending-requests.js'
 
 export interface PostOfficeOptions {
   readonly directory: AddressDirectory
@@ -132,16 +131,16 @@ export class PostOffice {
       return notSent('unreachable', to, 'too many requests wait for an answer')
     }
     return new Promise((resolve, reject) => {
-      const pending: PendingRequest = { id: 0, cell, peer, to, toIndex, resolve, reject, alarm: null, unlisten: null }
-      const id = this.#pending.add(pending)
+      const pending = new PendingRequest(this.#pending, { cell, peer, to, toIndex }, resolve, reject)
       try {
-        peer.writer.addRequest(id, toIndex, cell.boot.index, kind, request)
+        peer.writer.addRequest(pending.id, toIndex, cell.boot.index, kind, request)
       } catch (error) {
-        this.#pending.take(id)
+        this.#pending.take(pending.id)
         throw error
       }
       this.#touch(peer, cell.address)
-      if (options !== undefined) this.#bound(id, pending, options)
+      if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)
+      if (options?.signal !== undefined) pending.failWith(options.signal)
     })
   }
 
@@ -249,19 +248,6 @@ export class PostOffice {
 
   #peerOf(index: number): Peer | undefined {
     return this.#routes[index] ?? this.#options.findPeer?.(index)
-  }
-
-  #bound(id: number, pending: PendingRequest, { timeoutMs, signal }: RequestOptions): void {
-    const { to } = pending
-    if (timeoutMs !== undefined) {
-      pending.alarm = pending.cell.faults.alarm(timeoutMs, () =>
-        this.#pending.fail(id, 'timed-out', `${to} did not answer within ${timeoutMs} ms`),
-      )
-    }
-    if (signal !== undefined) {
-      const onAbort = () => this.#pending.fail(id, 'cancelled', `the request to ${to} was cancelled`)
-      pending.unlisten = whenAborted(signal, onAbort)
-    }
   }
 
   #touch(peer: Peer, sender: Address | null): void {

@@ -1,4 +1,4 @@
-import type { Alarm, HostClock } from './clock.js'
+import type { Alarm, HostClock, Sleeper } from './clock.js'
 import { EventQueue } from './event-queue.js'
 
 /** What is to happen: something to call, or an alarm. */
@@ -8,9 +8,9 @@ class VirtualAlarm implements Alarm {
   readonly #queue: EventQueue<Happening>
   readonly #ticket: number
   /** Null: it has rung, or was cancelled; the ticket may stand for something else by now. */
-  #wake: (() => void) | null
+  #wake: Sleeper | (() => void) | null
 
-  constructor(queue: EventQueue<Happening>, timeMicros: number, wake: () => void) {
+  constructor(queue: EventQueue<Happening>, timeMicros: number, wake: Sleeper | (() => void)) {
     this.#queue = queue
     this.#wake = wake
     this.#ticket = queue.push(timeMicros, this)
@@ -19,7 +19,8 @@ class VirtualAlarm implements Alarm {
   ring(): void {
     const wake = this.#wake
     this.#wake = null
-    wake?.()
+    if (typeof wake === 'function') wake()
+    else wake?.wake()
   }
 
   cancel(): void {
@@ -55,7 +56,7 @@ export class VirtualClock implements HostClock {
     this.#queue.push(Math.max(timeMicros, this.#nowMicros), happen)
   }
 
-  alarm(delayMs: number, wake: () => void): Alarm {
+  alarm(delayMs: number, wake: Sleeper | (() => void)): Alarm {
     return new VirtualAlarm(this.#queue, this.#nowMicros + Math.ceil(Math.max(delayMs, 0) * 1000), wake)
   }
 

@@ -14,7 +14,7 @@ export interface TimerCopy {
 
 /** What a running member was. */
 export interface ActorCopy {
-  /** What {@link Actor.exportState} gave; undefined: the role exports nothing, its copy is started on the disk. */
+  /** What {@link Actor.exportState} gave; undefined: the copy is started on the disk. */
   readonly state: unknown
   readonly timers: readonly TimerCopy[]
 }

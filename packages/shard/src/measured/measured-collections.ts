@@ -4,8 +4,8 @@
  */
 import type { SizedRange } from '@shardlab/actor'
 import type { Address } from '@shardlab/actor'
-import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import type { Entrant, StorageNode } from '@shardlab/node'
+import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
+import { splitNamespace, type Entrant, type StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import { RangeSizes } from './range-sizes.js'
 
@@ -52,14 +52,11 @@ export class MeasuredCollection {
   }
 }
 
-/** Commands about documents, of which there are none; statistics would say so. */
+/** Commands about documents, of which there are none. */
 const refused: ReadonlySet<string> = new Set([
   'aggregate',
   'bulkWrite',
-  'collStats',
   'count',
-  'dataSize',
-  'datasize',
   'delete',
   'distinct',
   'explain',
@@ -70,6 +67,17 @@ const refused: ReadonlySet<string> = new Set([
   'update',
   'validate',
 ])
+
+/** Stages that would go on to documents. */
+const readers: ReadonlySet<string | undefined> = new Set(['$facet', '$graphLookup', '$lookup', '$unionWith'])
+
+/** A pipeline that begins with $collStats, as shells send it. */
+function asksForSizes(ns: string, body: Uint8Array | undefined): boolean {
+  const target = body === undefined ? undefined : findField(body, 'aggregate')
+  if (target?.type !== BsonType.string || splitNamespace(ns)[1] !== target.asString()) return false
+  const stages = documentsOf(findField(body!, 'pipeline')!).map((stage) => firstFieldName(stage))
+  return stages[0] === '$collStats' && !stages.some((name) => readers.has(name))
+}
 
 export class MeasuredCollections {
   readonly #node: StorageNode
@@ -128,7 +136,7 @@ export class MeasuredCollections {
   /** @throws CommandError 115 CommandNotSupported for a command about documents of a collection that has none */
   check(ns: string, { operation }: Entrant): void {
     if (this.#options === null || !refused.has(operation.command)) return
-    if (!this.#isMeasured(ns)) return
+    if (!this.#isMeasured(ns) || asksForSizes(ns, operation.body)) return
     throw new CommandError(
       'CommandNotSupported',
       `${ns} is measured: it has sizes of ranges instead of documents, and no ${operation.command}`,

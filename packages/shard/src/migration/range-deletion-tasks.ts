@@ -3,8 +3,9 @@
  * Server: range_deletion_task.idl.
  */
 import type { TimestampPair } from '@shardlab/actor'
-import { BsonType, DocumentWriter, findField, sameBytes, uuidValue } from '@shardlab/bson'
+import { BsonType, DocumentWriter, encodeKeyString, findField, sameBytes, uuidValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
+import type { Collection, LogEntry } from '@shardlab/storage'
 import { keysOf, parseRange, writeRange, type KeyRange } from './key-range.js'
 import { Records } from '../record-store.js'
 
@@ -29,49 +30,59 @@ const tasksNs = 'config.rangeDeletions'
 
 /** Where a task's range lies: what is read of each of them whenever a range is to move. */
 interface TaskPlace {
-  /** The task's; another one in its place makes this worthless. */
-  readonly document: Uint8Array
-  /** Null: a document that is no task. */
-  readonly collectionUuid: Uint8Array | null
+  readonly collectionUuid: Uint8Array
   readonly low: string
   readonly high: string
 }
 
 export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   readonly #node: StorageNode
-  /** By record id. */
-  #places = new Map<number, TaskPlace>()
+  /** By the KeyString of the `_id`, kept as the log tells; null: to be read from the collection. */
+  #places: Map<string, TaskPlace> | null = null
 
   constructor(node: StorageNode) {
     super(node, { ns: tasksNs, id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
     this.#node = node
+    node.observe((entry) => this.#hear(entry))
   }
 
   /** Is a task of the collection left that has keys of the range, or, with null, any task of it? */
   anyIn(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
     const collection = this.#node.collection(tasksNs)
     if (collection === undefined || collection.count === 0) return false
-    // A task that is gone leaves its place behind.
-    if (this.#places.size > 2 * collection.count + placesKept) this.#places = new Map()
     const [low, high] = range === null ? ['', ''] : keysOf(range)
-    const scan = collection.scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) {
-      let place = this.#places.get(record.recordId)
-      if (place?.document !== record.document) this.#places.set(record.recordId, (place = placeOf(record.document)))
-      if (place.collectionUuid === null || !sameBytes(place.collectionUuid, collectionUuid)) continue
-      if (range === null || (place.low < high && low < place.high)) return true
+    for (const place of (this.#places ??= placesIn(collection)).values()) {
+      if ((range === null || (place.low < high && low < place.high)) && sameBytes(place.collectionUuid, collectionUuid)) return true
     }
     return false
   }
+
+  #hear({ op, ns, object, id }: LogEntry): void {
+    if (this.#places === null) return
+    // The collection may be another one afterwards.
+    if (op === 'c') this.#places = null
+    else if (ns !== tasksNs) return
+    else if (op === 'd') this.#places.delete(encodeKeyString([id!]))
+    else notePlace(this.#places, object)
+  }
 }
 
-const placesKept = 64
+function placesIn(collection: Collection): Map<string, TaskPlace> {
+  const places = new Map<string, TaskPlace>()
+  const scan = collection.scan()
+  for (let record = scan.next(); record !== null; record = scan.next()) notePlace(places, record.document)
+  return places
+}
 
-function placeOf(document: Uint8Array): TaskPlace {
+function notePlace(places: Map<string, TaskPlace>, document: Uint8Array): void {
+  const key = encodeKeyString([findField(document, '_id')])
   const task = parseTask(document)
-  if (task === undefined) return { document, collectionUuid: null, low: '', high: '' }
+  if (task === undefined) {
+    places.delete(key)
+    return
+  }
   const [low, high] = keysOf(task.range)
-  return { document, collectionUuid: task.collectionUuid, low, high }
+  places.set(key, { collectionUuid: task.collectionUuid, low, high })
 }
 
 function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair): Uint8Array {

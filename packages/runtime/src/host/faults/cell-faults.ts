@@ -1,21 +1,21 @@
-import type { Alarm, HostClock } from '../clock.js'
+import type { Alarm, HostClock, Sleeper } from '../clock.js'
 import type { MemberEffect, MemberFault } from './host-fault.js'
 
-/** Made for each request and each sleep: no more of them than one object and one function. */
-class CellAlarm implements Alarm {
+/** Made for each request and each sleep: one object, and none of its own to be woken by. */
+class CellAlarm implements Alarm, Sleeper {
   readonly #faults: CellFaults
-  readonly #wake: () => void
+  readonly #sleeper: Sleeper
   readonly #alarm: Alarm
   #cancelled = false
 
-  constructor(faults: CellFaults, clock: HostClock, delayMs: number, wake: () => void) {
+  constructor(faults: CellFaults, clock: HostClock, delayMs: number, sleeper: Sleeper) {
     this.#faults = faults
-    this.#wake = wake
-    this.#alarm = clock.alarm(delayMs, this.#hear)
+    this.#sleeper = sleeper
+    this.#alarm = clock.alarm(delayMs, this)
   }
 
-  readonly #hear = (): void => {
-    if (!this.#cancelled && !this.#faults.postpones(this.#hear)) this.#wake()
+  wake(): void {
+    if (!this.#cancelled && !this.#faults.postpones(() => this.wake())) this.#sleeper.wake()
   }
 
   cancel(): void {
@@ -69,8 +69,8 @@ export class CellFaults {
   }
 
   /** An alarm of the member: a frozen one does not hear it before it is healed. */
-  alarm(delayMs: number, wake: () => void): Alarm {
-    return new CellAlarm(this, this.#clock, delayMs, wake)
+  alarm(delayMs: number, sleeper: Sleeper): Alarm {
+    return new CellAlarm(this, this.#clock, delayMs, sleeper)
   }
 
   /** Is the member frozen? Then this is done when it is healed. */

@@ -1,0 +1,195 @@
+/**
+ * Snapshots in files. A file has what a cluster has after all its members were stopped and started again: their disks, where they are, the options
+ * and a manual clock. No other state of the members is in it, so that files outlive changes of it.
+ *
+ * A line of text, with the number of the format and the version that wrote it; the length of a header, 4 bytes; the header, JSON; for each member its checkpoint and the records
+ * of its log, each after its length; SHA-256 of all that is before it. Numbers are little-endian.
+ */
+import { writeInt32 } from '@shardlab/bson'
+import { MemoryDisk, type MemberCopy, type WorldCopy } from '@shardlab/runtime'
+import { createHash, randomBytes, type Hash } from 'node:crypto'
+import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { OptionError } from '../option-error.js'
+import type { SnapshotContent } from './snapshot.js'
+
+/** Raised when a file of today could not be read by the code of yesterday. */
+const formatVersion = 1
+const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
+const firstLine = `shardlab snapshot, format ${formatVersion}, by version ${version}\n`
+const firstLinePattern = /^shardlab snapshot, format (\d+), by version (\S+)\n/
+const firstLineBytesMax = 100
+const checksumBytes = 32
+
+interface MemberHeader {
+  readonly spec: MemberCopy['spec']
+  readonly state: MemberCopy['state']
+  readonly incarnation: number
+  readonly endpoint: string
+  readonly isUp: boolean
+  /** Null: the disk has none. */
+  readonly checkpointBytes: number | null
+  readonly recordBytes: readonly number[]
+}
+
+interface Header {
+  readonly takenAtMs: number
+  readonly options: SnapshotContent['options']
+  readonly nowMicros: number | null
+  readonly members: readonly MemberHeader[]
+}
+
+export interface LoadedSnapshot {
+  readonly content: SnapshotContent
+  readonly takenAtMs: number
+}
+
+/**
+ * Writes a file beside the path and gives it the path's name when it is complete, in the place of what has it.
+ * @throws OptionError one sentence, when it cannot be written
+ */
+export async function saveSnapshot(path: string, { world, options }: SnapshotContent, takenAtMs: number): Promise<void> {
+  const parts: Uint8Array[] = []
+  const members = world.members.map((member): MemberHeader => {
+    const { spec, state, incarnation, endpoint, actor } = member
+    const { checkpoint, records } = contentsOf(member)
+    if (checkpoint !== null) parts.push(checkpoint)
+    parts.push(...records)
+    return {
+      ...{ spec, state, incarnation, endpoint, isUp: actor !== null, checkpointBytes: checkpoint?.length ?? null },
+      recordBytes: records.map(({ length }) => length),
+    }
+  })
+  const header: Header = { takenAtMs, options, nowMicros: world.nowMicros, members }
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`
+  try {
+    const file = await open(temporary, 'wx')
+    try {
+      await writeAll(file, header, parts)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await unlink(temporary).catch(() => {})
+    throw new OptionError(`the snapshot cannot be written to ${path}: ${(error as Error).message}.`)
+  }
+}
+
+/** What the member finds when it starts: its disk, and what had been applied and waited to be written, where there is room for it. */
+function contentsOf({ disk, actor }: MemberCopy): { readonly checkpoint: Uint8Array | null; readonly records: readonly Uint8Array[] } {
+  const { checkpoint, records } = disk.read()
+  const unwritten = unwrittenOf(actor?.state)
+  const bytes = Buffer.concat(unwritten)
+  return { checkpoint, records: unwritten.length > 0 && disk.hasRoom(bytes.length) ? [...records, bytes] : [...records] }
+}
+
+/** A storage node's entries; of other members there are none. */
+function unwrittenOf(state: unknown): readonly Uint8Array[] {
+  const { node, unwritten } = (state ?? {}) as { node?: unknown; unwritten?: readonly Uint8Array[] }
+  return node === undefined ? (unwritten ?? []) : unwrittenOf(node)
+}
+
+async function writeAll(file: FileHandle, header: Header, parts: readonly Uint8Array[]): Promise<void> {
+  const hash = createHash('sha256')
+  const text = Buffer.from(JSON.stringify(header))
+  const length = Buffer.alloc(4)
+  writeInt32(length, 0, text.length)
+  for (const bytes of [Buffer.from(firstLine), length, text, ...parts]) {
+    hash.update(bytes)
+    await file.writeFile(bytes)
+  }
+  await file.writeFile(hash.digest())
+}
+
+/** @throws OptionError one sentence: there is no such file, it is none of a cluster, of another format, cut short or damaged */
+export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'r')
+  } catch (error) {
+    throw new OptionError(`the snapshot ${path} cannot be read: ${(error as Error).message}.`)
+  }
+  try {
+    return await new SnapshotReader(path, file, (await file.stat()).size).read()
+  } finally {
+    await file.close()
+  }
+}
+
+class SnapshotReader {
+  readonly #path: string
+  readonly #file: FileHandle
+  readonly #sizeBytes: number
+  readonly #hash: Hash = createHash('sha256')
+  #at = 0
+
+  constructor(path: string, file: FileHandle, sizeBytes: number) {
+    this.#path = path
+    this.#file = file
+    this.#sizeBytes = sizeBytes
+  }
+
+  async read(): Promise<LoadedSnapshot> {
+    await this.#readFirstLine()
+    const header = await this.#readHeader()
+    const { options, nowMicros, takenAtMs } = header
+    const members: MemberCopy[] = []
+    for (const member of header.members) members.push(await this.#readMember(member))
+    const checksum = this.#hash.copy().digest()
+    if (!checksum.equals(await this.#next(checksumBytes)) || this.#at !== this.#sizeBytes) throw this.#damaged()
+    const world: WorldCopy = { nowMicros, members }
+    return { content: { world, options, isFromFile: true }, takenAtMs }
+  }
+
+  async #readFirstLine(): Promise<void> {
+    const start = Buffer.alloc(Math.min(this.#sizeBytes, firstLineBytesMax))
+    await this.#file.read(start, 0, start.length, 0)
+    const line = firstLinePattern.exec(start.toString('latin1'))
+    if (line === null) throw new OptionError(`${this.#path} is no snapshot of a cluster.`)
+    const [all, format, writer] = line
+    if (Number(format) !== formatVersion)
+      throw new OptionError(
+        `${this.#path} is a snapshot of format ${format}, written by version ${writer} of shardlab; version ${version} reads format ${formatVersion}: take it again.`,
+      )
+    await this.#next(all.length)
+  }
+
+  async #readHeader(): Promise<Header> {
+    const length = (await this.#next(4)).readUInt32LE()
+    const text = (await this.#next(length)).toString()
+    try {
+      return JSON.parse(text) as Header
+    } catch {
+      throw this.#damaged()
+    }
+  }
+
+  async #readMember({ spec, state, incarnation, endpoint, isUp, checkpointBytes, recordBytes }: MemberHeader): Promise<MemberCopy> {
+    const disk = new MemoryDisk(spec.diskLimitBytes)
+    if (checkpointBytes !== null) await disk.writeCheckpoint(await this.#next(checkpointBytes))
+    for (const length of recordBytes) await disk.append(await this.#next(length))
+    // Started on its disk, since nothing else is known of it.
+    return { spec, state, incarnation, endpoint, disk, actor: isUp ? { state: undefined, timers: [] } : null }
+  }
+
+  /** @throws OptionError when the file ends before */
+  async #next(length: number): Promise<Buffer> {
+    if (this.#at + length > this.#sizeBytes)
+      throw new OptionError(`${this.#path} is cut short or damaged: it ends after ${this.#sizeBytes} bytes, in the midst of the snapshot.`)
+    const bytes = Buffer.allocUnsafeSlow(length)
+    for (let done = 0; done < length;) {
+      const { bytesRead } = await this.#file.read(bytes, done, length - done, this.#at + done)
+      if (bytesRead === 0) throw this.#damaged()
+      done += bytesRead
+    }
+    this.#at += length
+    this.#hash.update(bytes)
+    return bytes
+  }
+
+  #damaged(): OptionError {
+    return new OptionError(`${this.#path} is damaged: what it holds does not match its checksum.`)
+  }
+}
