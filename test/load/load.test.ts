@@ -1,7 +1,4 @@
-/**
- * Load tests of clusters and of a server of another kind, by URI alone. With SHARDLAB_LONG=1 YCSB A to F with 100,000 records through both engines on
- * worker threads.
- */
+/** Load tests of clusters. */
 import t from 'tap'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,29 +20,12 @@ import {
 import type { Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import { TestCluster } from '../support/clusters.js'
-import { shardlab, up } from '../support/up.js'
-import { StubServer } from './stub-server.js'
+import { shardlab } from '../support/up.js'
+import { passed, smallRun } from './small-run.js'
 
 const world = await TestCluster.start('7.0')
 t.teardown(() => world.stop())
-let collections = 0
-const small = () => ({
-  ...{
-    uri: world.cluster.uri,
-    ns: `load.c${collections++}`,
-    records: 100,
-    operations: 200,
-    warmUpSecs: 0,
-    threads: 0,
-    fieldCount: 3,
-    fieldLength: 20,
-  },
-})
-
-const passed = (t: { equal(found: unknown, wanted: unknown, message: string): void }, report: LoadReport, name: string) => {
-  t.equal(report.endCheck.ok, true, `${name}: ${report.endCheck.examples.join('; ')}`)
-  t.equal(report.errors.total, 0, `${name}: ${JSON.stringify(report.errors.byCode)}`)
-}
+const small = () => smallRun(world.cluster.uri)
 
 t.test('the built-in workloads, each through one engine, all kinds of operations through both', async (t) => {
   t.same(builtInWorkloads, ['a', 'b', 'c', 'd', 'e', 'f', 'route-mix'])
@@ -232,75 +212,6 @@ t.test('chunks that move during the run', async (t) => {
   t.equal(report.errors.total, 0, JSON.stringify(report.errors.byCode))
 })
 
-t.test('a server of another kind, by URI alone', async (t) => {
-  const stub = await StubServer.start()
-  t.teardown(() => stub.stop())
-  const options = {
-    uri: stub.uri,
-    workload: 'f',
-    records: 100,
-    operations: 600,
-    warmUpSecs: 0,
-    threads: 0,
-    fieldCount: 2,
-    fieldLength: 20,
-    drop: true,
-  }
-  for (const engine of ['driver', 'wire'] as const) {
-    const report = await runLoad({ ...options, engine })
-    passed(t, report, engine)
-    t.match(report.measured, { server: 'a server that calls itself MongoDB 7.0.0', isEmulator: false, topology: 'single' })
-    t.same(Object.keys(report.latencyUs.byRoutingClass), ['unrouted'])
-    t.same(report.perShard, {})
-  }
-  stub.forgetEvery = 10
-  const report = await runLoad({ ...options, engine: 'wire' })
-  t.equal(report.errors.total, 0, 'it was fast, and it said yes')
-  t.equal(report.endCheck.ok, false)
-  t.ok(report.endCheck.stale > 0, `${report.endCheck.stale} updates were lost`)
-  await t.rejects(runLoad({ ...options, faults: ['crash shard01'] }), OptionError)
-  await t.rejects(runLoad({ ...options, uri: `${stub.uri}&w=0` }), { name: 'OptionError', message: /^w=0 acknowledges nothing/ })
-  const withPassword = stub.uri.replace('//', '//user:secret@')
-  await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), { name: 'OptionError', message: /^mongodb:\/\/user:\*\*\*@/ })
-})
-
-t.test('a mongos that tells nothing of its cluster: the report names what it could not learn', async (t) => {
-  const stub = await StubServer.start()
-  t.teardown(() => stub.stop())
-  stub.isSilentMongos = true
-  const options = { ...small(), uri: stub.uri, workload: 'a' }
-  await t.rejects(runLoad(options), { name: 'OptionError', message: /cannot be sharded by [^]*--shard-key none/ })
-  const report = await runLoad({ ...options, shardKey: 'none' })
-  passed(t, report, 'silent')
-  t.same(Object.keys(report.latencyUs.byRoutingClass), ['unknown'])
-  t.match(report.measured, { server: 'a server that calls itself MongoDB of unknown version', topology: 'sharded' })
-  const missing = [
-    /^the server's version \(buildInfo\): not authorized on admin$/,
-    /^where operations go, .*: not authorized on config$/,
-    /^what the shards themselves counted .*: not authorized on config$/,
-    /^which operations waited in a critical section \(config\.changelog\): not authorized on config$/,
-  ]
-  t.match(report.measured.notLearned, missing)
-  t.equal(report.measured.notLearned.length, missing.length)
-  t.match(textReport(report), /\n {2}not learned: where operations go/)
-  t.match(htmlReport(report), /did not tell:<\/p><ul><li>the server's version/)
-})
-
-t.test('a server that stalls for a second: an open loop blames all that had to wait, not only the ones in flight', async (t) => {
-  const stub = await StubServer.start()
-  t.teardown(() => stub.stop())
-  stub.stallAfter = 100
-  const { operations: _, ...options } = { ...small(), uri: stub.uri, workload: 'c', engine: 'wire' as const, concurrency: 2 }
-  const report = await runLoad({ ...options, rate: 200, durationSecs: 2 })
-  passed(t, report, 'stall')
-  t.ok(report.operations > 300, `${report.operations} of 400 operations`)
-  const { intended, service } = report.latencyUs.all
-  t.ok(service.max > 900_000 && intended.max > 900_000, 'both clocks saw the second')
-  // 200 operations were due in that second, and two were on their way.
-  t.ok(intended.p90 > 300_000, `a tenth of all waited for more than ${intended.p90} µs`)
-  t.ok(service.p90 < intended.p90 / 2, `the sending hides it: ${service.p90} µs`)
-})
-
 t.test('what the server does not understand is refused before a record is written', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'shardlab-load-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -470,46 +381,3 @@ t.test('the command line', async (t) => {
   t.equal(unreachable.code, 2)
   t.match(unreachable.stderr, /^shardlab: nothing answers at [^\n]*\n$/)
 })
-
-const isLong = process.env['SHARDLAB_LONG'] === '1'
-t.test('YCSB A to F, 100,000 records, both engines', { skip: !isLong && 'takes minutes: SHARDLAB_LONG=1' }, async (t) => {
-  const running = await up('--port', '0', '--shards', '3')
-  t.teardown(() => running.stop())
-  for (const engine of ['driver', 'wire'] as const) {
-    for (const workload of ['a', 'b', 'c', 'd', 'e', 'f']) {
-      const report = await runLoad({
-        uri: running.ready.uri,
-        workload,
-        engine,
-        records: 100_000,
-        durationSecs: 5,
-        drop: true,
-        ...(engine === 'wire' ? { concurrency: 64 } : {}),
-      })
-      passed(t, report, `${workload}, ${engine}`)
-      t.ok(report.endCheck.documents >= 100_000)
-      t.comment(`${workload} ${engine}: ${report.throughput} a second, p99 ${report.latencyUs.all.intended.p99} µs`)
-    }
-  }
-})
-
-t.test(
-  'a sweep over shards: what a broadcast costs grows, what a targeted operation costs does not',
-  { skip: !isLong && 'measures: SHARDLAB_LONG=1' },
-  async (t) => {
-    const report = await runLoad({
-      ...{ uri: '', workload: 'route-mix', engine: 'wire', concurrency: 1, durationSecs: 5, sweep: 'shards=1..16' },
-      startCluster: async ({ shards }) => {
-        const running = await up('--port', '0', '--runtime', 'inline', '--shards', String(shards))
-        return { uri: running.ready.uri, stop: async () => void (await running.stop()) }
-      },
-    })
-    const [first, last] = [report.sweep!.steps[0]!.report, report.sweep!.steps.at(-1)!.report]
-    const p50 = (of: LoadReport, name: 'targeted' | 'broadcast') => of.latencyUs.byRoutingClass[name]!.service.p50
-    const inTermsOfTargeted = (of: LoadReport) => p50(of, 'broadcast') / p50(of, 'targeted')
-    t.ok(
-      inTermsOfTargeted(last) > 1.5 * inTermsOfTargeted(first),
-      `a broadcast costs ${inTermsOfTargeted(first).toFixed(2)} targeted operations on one shard, ${inTermsOfTargeted(last).toFixed(2)} on sixteen`,
-    )
-  },
-)

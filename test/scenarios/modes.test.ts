@@ -112,8 +112,10 @@ duration: 1h
 `
   const hashes: string[] = []
   const converged = async (bandwidth: string) => {
-    const { result } = await runVariant(parseScenario(text(bandwidth), 'a.yaml').variants[0]!)
+    const { result, decisions } = await runVariant(parseScenario(text(bandwidth), 'a.yaml').variants[0]!)
     t.ok(result.migrations.total > 4)
+    const inUnits = /chunksImbalance: shard01 has [\d.]+ GB, shard02 [\d.]+ \wB?: [\d.]+ \wB more, at least 3 chunks of 128 MB; moved$/
+    t.match(decisions.find(({ kind }) => kind === 'migration')?.text, inUnits, 'sizes as people read them')
     hashes.push(result.traceHash)
     return result.convergedAtMs! / result.migrations.total
   }
@@ -160,7 +162,10 @@ for (const emulate of ['4.0', '8.0'] as const)
       ],
     )
     t.match(await ask({ dbStats: 1 }), { objects: 2000, dataSize: 128_000 })
-    t.match((await ask({ listDatabases: 1, ...admin }))['databases'].find(({ name }: Document) => name === 'shop'), { sizeOnDisk: 128_000 })
+    t.match(
+      (await ask({ listDatabases: 1, ...admin }))['databases'].find(({ name }: Document) => name === 'shop'),
+      { sizeOnDisk: 128_000 },
+    )
     t.match(await ask({ dataSize: 'shop.orders' }), { size: 128_000, numObjects: 2000 })
     const bounded = { dataSize: 'shop.orders', keyPattern: { k: 1 }, min: { k: 50 }, max: { k: 150 } }
     t.match(await ask(bounded), { size: 64_000, numObjects: 1000 })
@@ -172,5 +177,21 @@ for (const emulate of ['4.0', '8.0'] as const)
     const join = { $lookup: { from: 'orders', pipeline: [], as: 'all' } }
     for (const pipeline of [[{ $match: {} }], ...(emulate === '8.0' ? [[collStats, join]] : [])])
       t.match(await ask({ aggregate: 'orders', pipeline, cursor: {} }), { ok: 0, code: 115 })
-    for (const command of [{ find: 'orders' }, { count: 'orders' }, { validate: 'orders' }]) t.match(await ask(command), { ok: 0, code: 115 })
+    for (const command of [{ find: 'orders' }, { count: 'orders' }, { validate: 'orders' }])
+      t.match(await ask(command), { ok: 0, code: 115 })
   })
+
+t.test('the last while counts, too, when it is shorter than the others', async (t) => {
+  for (const tick of ['tick: 7s', '']) {
+    const text = `version: 1
+cluster: { shards: 1 }
+collections: [{ ns: a.b, key: { k: 1 }, mode: metadata }]
+data: [{ ns: a.b, size: 1MB, keys: { distribution: uniform } }]
+workload: [{ ns: a.b, rate: 100/s, mix: { findByKey: 1 }, keys: { distribution: uniform } }]
+duration: 1001s
+${tick}
+`
+    const { result } = await runVariant(parseScenario(text, 'rest.yaml').variants[0]!)
+    t.equal(result.operations.total, 100 * 1001)
+  }
+})

@@ -21,10 +21,12 @@ ${more}`
 
 let files = 0
 /** @returns the run of a scenario with a policy of that text */
-function runWith(source: string, more = ''): Promise<VariantRun> {
+function runWith(source: string, more = '', policyAnswerMs = 10_000): Promise<VariantRun> {
   const name = `policy-${++files}.mjs`
   writeFileSync(join(directory, name), source)
-  return runVariant(parseScenario(scenario(`policy: ./${name}\n${more}`), join(directory, 'own.yaml')).variants[0]!)
+  return runVariant(parseScenario(scenario(`policy: ./${name}\n${more}`), join(directory, 'own.yaml')).variants[0]!, () => {}, {
+    policyAnswerMs,
+  })
 }
 
 t.test('the example of the guide evens out what the policy of the server leaves alone, in versions that count too', async (t) => {
@@ -134,4 +136,12 @@ t.test('tables: a row for each shard and tick, for each decision, for each varia
   t.equal(values![names!.indexOf('imbalance.bytes.last.maxToMean')], String(run.result.imbalance.bytes.last.maxToMean))
   t.equal(values![names!.indexOf('shards.shard03.chunks')], '0')
   t.equal(others!.at(-1), '0')
+})
+
+t.test('a policy that never ends is ended', async (t) => {
+  const endless = 'export default () => { for (;;); }'
+  await t.rejects(runWith(endless, '', 100), {
+    name: 'ScenarioError',
+    message: /^the policy .*policy-\d+\.mjs, asked about shop\.orders: it has not answered within 100 ms; it may run without an end\.$/,
+  })
 })

@@ -301,16 +301,26 @@ for (const emulate of ['5.0', '8.0'] as const) {
 const plainSource = [{ $out: 'copy' }]
 
 /** A cluster whose $out has made its temporary collection on shard01 and now waits for a command of some shard; what the pipeline's reply will be. */
-async function startWriting(t: Test, options: SimulatedClusterOptions = {}, [command, shard]: readonly [string, string] = ['insert', 'shard01']) {
+async function startWriting(
+  t: Test,
+  options: SimulatedClusterOptions = {},
+  [command, shard]: readonly [string, string] = ['insert', 'shard01'],
+) {
   const cluster = await start(t, options)
   t.match(await ask(cluster, { insert: 'copy', documents: [{ _id: 'old' }] }), { n: 1 })
   const many = Array.from({ length: 200 }, (_, i) => ({ _id: 10 + i, x: 10 + i }))
   t.match(await ask(cluster, { insert: 'things', documents: many }), { n: 200 })
   const block = { failCommands: [command], blockConnection: true, blockTimeMS: 5000, failInternalCommands: true }
-  t.match(await cluster.command(encode({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: block, $db: 'admin' }), { to: shard }), {})
+  t.match(
+    await cluster.command(encode({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: block, $db: 'admin' }), { to: shard }),
+    {},
+  )
   const writing = cluster
     .commandInBackground(encode({ aggregate: 'things', pipeline: plainSource, cursor: {}, $db: 'app' }), { to: 'mongos01' })
-    .then((reply) => decode(reply), (error: Error) => ({ lost: error.message }))
+    .then(
+      (reply) => decode(reply),
+      (error: Error) => ({ lost: error.message }),
+    )
   await cluster.advance(1000)
   return { cluster, writing }
 }
@@ -343,8 +353,11 @@ for (const emulate of ['4.4', '8.0'] as const) {
   })
 }
 
-t.test('the temporary collection of a router that is gone goes when its shard starts or steps up', async (t) => {
-  for (const faults of [['crash shard01', 'restart shard01'], ['step down shard01', 'heal']]) {
+t.test('D905 the temporary collection of a router that is gone goes when its shard starts or steps up', async (t) => {
+  for (const faults of [
+    ['crash shard01', 'restart shard01'],
+    ['step down shard01', 'heal'],
+  ]) {
     const { cluster, writing } = await startWriting(t)
     await cluster.crash('mongos01')
     await cluster.advance(20_000)
@@ -358,7 +371,10 @@ t.test('the temporary collection of a router that is gone goes when its shard st
 })
 
 t.test('$out whose shard drops the temporary collection meanwhile does not replace its target with a part', async (t) => {
-  for (const waitsFor of [['insert', 'shard01'], ['getMore', 'shard02']] as const) {
+  for (const waitsFor of [
+    ['insert', 'shard01'],
+    ['getMore', 'shard02'],
+  ] as const) {
     const { cluster, writing } = await startWriting(t, {}, waitsFor)
     await cluster.faults.apply('step down shard01')
     await cluster.faults.heal()

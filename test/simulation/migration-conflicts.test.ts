@@ -278,3 +278,26 @@ t.test('what a drop finds on its way to a shard does not stay there', async (t) 
     }
   }
 })
+
+t.test('a range waits for what is noted in config.rangeDeletions, whoever has written it', async (t) => {
+  for (const version of ['4.4', '7.0'] as const) {
+    const { run } = await start(t, 2, version)
+    t.match(await run(move('c', 10, recipient)), { ok: 1 }, version)
+    const tasks = async () => (await run({ find: 'rangeDeletions', $db: 'config' }, donor))['cursor']['firstBatch'] as Document[]
+    const [task] = await tasks()
+    t.match(task, { nss: 'app.c', donorShardId: donor })
+    const back = () => run(move('c', 10, donor))
+    t.match(await back(), { ok: 0 }, 'it has not been deleted yet')
+    await run({ delete: 'rangeDeletions', deletes: [{ q: { _id: task!['_id'] }, limit: 1 }], $db: 'config' }, donor)
+    t.match(await run(move('c', 0, recipient)), { ok: 1 }, 'another range')
+    await run({ insert: 'rangeDeletions', documents: [task!], $db: 'config' }, donor)
+    t.match(await back(), { ok: 0 }, 'it is noted again')
+    const elsewhere = { range: { min: { k: -2 }, max: { k: -1 } } }
+    await run({ update: 'rangeDeletions', updates: [{ q: { _id: task!['_id'] }, u: { $set: elsewhere } }], $db: 'config' }, donor)
+    t.match(await back(), { ok: 1 }, 'it is about another range')
+    t.equal((await tasks()).length, 2)
+    t.match(await run(move('c', 0, donor)), { ok: 0 })
+    await run({ drop: 'rangeDeletions', $db: 'config' }, donor)
+    t.match(await run(move('c', 0, donor)), { ok: 1 }, 'nothing is noted')
+  }
+})

@@ -13,6 +13,7 @@
  *   binary     length, subtype, bytes.   date, timestamp: 8 bytes, dates with the sign flipped
  *   regex      pattern 00 flags 00.   dbPointer: size, bytes.   codeWithScope: as string, then as object
  */
+import { ranks } from './key-string-ranks.js'
 import { exactDouble, floorOf, nextBelow, scientific, type Finite } from './number-order.js'
 import { asBuffer, type RawValue } from './raw-value.js'
 import { readInt32, readInt64Number, readUint32 } from './read.js'
@@ -22,31 +23,6 @@ import { BsonType } from './types.js'
 let buffer = asBuffer(Buffer.alloc(4096))
 let view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
 let at = 0
-
-/** The rank byte of each BSON type byte; 0 for what is no type. */
-const ranks = new Uint8Array(256)
-const ascendingRanks: readonly (readonly number[])[] = [
-  [BsonType.minKey],
-  [BsonType.undefined],
-  [BsonType.null],
-  [BsonType.int32, BsonType.double, BsonType.int64, BsonType.decimal128],
-  [BsonType.string, BsonType.symbol],
-  [BsonType.object],
-  [BsonType.array],
-  [BsonType.binary],
-  [BsonType.objectId],
-  [BsonType.bool],
-  [BsonType.date],
-  [BsonType.timestamp],
-  [BsonType.regex],
-  [BsonType.dbPointer],
-  [BsonType.code],
-  [BsonType.codeWithScope],
-]
-ascendingRanks.forEach((types, i) => {
-  for (const type of types) ranks[type] = 0x10 + i * 8
-})
-ranks[BsonType.maxKey] = 0xe0
 
 /**
  * The KeyString of a tuple. A missing value (`undefined`) is encoded as null, as an index does.

@@ -180,6 +180,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
     await this.#relocation.restart(knownMember(this.#runtime, member))
+    // One that has been down since it was copied gets a port only now.
+    this.#shards = shardsAmong(this.#runtime.members())
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */

@@ -7,9 +7,7 @@ import {
   ClusterClock,
   createObjectIdFactory,
   cursorId,
-  noAnswer,
   objectIdAfter,
-  writeTimes,
   type ActorContext,
   type ClientCommand,
   type ClientReply,
@@ -19,37 +17,35 @@ import {
   type NodeCommand,
   type NodeReply,
   type Random,
-  type RequestOf,
 } from '@shardlab/actor'
-import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { createMemoryEngine, type Collection, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
 import type { CommonHost } from './common/common-invocation.js'
 import { ConnectionTable } from './common/connection-table.js'
 import { LogBuffer } from './common/log-buffer.js'
-import { noteConnected, noteDisconnected } from './common/member-log.js'
 import { dropTemporaryCollections } from './crud/temporary.js'
 import { CursorManager } from './cursors/cursor-manager.js'
 import { FailPoints } from './fail-points/fail-points.js'
 import { StepContext } from './fail-points/step-context.js'
 import { InsertWaiters } from './cursors/insert-waiters.js'
 import type { NodeInvocation } from './invocation.js'
-import { NodeLog, type ChangeObserver, type LogChange } from './log/node-log.js'
+import type { LogChange } from './log/log-change.js'
+import { NodeLog, type ChangeObserver } from './log/node-log.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import type { ShardLabel } from './operations/operation-document.js'
 import { OperationRegistry } from './operations/operation-registry.js'
 import { featureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
+import { answerClient, answerMember, serveMessage } from './member-messages.js'
 import { ParameterSet } from './parameters/parameter-set.js'
 import { PrimaryState } from './primary-state.js'
 import type { SampledWrites } from './sampling/sampling-report.js'
 import type { NodeRole } from './role.js'
 import { tableOf } from './role-table.js'
-import { runCommand } from './run-command.js'
 import { RetryHistory } from './sessions/retry-history.js'
 import { SnapshotHistory } from './sessions/snapshot-history.js'
 import { SessionCatalog, type SessionKey } from './sessions/session-catalog.js'
-import { bytesOfMessage, MemberStatistics } from './statistics/member-statistics.js'
+import { MemberStatistics } from './statistics/member-statistics.js'
 import { TtlMonitor, ttlTimer } from './ttl/ttl-monitor.js'
 
 export interface StorageNodeOptions {
@@ -274,74 +270,21 @@ export class StorageNode implements CommonHost {
 
   /** Serves the messages that every storage node serves; undefined for other kinds. */
   serve(kind: MessageKind, request: unknown): Promise<unknown> | object | undefined {
-    switch (kind) {
-      case 'node.command':
-        return this.nodeCommand(request as NodeCommand)
-      case 'client.command':
-        return this.clientCommand(request as ClientCommand)
-      case 'faults.switch': {
-        const { name, on } = request as RequestOf<'faults.switch'>
-        if (name !== 'stepped-down') throw new Error(`a storage node has no switch ${name}`)
-        if (on) this.primary.stepDown()
-        else this.primary.stepUp()
-        return {}
-      }
-      case 'client.disconnected':
-        noteDisconnected(this, (request as { connectionId: number }).connectionId)
-        return {}
-      default:
-        return undefined
-    }
+    return serveMessage(this, kind, request)
   }
 
   /** A command of a client that is connected to this member. */
   clientCommand(command: ClientCommand): Promise<ClientReply> | ClientReply {
-    noteConnected(this, command.connectionId, command.remote)
-    const db = findField(command.body, '$db')
-    const writer = runCommand(this, {
-      body: command.body,
-      sequences: command.sequences,
-      db: db?.type === BsonType.string ? db.asString() : 'admin',
-      routed: null,
-      client: command,
-    })
-    return writer instanceof Promise
-      ? writer.then((written) => replyToClient(this, command, written))
-      : replyToClient(this, command, writer)
+    return answerClient(this, command)
   }
 
   /** A command of another member. */
   nodeCommand(command: NodeCommand): Promise<NodeReply> | NodeReply {
-    this.clock.advance(command.clusterTime)
-    const writer = runCommand(this, {
-      body: command.body,
-      sequences: command.sequences,
-      db: command.db,
-      routed: command,
-      client: null,
-    })
-    return writer instanceof Promise
-      ? writer.then((written) => replyToMember(this, command, written))
-      : replyToMember(this, command, writer)
+    return answerMember(this, command)
   }
 
   #sessionEnded(key: string): void {
     this.retries.forget(key)
     this.cursors.closeWhere((cursor) => cursor.session === key)
   }
-}
-
-// Not private methods: a node as it was at a past time has the methods of the live one, but not its private state.
-
-function replyToClient({ clock, statistics }: StorageNode, command: ClientCommand, writer: DocumentWriter | null): ClientReply {
-  if (writer === null) return { body: noAnswer }
-  const reply = writeTimes(writer, clock.time, clock.time).finish()
-  statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
-  return { body: reply }
-}
-
-function replyToMember({ clock, statistics }: StorageNode, command: NodeCommand, writer: DocumentWriter | null): NodeReply {
-  const body = writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
-  statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
-  return { body, operationTime: clock.time, clusterTime: clock.time }
 }

@@ -360,3 +360,46 @@ t.test('a batch of inserts does what they do one by one', async () => {
     25,
   )
 })
+
+t.test('a statement by _id alone does what the same statement does when its filter says so another way', async (t) => {
+  const [plain, spelt] = [new NodeUnderTest(), new NodeUnderTest()]
+  const documents = [
+    ...[1, 2, 3, 'x', 'X', null, new ObjectId('0'.repeat(24)), new Long(2n ** 53n + 1n), Number.NaN, true, { a: 1 }].map((_id) => ({
+      _id,
+      n: 0,
+      arr: [1, 2],
+    })),
+  ]
+  const collation = { locale: 'en', strength: 2 }
+  for (const node of [plain, spelt]) {
+    await node.ok({ create: 'folded', collation })
+    for (const name of ['c', 'folded']) await node.ok({ insert: name, documents: documents.filter(({ _id }) => name === 'c' || _id !== 'X') })
+  }
+  const ids = [...documents.map(({ _id }) => _id), 1.5, new Double(2), -0, 'y', false]
+  const changes = [
+    { $inc: { n: 1 } },
+    { $set: { 'arr.$': 5 } },
+    { $set: { n: 7 }, $setOnInsert: { made: true } },
+    { n: 9 },
+    { $set: { _id: 50 } },
+    [{ $set: { n: { $add: ['$n', 1] } } }],
+    { $nonsense: 1 },
+  ]
+  for (const name of ['c', 'folded', 'nothing']) {
+    for (const _id of ids) {
+      for (const u of changes) {
+        for (const more of [{}, { upsert: true }, { multi: true }, { collation }, { hint: '_id_' }]) {
+          const run = (node: NodeUnderTest, q: Document) => node.run({ update: name, updates: [{ q, u, ...more }] })
+          const [a, b] = [await run(plain, { _id }), await run(spelt, { $and: [{ _id }] })]
+          t.same(a, b, `${name} ${String(_id)} ${JSON.stringify([u, more])}`)
+        }
+      }
+      for (const more of [{ limit: 1 }, { limit: 0, collation }]) {
+        const run = (node: NodeUnderTest, q: Document) => node.run({ delete: name, deletes: [{ q, ...more }] })
+        t.same(await run(plain, { _id }), await run(spelt, { $and: [{ _id }] }), `${name} ${String(_id)} ${JSON.stringify(more)}`)
+      }
+    }
+    const left = (node: NodeUnderTest) => node.run({ find: name, sort: { _id: 1 } })
+    t.same(await left(plain), await left(spelt), name)
+  }
+})

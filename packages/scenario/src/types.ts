@@ -48,7 +48,7 @@ export interface ChunkSample {
 /** Something that was decided or happened, and why. */
 export interface Decision {
   readonly atMs: number
-  readonly kind: 'migration' | 'split' | 'jumbo' | 'timeline' | 'fault' | 'balancer'
+  readonly kind: 'migration' | 'split' | 'merge' | 'jumbo' | 'timeline' | 'fault' | 'balancer'
   readonly text: string
 }
 

@@ -1,19 +1,16 @@
 /** One collection in memory: records, the table of `_id`s and the indexes, kept in step by the three changes below. */
-import { CommandError, encodeKeyString, findField, type RawValue } from '@shardlab/bson'
-import { Arena } from './arena.js'
+import { encodeKeyString, findField, type RawValue } from '@shardlab/bson'
 import { cappedLimitsOf, overflowOf } from './capped.js'
+import { CollectionIndexes } from './collection-indexes.js'
 import { idOf } from './document-id.js'
+import { DocumentStore } from './document-store.js'
 import { duplicateKeyError } from './duplicate-key.js'
 import { IdTable } from './id-table.js'
-import type { DocumentKeys } from './index-keys.js'
 import { idIndexSpec } from './index-spec.js'
 import type { RestoredIndex } from './index-parts.js'
 import { MemoryIndex } from './memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from './record-table.js'
 import type { ApplyResult, CappedLimits, Collection } from './types.js'
-
-/** Dead bytes in slabs below which a collection is never rewritten. */
-const tolerableGarbageBytes = 8 * 1024 * 1024
 
 const none: readonly StoredRecord[] = []
 
@@ -24,13 +21,12 @@ export class MemoryCollection implements Collection {
   #capped: CappedLimits | null
   #dataSizeBytes = 0
   #nextRecordId = 1
-  #records: RecordTable
-  /** In order of creation, `_id_` first. */
-  #indexes: MemoryIndex[]
+  readonly #records: RecordTable
+  #indexes: CollectionIndexes
   /** Null in snapshots and young clones, which look into the index. */
   #byId: IdTable | null = null
   #lookupsWithoutTable = 0
-  #arena = new Arena()
+  readonly #documents: DocumentStore
   readonly #frozen: boolean
   readonly #collated: boolean
   /** The snapshot of this very state, until the next change. */
@@ -42,7 +38,8 @@ export class MemoryCollection implements Collection {
     this.#options = options
     this.#capped = cappedLimitsOf(options)
     this.#records = records
-    this.#indexes = indexes
+    this.#documents = new DocumentStore(records)
+    this.#indexes = new CollectionIndexes(indexes)
     this.#frozen = frozen
     this.#collated = findField(options, 'collation') !== undefined
   }
@@ -84,11 +81,11 @@ export class MemoryCollection implements Collection {
   }
 
   indexes(): readonly MemoryIndex[] {
-    return this.#indexes
+    return this.#indexes.list
   }
 
   index(name: string): MemoryIndex | undefined {
-    return this.#indexes.find((index) => index.name === name)
+    return this.#indexes.named(name)
   }
 
   findById(id: RawValue): StoredRecord | undefined {
@@ -135,12 +132,12 @@ export class MemoryCollection implements Collection {
     if ((table === null ? this.#findInIndex(id) : table.find(id, hash)) !== undefined)
       throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
     const recordId = this.#nextRecordId
-    const prepared = this.#prepareKeys(document, recordId)
-    const record = this.#store(recordId, document)
+    const prepared = this.#indexes.prepare(this.#ns, document, recordId)
+    const record = this.#documents.put(recordId, document)
     this.#nextRecordId++
     this.#dataSizeBytes += document.length
     if (this.#collated) this.#idIndex.insert({ keys: [this.#keyOf(id)], arrays: null }, recordId)
-    if (prepared !== null) for (let i = 0; i < prepared.length; i++) this.#indexes[i + 1]!.insert(prepared[i]!, recordId)
+    if (prepared !== null) this.#indexes.insert(prepared, recordId)
     table?.add(recordId, hash)
     return { record, preImage: null }
   }
@@ -157,13 +154,12 @@ export class MemoryCollection implements Collection {
         const id = idOf(document)
         const hash = table.hashOf(id)
         if (table.find(id, hash) !== undefined) throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
-        const record = this.#store(this.#nextRecordId++, document)
+        const record = this.#documents.put(this.#nextRecordId++, document)
         table.add(record.recordId, hash)
         stored.push(record)
         hashes.push(hash)
       }
-      const waiting = this.#indexes.map((index) => index.waitingKeys(this.#ns, stored))
-      waiting.forEach((keys, i) => keys !== null && this.#indexes[i]!.addWaiting(keys))
+      this.#indexes.insertAll(this.#ns, stored)
     } catch (error) {
       stored.forEach(({ recordId }, i) => {
         this.#records.delete(recordId)
@@ -182,12 +178,11 @@ export class MemoryCollection implements Collection {
     const { recordId } = previous
     const after = idOf(document)
     if (!after.isIdentical(id) && this.#keyOf(after) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
-    const prepared = this.#prepareKeys(document, recordId)
-    if (prepared !== null)
-      for (let i = 0; i < prepared.length; i++) this.#indexes[i + 1]!.replace(previous.document, prepared[i]!, recordId)
-    const record = this.#store(recordId, document)
+    const prepared = this.#indexes.prepare(this.#ns, document, recordId)
+    if (prepared !== null) this.#indexes.replace(previous.document, prepared, recordId)
+    const record = this.#documents.put(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
-    this.#compactIfWorthwhile()
+    this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
     return { record, preImage: previous.document }
   }
 
@@ -195,11 +190,11 @@ export class MemoryCollection implements Collection {
   delete(id: RawValue): ApplyResult {
     this.#beforeChange()
     const { recordId, document } = this.#mustFind(id)
-    for (const index of this.#indexes) index.remove(document, recordId)
+    for (const index of this.#indexes.list) index.remove(document, recordId)
     this.#records.delete(recordId)
     this.#byId?.delete(recordId, this.#byId.hashOf(id))
     this.#dataSizeBytes -= document.length
-    this.#compactIfWorthwhile()
+    this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
     return { record: null, preImage: document }
   }
 
@@ -208,25 +203,20 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     const index = MemoryIndex.create(specDocument, this.#records, createdMs)
     index.build(this.#ns)
-    this.#indexes = [...this.#indexes, index]
+    this.#indexes.add(index)
     return index
   }
 
   /** @throws CommandError IndexNotFound */
   dropIndex(name: string): void {
     this.#beforeChange()
-    const index = this.index(name)
-    if (index === undefined) throw new CommandError('IndexNotFound', `index not found with name [${name}]`)
-    if (index === this.#idIndex) throw new CommandError('InvalidOptions', 'cannot drop _id index')
-    this.#indexes = this.#indexes.filter((other) => other !== index)
+    this.#indexes.drop(name)
   }
 
-  /** Changes options of an index that need no new build. */
+  /** Changes options of an index that need no new build. @throws CommandError IndexNotFound */
   changeIndex(name: string, specDocument: Uint8Array): void {
     this.#beforeChange()
-    const index = this.index(name)
-    if (index === undefined) throw new CommandError('IndexNotFound', `index not found with name [${name}]`)
-    index.replaceSpec(specDocument)
+    this.#indexes.mustFind(name).replaceSpec(specDocument)
   }
 
   rename(ns: string): void {
@@ -244,15 +234,16 @@ export class MemoryCollection implements Collection {
   restore(nextRecordId: number, records: Iterable<StoredRecord>, indexes: readonly RestoredIndex[]): void {
     this.#beforeChange()
     for (const { recordId, document } of records) {
-      this.#store(recordId, document)
+      this.#documents.put(recordId, document)
       this.#dataSizeBytes += document.length
     }
     this.#nextRecordId = nextRecordId
-    this.#indexes = indexes.map((restored) => {
+    const restoredIndexes = indexes.map((restored) => {
       const index = MemoryIndex.create(restored.spec, this.#records)
       index.restore(this.#ns, restored)
       return index
     })
+    this.#indexes = new CollectionIndexes(restoredIndexes)
     this.#byId = this.#newTable()
   }
 
@@ -262,7 +253,7 @@ export class MemoryCollection implements Collection {
   }
 
   get #idIndex(): MemoryIndex {
-    return this.#indexes[0]!
+    return this.#indexes.id
   }
 
   #beforeChange(): void {
@@ -286,23 +277,6 @@ export class MemoryCollection implements Collection {
     return record
   }
 
-  /** The keys for the indexes behind that on `_id`, as far as they must have them now, checked: after this nothing can fail. Null: none of them. */
-  #prepareKeys(document: Uint8Array, recordId: number): (DocumentKeys | null)[] | null {
-    const indexes = this.#indexes
-    let prepared: (DocumentKeys | null)[] | null = null
-    for (let i = 1; i < indexes.length; i++) {
-      const keys = indexes[i]!.prepare(this.#ns, document, recordId)
-      if (keys !== null) (prepared ??= new Array<DocumentKeys | null>(indexes.length - 1).fill(null))[i - 1] = keys
-    }
-    return prepared
-  }
-
-  #store(recordId: number, document: Uint8Array): StoredRecord {
-    const record: StoredRecord = { recordId, document: this.#arena.store(document) }
-    this.#records.set(record)
-    return record
-  }
-
   #newTable(): IdTable {
     const table = new IdTable(this.#records, this.#collated ? (id) => this.#keyOf(id) : null)
     const scan = this.#records.scan()
@@ -312,21 +286,10 @@ export class MemoryCollection implements Collection {
 
   #copy(frozen: boolean, apart = false): MemoryCollection {
     const records = this.#records.clone()
-    const indexes = this.#indexes.map((index) => index.clone(records, apart))
+    const indexes = this.#indexes.list.map((index) => index.clone(records, apart))
     const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, records, indexes, frozen)
     copy.#dataSizeBytes = this.#dataSizeBytes
     copy.#nextRecordId = this.#nextRecordId
     return copy
-  }
-
-  /**
-   * A slab lives as long as one document in it, so documents that stay among many that change could hold any
-   * amount of memory. When more is dead than alive, everything alive moves to new slabs.
-   */
-  #compactIfWorthwhile(): void {
-    if (this.#arena.slabbedBytes < tolerableGarbageBytes + 2 * this.#dataSizeBytes) return
-    this.#arena = new Arena()
-    const scan = this.#records.clone().scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) this.#store(record.recordId, record.document)
   }
 }

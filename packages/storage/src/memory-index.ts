@@ -12,6 +12,7 @@ import type { IndexCursor } from './index-cursor.js'
 import type { DocumentKeys, KeyTuple, MultikeyPaths } from './index-keys.js'
 import { indexParts, type IndexParts, type RestoredIndex } from './index-parts.js'
 import { parseIndexSpec, type IndexSpec } from './index-spec.js'
+import { KnownArrays } from './known-arrays.js'
 import { recordIdLength, withRecordId } from './record-key.js'
 import type { RecordTable, StoredRecord } from './record-table.js'
 import { KeyTree } from './tree/key-tree.js'
@@ -21,8 +22,6 @@ import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 
 const noKeys: DocumentKeys = { keys: [], arrays: null }
 
-const noPaths: ReadonlySet<string> = new Set()
-
 export class MemoryIndex implements Index {
   #spec: IndexSpec
   readonly #parts: IndexParts
@@ -31,22 +30,21 @@ export class MemoryIndex implements Index {
   readonly #records: RecordTable
   /** Records below have their keys in the tree; those from it on have none there. */
   #covered = 0
-  #multikeyPaths: MultikeyPaths
-  #arrayPaths: ReadonlySet<string> = noPaths
+  readonly #arrays: KnownArrays
   #keyBytes = 0
 
-  private constructor(spec: IndexSpec, tree: KeyTree, records: RecordTable, parts: IndexParts) {
+  private constructor(spec: IndexSpec, tree: KeyTree, records: RecordTable, parts: IndexParts, arrays: KnownArrays) {
     this.#spec = spec
     this.#tree = tree
     this.#records = records
     this.#parts = parts
-    this.#multikeyPaths = spec.pattern.map(() => new Set<number>())
+    this.#arrays = arrays
   }
 
   /** An index on these records, {@link build} still to be called where there are any. `sinceMs`: from when on its uses are counted. */
   static create(specDocument: Uint8Array, records: RecordTable, sinceMs = 0): MemoryIndex {
     const spec = parseIndexSpec(specDocument)
-    return new MemoryIndex(spec, new KeyTree(), records, indexParts(spec, sinceMs))
+    return new MemoryIndex(spec, new KeyTree(), records, indexParts(spec, sinceMs), KnownArrays.none(spec.pattern.length))
   }
 
   get spec(): Uint8Array {
@@ -86,16 +84,16 @@ export class MemoryIndex implements Index {
     return this.#spec.wildcard
   }
   get arrayPaths(): ReadonlySet<string> {
-    return this.#arrayPaths
+    return this.#arrays.paths
   }
   get usage(): IndexUsage {
     return this.#parts.usage
   }
   get multikeyPaths(): MultikeyPaths {
-    return this.#multikeyPaths
+    return this.#arrays.components
   }
   get multikey(): boolean {
-    return this.#arrayPaths.size > 0 || this.#multikeyPaths.some(({ size }) => size > 0)
+    return this.#arrays.some
   }
   get entries(): number {
     return this.#read().size
@@ -169,7 +167,7 @@ export class MemoryIndex implements Index {
     if (prepared === null) return
     this.#cover()
     const before = this.generate(document)
-    if (before.keys.length === 1 && prepared.keys.length === 1 && before.keys[0] === prepared.keys[0]) this.#noteArrays(prepared)
+    if (before.keys.length === 1 && prepared.keys.length === 1 && before.keys[0] === prepared.keys[0]) this.#arrays.note(prepared)
     else {
       this.#delete(before, recordId)
       this.#add(prepared, recordId)
@@ -184,8 +182,7 @@ export class MemoryIndex implements Index {
   /** Of a checkpoint: its records are known to be what the index can hold, and what the paths of earlier documents were. */
   restore(ns: string, { multikeyPaths, arrayPaths }: RestoredIndex): void {
     if (!mayWait(this.#spec)) this.build(ns)
-    this.#multikeyPaths = multikeyPaths.map((components) => new Set(components))
-    this.#arrayPaths = new Set(arrayPaths)
+    this.#arrays.restore(multikeyPaths, arrayPaths)
   }
 
   /** Changes options that need no new build: hidden, expireAfterSeconds. */
@@ -199,10 +196,8 @@ export class MemoryIndex implements Index {
     this.#cover()
     const parts = this.#parts
     const usage = apart ? { ops: 0, sinceMs: parts.usage.sinceMs } : parts.usage
-    const copy = new MemoryIndex(this.#spec, this.#tree.clone(), records, { ...parts, usage })
+    const copy = new MemoryIndex(this.#spec, this.#tree.clone(), records, { ...parts, usage }, this.#arrays.clone())
     copy.#covered = this.#covered
-    copy.#multikeyPaths = this.#multikeyPaths
-    copy.#arrayPaths = this.#arrayPaths
     copy.#keyBytes = this.#keyBytes
     return copy
   }
@@ -228,7 +223,7 @@ export class MemoryIndex implements Index {
   }
 
   addWaiting({ run, arrays, end }: WaitingKeys): void {
-    for (const each of arrays) this.#noteArrays(each)
+    for (const each of arrays) this.#arrays.note(each)
     const idBytes = this.unique ? 0 : recordIdLength
     for (const key of run.keys) this.#keyBytes += key.length - idBytes
     this.#tree.addRun(run)
@@ -266,7 +261,7 @@ export class MemoryIndex implements Index {
       this.#tree.add(this.unique ? key : withRecordId(key, recordId), recordId)
       this.#keyBytes += key.length
     }
-    this.#noteArrays(generated)
+    this.#arrays.note(generated)
   }
 
   #delete({ keys }: DocumentKeys, recordId: number): void {
@@ -274,28 +269,6 @@ export class MemoryIndex implements Index {
       if (!this.#tree.delete(this.unique ? key : withRecordId(key, recordId)))
         throw new Error(`index ${this.name} lacks a key of record ${recordId}`)
       this.#keyBytes -= key.length
-    }
-  }
-
-  #noteArrays({ arrays, arrayPaths }: DocumentKeys): void {
-    if (arrays !== null) this.#noteMultikey(arrays)
-    if (arrayPaths !== undefined) this.#noteArrayPaths(arrayPaths)
-  }
-
-  #noteMultikey(arrays: MultikeyPaths): void {
-    const known = this.#multikeyPaths
-    // Clones share the sets: they are replaced, never added to.
-    this.#multikeyPaths = known.map((components, i) => {
-      const isNews = [...arrays[i]!].some((component) => !components.has(component))
-      return isNews ? new Set([...components, ...arrays[i]!]) : components
-    })
-  }
-
-  #noteArrayPaths(paths: ReadonlySet<string>): void {
-    for (const path of paths) {
-      if (this.#arrayPaths.has(path)) continue
-      this.#arrayPaths = new Set([...this.#arrayPaths, ...paths])
-      return
     }
   }
 }

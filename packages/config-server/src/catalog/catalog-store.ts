@@ -7,8 +7,8 @@ import { documentsIn, type IndexRange } from './index-scan.js'
 
 export class CatalogStore {
   readonly #node: StorageNode
-  /** `_id`s that were asked for: mostly the same few names. */
-  #ids = new Map<string, RawValue>()
+  /** What was asked for: mostly the same few. */
+  #names = new Map<string, RawValue>()
 
   constructor(node: StorageNode) {
     this.#node = node
@@ -29,7 +29,7 @@ export class CatalogStore {
   }
 
   get(ns: string, id: unknown): Uint8Array | null {
-    const document = this.#node.collection(ns)?.findById(typeof id === 'string' ? this.#idOfName(id) : toRawValue(id))?.document
+    const document = this.#node.collection(ns)?.findById(typeof id === 'string' ? this.nameValue(id) : toRawValue(id))?.document
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
@@ -120,13 +120,14 @@ export class CatalogStore {
     for (const { document } of this.#node.collection(ns)?.cappedOverflow() ?? []) this.remove(ns, document)
   }
 
-  #idOfName(name: string): RawValue {
-    let id = this.#ids.get(name)
-    if (id === undefined) {
-      if (this.#ids.size >= namesKept) this.#ids = new Map()
-      this.#ids.set(name, (id = stringValue(name)))
+  /** A name as a value to look for: that of a collection, a shard … */
+  nameValue(name: string): RawValue {
+    let value = this.#names.get(name)
+    if (value === undefined) {
+      if (this.#names.size >= namesKept) this.#names = new Map()
+      this.#names.set(name, (value = stringValue(name)))
     }
-    return id
+    return value
   }
 
   /** Clients may drop it: then it begins anew. */

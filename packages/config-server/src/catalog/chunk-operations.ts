@@ -148,8 +148,8 @@ export class CollectionChunks {
 
   /** The chunk of a shard with the lowest bound, other than the one with this lower bound. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
-    const all = { fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] }
-    for (const document of this.#catalog.scanChunks(this.document, all))
+    const owner = [this.#catalog.store.nameValue(shard)]
+    for (const document of this.#catalog.scanChunks(this.document, { fields: ['shard', 'min'], from: owner, to: owner }))
       if (!sameBytes(findField(document, 'min')!.slice(), min)) return parseStoredChunk(document)
     return null
   }

@@ -1,6 +1,6 @@
 /** What the handlers of the config server work on, and the tables that they stand in. */
 import type { CatalogEvent, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
-import { decode, encode, findField, stringValue } from '@shardlab/bson'
+import { decode, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
@@ -84,7 +84,7 @@ export class ShardingCatalog {
 
   /** The config.tags documents of a collection, in key order. */
   zonesOf(ns: string): Uint8Array[] {
-    const name = [stringValue(ns)]
+    const name = [this.store.nameValue(ns)]
     return [...this.store.scanIndex('config.tags', { fields: ['ns', 'min'], from: name, to: name })]
   }
 

@@ -157,14 +157,19 @@ class Dispatch {
   #reply(writer: DocumentWriter, failure: CommandError | null): ClientReply {
     const host = this.#host
     const operation = this.#operation
-    if (!this.#internal) host.commandEnds()
     if (operation !== null) finishOperation(host, operation, failure, false)
-    if (failure instanceof ConnectionClosedError) return { body: noAnswer }
+    if (failure instanceof ConnectionClosedError) return this.#ended(noAnswer)
     const { time } = host.clock
     const operationTime = operation?.operationTime ?? noTime
     const reply = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
     const body = mayTellOfStates(host, operation, failure) ? withoutStateChanges(reply, host.stopping.signal.aborted) : reply
     host.statistics.exchanged(bytesOfMessage(this.#command.body, this.#command.sequences), body.length)
+    return this.#ended(body)
+  }
+
+  /** Last: a reply that cannot be made is made again, as an error. */
+  #ended(body: Uint8Array): ClientReply {
+    if (!this.#internal) this.#host.commandEnds()
     return { body }
   }
 }

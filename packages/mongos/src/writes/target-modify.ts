@@ -2,10 +2,10 @@
  * Where updates and deletes go. Server: chunk_manager_targeter.cpp and its successors, targetUpdate and targetDelete;
  * manual: reference/method/db.collection.updateOne, sharded collections.
  */
-import { BsonType, CommandError, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
+import { BsonType, CommandError, documentValue, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/node'
 import { compileFilter, equalityValues, formatDocument, type EvaluationContext, type Filter } from '@shardlab/query'
-import { targetFilter, type Behaviours, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
+import { targetFilter, targetSoleEquality, type Behaviours, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
 import { collatedTargeting, hasDefaultCollation } from '../routing/target-read.js'
 import type { StatementTarget } from './statement-target.js'
 import { keyTooLarge } from './target-insert.js'
@@ -21,6 +21,7 @@ export interface ModifyTargeter {
 
 /** What targeting needs to know of an update or delete statement. */
 export interface TargetedFilter {
+  /** Compiled when it is asked for, where the key was told without that. */
   readonly filter: Filter
   readonly targeting: Targeting
   /** Equality on `_id` that finds one document at most on a shard. */
@@ -58,7 +59,7 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
     }
   }
   if (targeting.shards.length === 1) return toOne(targeting)
-  const replacement = replacementOf(update, statement.filter)
+  const replacement = replacementOf(update, statement)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
   if (statement.isExactId()) return byId(targeting)
   return failed(
@@ -74,10 +75,11 @@ function targetByKeyOrId(
   targeter: ModifyTargeter,
   update: UpdateStatement,
   document: Uint8Array,
-  { filter, targeting, isExactId }: TargetedFilter,
+  statement: TargetedFilter,
 ): StatementTarget {
   const { placement, behaviours } = targeter
-  const replacement = replacementOf(update, filter)
+  const { targeting, isExactId } = statement
+  const replacement = replacementOf(update, statement)
   const target =
     replacement !== null ? byReplacement(placement, behaviours, replacement) : targeting.exactKey !== null ? toOne(targeting) : null
   if (target?.kind === 'one') {
@@ -133,16 +135,29 @@ export function targetStatement(
   { placement, evaluation }: Pick<ModifyTargeter, 'placement' | 'evaluation'>,
   { filter: document, collation }: Pick<ModifyStatement, 'filter' | 'collation'>,
 ): TargetedFilter {
-  const filter = compileFilter(document, withCollation(evaluation, collation, placement.defaultCollation))
+  const context = withCollation(evaluation, collation, placement.defaultCollation)
+  const options = collatedTargeting(placement, collation)
+  let filter: Filter | null = null
+  const compiled = () => (filter ??= compileFilter(document, context))
   return {
-    filter,
-    targeting: targetFilter(placement, filter, collatedTargeting(placement, collation)),
-    isExactId: () => equalityValues(filter.root, ['_id']) !== null && hasDefaultCollation(placement, collation),
+    get filter() {
+      return compiled()
+    },
+    targeting: targetSoleEquality(placement, documentValue(document), options) ?? targetFilter(placement, compiled(), options),
+    isExactId: () => equalityValues(compiled().root, ['_id']) !== null && hasDefaultCollation(placement, collation),
   }
 }
 
 function toOne(targeting: Targeting): StatementTarget {
-  return { kind: 'one', shard: targeting.shards[0]!, chunks: targeting.chunks, bounds: targeting.bounds }
+  return {
+    kind: 'one',
+    shard: targeting.shards[0]!,
+    chunks: targeting.chunks,
+    // Made of the key when somebody asks, which is seldom.
+    get bounds() {
+      return targeting.bounds
+    },
+  }
 }
 
 /** One document at most on each shard: all of them are asked. */
@@ -157,12 +172,12 @@ function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementT
 }
 
 /** The document that an update puts in place of the old one, with the filter's `_id`; null for modifiers and pipelines. */
-function replacementOf({ update }: UpdateStatement, filter: Filter): Uint8Array | null {
+function replacementOf({ update }: UpdateStatement, statement: Pick<TargetedFilter, 'filter'>): Uint8Array | null {
   if (update.type !== BsonType.object) return null
   const replacement = update.slice()
   if (firstFieldName(replacement)?.startsWith('$') === true) return null
   if (findField(replacement, '_id') !== undefined) return replacement
-  const id = equalityValues(filter.root, ['_id'])?.get('_id')
+  const id = equalityValues(statement.filter.root, ['_id'])?.get('_id')
   return id === undefined ? replacement : new DocumentWriter(replacement.length + 32).value('_id', id).fields(replacement).finish()
 }
 

@@ -1,12 +1,11 @@
 /** One delete statement. Server: delete_stage.cpp, write_ops_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
-import { compileFilter } from '@shardlab/query'
 import type { LogSession } from '@shardlab/storage'
 import type { DeleteStatement } from './statement.js'
 import { refuseView } from '../views/refuse-view.js'
 import { withCollation } from './evaluation.js'
 import { removeDocument } from './write-insert.js'
-import { documentsToModify } from './write-search.js'
+import { documentsToModify, StatementFilter } from './write-search.js'
 import type { WriteScope } from './write-scope.js'
 
 export interface DeleteOutcome {
@@ -33,7 +32,7 @@ export function prepareDelete(scope: WriteScope, statement: DeleteStatement): Pr
   const collection = host.collection(ns)
   if (collection === undefined) refuseView(host, ns)
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
-  const filter = compileFilter(statement.filter, context)
+  const filter = new StatementFilter(statement.filter, context)
   return {
     run(session, wantsImage = false) {
       if (collection === undefined) return { deleted: 0, document: null }

@@ -9,7 +9,7 @@ import {
   storedLevelsMax,
   type RawValue,
 } from '@shardlab/bson'
-import { compileFilter, compileUpdate, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
+import { compileUpdate, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
 import type { Collection, LogSession, RetryImage } from '@shardlab/storage'
 import { checkDocument } from '../validation/check-document.js'
 import { refuseView } from '../views/refuse-view.js'
@@ -18,7 +18,7 @@ import { withCollation } from './evaluation.js'
 import { documentBytesMax, fixDocumentForInsert } from './fix-document.js'
 import type { UpdateStatement } from './statement.js'
 import { insertDocument } from './write-insert.js'
-import { documentsToModify } from './write-search.js'
+import { documentsToModify, StatementFilter } from './write-search.js'
 import type { WriteScope } from './write-scope.js'
 
 export interface UpdateOutcome {
@@ -49,7 +49,7 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
   if (collection === undefined) refuseView(host, ns)
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
   const change = compileStatement(statement, context)
-  const filter = compileFilter(statement.filter, context)
+  const filter = new StatementFilter(statement.filter, context)
   return {
     run(session, image = null) {
       let matched = 0
@@ -60,14 +60,14 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
         for (before of documentsToModify(scope, collection, statement, filter, context)) {
           evaluation.checkForInterrupt?.()
           matched++
-          const changed = change.apply(before, { filter })
+          const changed = change.apply(before, filter)
           after =
             changed === null ? before : replaceStored(scope, collection, { before, after: changed, change, statement }, session, image)
           if (changed !== null) modified++
         }
       }
       if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
-      const document = documentToUpsert(scope, statement, change, filter)
+      const document = documentToUpsert(scope, statement, change, filter.filter)
       host.role.checkUpsert?.(scope.access, document, invocation, statement)
       const upsertedId = insertDocument(scope, document, withImage(session, image === 'postImage' ? { kind: image, document } : null))
       return { matched: 0, modified: 0, upsertedId, before: null, after: document }

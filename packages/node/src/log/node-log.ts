@@ -2,18 +2,18 @@
  * The one log of a node: every change of documents and collections is an entry that is applied to the engine and
  * written to the disk. Recovery is replay; whatever must know what changed reads entries.
  */
-import { DiskFullError, type ClusterClock, type Disk, type DiskImage } from '@shardlab/actor'
-import { CommandError, findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
+import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
+import { CommandError, findField, readUint32 } from '@shardlab/bson'
 import { decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
+import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
+import { insertedId, stamped, type LogChange } from './log-change.js'
+import { bytesOf, entryHeaderBytes, recordOf, roomOf, type Pending } from './pending-entries.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 
 /** Hears of every change after it was applied, in the same turn. `preImage`: the document before an update or delete, else null. */
 export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void
-
-/** The parts of an entry that its writer chooses; time and wall clock are added. */
-export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'>
 
 export interface NodeLogOptions {
   /** A checkpoint is written when the log on disk is larger than this and, unless the disk keeps images, than twice the last checkpoint. */
@@ -61,10 +61,10 @@ export class NodeLog {
   recover(): void {
     const { checkpoint, records } = this.#disk.read()
     if (checkpoint !== null) {
-      const engineLength = readUint32(checkpoint, 0)
-      this.#engine.restore(checkpoint.subarray(headerBytes, headerBytes + engineLength))
-      this.#retries.import(decodeSessionsImage(checkpoint.slice(headerBytes + engineLength)))
-      this.#clock.advance([readUint32(checkpoint, 4), readUint32(checkpoint, 8)])
+      const { engine, sessions, time } = readCheckpointImage(checkpoint)
+      this.#engine.restore(engine)
+      this.#retries.import(decodeSessionsImage(sessions))
+      this.#clock.advance(time)
     }
     for (const record of records) {
       for (let at = 0; at < record.length;) {
@@ -224,8 +224,7 @@ export class NodeLog {
     const entries = this.#unwritten
     this.#unwritten = []
     this.#inAppend = entries
-    const record = entries.length === 1 ? bytesOf(entries[0]!) : Buffer.concat(entries.map(bytesOf))
-    return (this.#appending = this.#disk.append(record).then(this.#onAppended, this.#onRefused))
+    return (this.#appending = this.#disk.append(recordOf(entries)).then(this.#onAppended, this.#onRefused))
   }
 
   /** One for all appends: there is one at a time, and nothing in the log is done more often. */
@@ -271,20 +270,7 @@ export class NodeLog {
     // Entries that are applied but not yet appended are in the image: they need no record after it.
     this.#unwritten = []
     this.#claimedBytes -= roomBytes
-    const engine = this.#engine.checkpoint()
-    const sessions = encodeSessionsImage(this.#retries.export())
-    const header = Buffer.alloc(headerBytes)
-    writeInt32(header, 0, engine.length)
-    writeInt32(header, 4, this.#clock.time[0])
-    writeInt32(header, 8, this.#clock.time[1])
-    const image: DiskImage = {
-      length: headerBytes + engine.length + sessions.length,
-      copyTo(target) {
-        target.set(header)
-        engine.copyTo(target.subarray(headerBytes))
-        target.set(sessions, headerBytes + engine.length)
-      },
-    }
+    const image = checkpointImage(this.#engine.checkpoint(), encodeSessionsImage(this.#retries.export()), this.#clock.time)
     try {
       await this.#disk.writeCheckpoint(image)
       this.#fullAtBytes = -1
@@ -295,12 +281,6 @@ export class NodeLog {
     }
   }
 }
-
-/** What stands before the engine in a checkpoint: its length and the cluster time. */
-const headerBytes = 16
-
-/** What a record may take on the disk beside its bytes; several entries share one. */
-const entryHeaderBytes = 4
 
 /** What an entry takes beside its documents. */
 const entryBytes = 128
@@ -319,24 +299,4 @@ function isDone(work: Promise<void>): Promise<boolean> {
 
 function ignoreFullDisk(error: unknown): void {
   if (!(error instanceof DiskFullError)) throw error
-}
-
-/** Entries that are not on the disk yet: their bytes, or what makes them when they are written. */
-type Pending = Uint8Array | { readonly length: number; bytes(): Uint8Array }
-
-function bytesOf(pending: Pending): Uint8Array {
-  return pending instanceof Uint8Array ? pending : pending.bytes()
-}
-
-function roomOf(entries: readonly Pending[]): number {
-  return entries.reduce((sum, entry) => sum + entry.length + entryHeaderBytes, 0)
-}
-
-/** Field by field: spreading the change costs as much as all else that happens to it here. */
-function stamped({ op, ns, uuid, object, id, session }: LogChange, ts: LogEntry['ts'], wallMs: number): LogEntry {
-  return { ts, op, ns, uuid, object, id, session, wallMs }
-}
-
-function insertedId(entry: LogEntry): RawValue | null {
-  return entry.op === 'i' ? (findField(entry.object, '_id') ?? null) : null
 }

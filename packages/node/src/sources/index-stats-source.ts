@@ -15,7 +15,8 @@ export const indexStatsSource: NodeStageSource = {
           .string('host', host.context.endpoint)
           .startDocument('accesses')
           .int64('ops', usage.ops)
-          .date('since', usage.sinceMs)
+          // Of an index that a restarted member has found on its disk: since then.
+          .date('since', Math.max(usage.sinceMs, host.startedAtMs))
           .end()
         if (routed !== null) writer.string('shard', host.role.setName)
         return writer.document('spec', spec).finish()

@@ -66,8 +66,10 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
   const topLevel = !touchesId && paths.every((path) => path.parts.length === 1)
   return {
     isReplacement: false,
-    apply(document, { isInsert = false, filter } = {}) {
-      const position = isMatched ? (filter?.matchedPosition(document) ?? -1) : -1
+    apply(document, options = {}) {
+      const { isInsert = false } = options
+      // Only then: a filter may be one that is compiled when it is asked for.
+      const position = isMatched ? (options.filter?.matchedPosition(document) ?? -1) : -1
       const applying: ApplyContext = {
         evaluation: context,
         isInsert,

@@ -37,6 +37,7 @@ export class MeasuredWorkload implements Load {
   readonly #routed: Routed
   readonly #streams: readonly Stream[]
   readonly #beginMs: number
+  readonly #durationMs: number
   readonly #whileMs: number
   readonly #failedByCode = new Map<number, number>()
   total = 0
@@ -48,6 +49,7 @@ export class MeasuredWorkload implements Load {
     this.#world = world
     this.#routed = routed
     this.#beginMs = world.cluster.now()
+    this.#durationMs = scenario.duration
     this.#whileMs = Math.min(scenario.tick ?? scenario.duration, whileMs.most, Math.max(whileMs.least, scenario.duration * whileShare))
     this.#streams = scenario.workload.map((source): Stream => {
       const collection = world.measured.get(source.ns)!
@@ -99,8 +101,11 @@ export class MeasuredWorkload implements Load {
     return null
   }
 
+  /** The last while is as long as what is left. */
   #later(): void {
-    this.#world.cluster.alarm(this.#whileMs, () => {
+    const leftMs = this.#durationMs - (this.#world.cluster.now() - this.#beginMs)
+    if (leftMs <= 0) return
+    this.#world.cluster.alarm(Math.min(this.#whileMs, leftMs), () => {
       if (this.#ended) return
       this.#look()
       this.#later()
@@ -121,7 +126,8 @@ export class MeasuredWorkload implements Load {
     const { source, collection, due } = stream
     const counts = operationNames.map((name) => {
       due[name] += operations * source.mix[name]
-      const count = Math.floor(due[name])
+      // Sums of fractions that fall short of a whole one by a rounding error are one.
+      const count = Math.floor(due[name] + 1e-6)
       due[name] -= count
       return [name, count] as const
     })

@@ -1,5 +1,6 @@
 /** Policies of a scenario's author: a module that is loaded before the simulation begins, and what it answers checked. */
 import { pathToFileURL } from 'node:url'
+import { createContext, Script } from 'node:vm'
 import { OptionError } from '@shardlab/cluster'
 import type { BalancePolicy, PolicyMove, PolicySituation } from '@shardlab/balancer'
 import { ScenarioError } from '../run/failure.js'
@@ -8,6 +9,11 @@ const reasons: readonly string[] = ['draining', 'zoneViolation', 'chunksImbalanc
 
 type UserPolicy = (situation: PolicySituation) => unknown
 
+/** So long it may think about one collection. */
+const answerMsMax = 10_000
+/** Code that is run by itself can be ended: what it calls, too. */
+const interruptible = new Script('ask()')
+
 /**
  * A policy that can be given to a cluster. What is wrong with its answers does not leave it, as the balancer could do nothing about it: the
  * scenario asks {@link OwnPolicy.check}.
@@ -15,19 +21,24 @@ type UserPolicy = (situation: PolicySituation) => unknown
 export class OwnPolicy {
   readonly #file: string
   readonly #decide: UserPolicy
+  readonly #answerMsMax: number
+  readonly #context: { ask: () => unknown } = { ask: () => null }
   #failure: string | null = null
 
-  constructor(file: string, decide: UserPolicy) {
+  constructor(file: string, decide: UserPolicy, answerMsMaximum: number) {
     this.#file = file
     this.#decide = decide
+    this.#answerMsMax = answerMsMaximum
+    createContext(this.#context)
   }
 
   /**
    * Loads a module whose default export is the policy.
    * @param file its path
+   * @param answerMsMaximum how long it may take to answer; default 10 s
    * @throws OptionError with the file when it cannot be loaded, or exports no function
    */
-  static async load(file: string): Promise<OwnPolicy> {
+  static async load(file: string, answerMsMaximum = answerMsMax): Promise<OwnPolicy> {
     let module: { readonly default?: unknown }
     try {
       module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
@@ -36,7 +47,7 @@ export class OwnPolicy {
     }
     if (typeof module.default !== 'function')
       throw new OptionError(`the policy ${file} exports no function: write export default function policy(situation) { … }.`)
-    return new OwnPolicy(file, module.default as UserPolicy)
+    return new OwnPolicy(file, module.default as UserPolicy, answerMsMaximum)
   }
 
   readonly decide: BalancePolicy = (situation) => {
@@ -52,14 +63,21 @@ export class OwnPolicy {
     if (this.#failure !== null) throw new ScenarioError(this.#failure)
   }
 
+  #ask(situation: PolicySituation): unknown {
+    this.#context.ask = () => this.#decide(situation)
+    return interruptible.runInContext(this.#context, { timeout: this.#answerMsMax })
+  }
+
   /** @returns what is wrong, as a text */
   #moves(situation: PolicySituation): readonly PolicyMove[] | string {
     let moves: readonly PolicyMove[] | string
     let again: readonly PolicyMove[] | string
     try {
-      moves = checked(this.#decide(situation), situation)
-      again = checked(this.#decide(situation), situation)
+      moves = checked(this.#ask(situation), situation)
+      again = checked(this.#ask(situation), situation)
     } catch (error) {
+      if ((error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+        return `it has not answered within ${this.#answerMsMax} ms; it may run without an end`
       return `it threw ${sentence(error)}`
     }
     if (typeof moves !== 'string' && JSON.stringify(moves) !== JSON.stringify(again))

@@ -1,6 +1,7 @@
 /** What moved, was split and merged, and why. */
 import type { BalancerRoundEvent, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
 import type { Decision, VariantResult } from '../types.js'
+import { bytesText } from '../report/format.js'
 import { rounded } from './imbalance.js'
 
 type Reason = keyof VariantResult['migrations']['byReason']
@@ -50,7 +51,9 @@ export class Movements {
         note('split', `${event.shard} splits [${event.min}, ${event.max}) of ${event.ns} at ${event.points.join(', ')}`)
         return
       case 'merge':
-        if (this.#namespaces.has(event.ns)) this.merges++
+        if (!this.#namespaces.has(event.ns)) return
+        this.merges++
+        note('merge', `${event.shard} merges ${event.chunks} chunks of ${event.ns} into [${event.min}, ${event.max})`)
         return
       case 'jumbo':
         note(
@@ -136,9 +139,30 @@ export class Movements {
     for (const { ns, from, to, min, max, reason, because, outcome, error } of event.migrations) {
       if (outcome === 'moved') this.#byReason[reason]++
       const range = `[${min}, ${max ?? '…'})`
-      note('migration', `round ${event.round}: ${range} of ${ns} from ${from} to ${to}, ${reason}: ${because}; ${outcome}${failed(error)}`)
+      note(
+        'migration',
+        `round ${event.round}: ${range} of ${ns} from ${from} to ${to}, ${reason}: ${inUnits(because)}; ${became(outcome, error)}`,
+      )
     }
   }
+}
+
+/** What the server says of a chunk that is too large says its size in its own way; the split, or the mark, follows with a line of its own. */
+function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], error: string | null): string {
+  if (outcome === 'split') return 'too large to move: split instead'
+  if (outcome === 'jumbo') return 'too large to move, and it cannot be split'
+  return `${outcome === 'not-begun' ? 'not begun' : outcome}${failed(error)}`
+}
+
+/** The reason of the server's policy by data size, in which sizes are bytes. */
+function inUnits(because: string): string {
+  const sizes = /^(\S+ has )(\d+) bytes(, \S+ )(\d+)(: )(\d+)( more, at least \d+ chunks of )(\d+) bytes$/.exec(because)
+  return sizes === null
+    ? because
+    : sizes
+        .slice(1)
+        .map((part, i) => (i % 2 === 0 ? part : bytesText(Number(part))))
+        .join('')
 }
 
 const failed = (error: string | null): string => (error === null ? '' : ` (${error})`)

@@ -31,16 +31,25 @@ const watched: readonly ClusterEvent['type'][] = [
   'log',
 ]
 
+export interface RunLimits {
+  /** How long a policy of the scenario's author may take to answer. Default 10 s. */
+  readonly policyAnswerMs?: number
+}
+
 /**
  * Plays a scenario to its end.
  * @throws OptionError when its policy, or a file of key values, cannot be read
  * @throws ScenarioError when its cluster cannot be set up as it says, or its policy answers what cannot be done
  * @throws SimulationFailedError with the seed, when a member of the cluster is broken
  */
-export async function runVariant(scenario: Scenario, onProgress: (share: number) => void = () => {}): Promise<VariantRun> {
+export async function runVariant(
+  scenario: Scenario,
+  onProgress: (share: number) => void = () => {},
+  { policyAnswerMs }: RunLimits = {},
+): Promise<VariantRun> {
   const realMs = performance.now()
   // Before the simulation, which a wait for a disk would make depend on it.
-  const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy)
+  const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy, policyAnswerMs)
   const world = await ScenarioWorld.create(scenario, (share) => onProgress(share * loadingShare), policy?.decide)
   const { cluster } = world
   const namespaces = scenario.collections.map(({ ns }) => ns)

@@ -39,7 +39,7 @@ export function writable(node: TreeNode, owner: object): TreeNode {
 
 /**
  * The first seven characters of a key as a number that orders as they do: keys are compared by it first, because numbers lie side by side
- * and strings anywhere. One bit of the first character and two of the seventh are left out.
+ * and strings anywhere. The last three bits of the seventh are left out: a number holds 53.
  */
 export function headOf(key: string): number {
   const length = key.length

@@ -1,0 +1,34 @@
+/** A node's checkpoint: a head with the engine's length and the cluster time, the engine, and what is known of sessions. */
+import type { DiskImage, TimestampPair } from '@shardlab/actor'
+import { readUint32, writeInt32 } from '@shardlab/bson'
+
+const headBytes = 16
+
+export function checkpointImage(engine: DiskImage, sessions: Uint8Array, time: TimestampPair): DiskImage {
+  const head = Buffer.alloc(headBytes)
+  writeInt32(head, 0, engine.length)
+  writeInt32(head, 4, time[0])
+  writeInt32(head, 8, time[1])
+  return {
+    length: headBytes + engine.length + sessions.length,
+    copyTo(target) {
+      target.set(head)
+      engine.copyTo(target.subarray(headBytes))
+      target.set(sessions, headBytes + engine.length)
+    },
+  }
+}
+
+/** The parts of a checkpoint. The engine's is a view; sessions are a copy. */
+export function readCheckpointImage(bytes: Uint8Array): {
+  readonly engine: Uint8Array
+  readonly sessions: Uint8Array
+  readonly time: TimestampPair
+} {
+  const engineEnd = headBytes + readUint32(bytes, 0)
+  return {
+    engine: bytes.subarray(headBytes, engineEnd),
+    sessions: bytes.slice(engineEnd),
+    time: [readUint32(bytes, 4), readUint32(bytes, 8)],
+  }
+}
