@@ -66,6 +66,13 @@ t.test('$indexStats counts what plans used', async (t) => {
   const [, a] = (cursor as { firstBatch: Document[] }).firstBatch
   t.match(a, { name: 'a_1', key: { a: 1 }, accesses: { ops: Long.ONE, since: Date }, shard: 'shard01', spec: { v: 2, name: 'a_1' } })
   t.match(await node.run({ aggregate: 'c', pipeline: [{ $indexStats: { a: 1 } }], cursor: {} }), { code: 28803 })
+  const again = new NodeUnderTest({ checkpointAfterBytes: 1 })
+  await again.ok({ insert: 'c', documents: [{ _id: 1 }] })
+  t.equal(again.context.disk.checkpointCount, 1)
+  const restarted = again.restarted()
+  const { cursor: afterwards } = await restarted.ok({ aggregate: 'c', pipeline: [{ $indexStats: {} }], cursor: {} })
+  const [id] = (afterwards as { firstBatch: Document[] }).firstBatch
+  t.same(id!['accesses'], { ops: Long.ZERO, since: new Date(restarted.node.startedAtMs) }, 'a restart begins anew')
 })
 
 t.test('dbStats', async (t) => {

@@ -1,8 +1,6 @@
 import { Binary, decode, Double, encode, Int32, Long, ObjectId, Timestamp, type Document } from '@shardlab/bson'
-import { check } from '@shardlab/bson/testing'
-import fc from 'fast-check'
 import t from 'tap'
-import { long, NodeUnderTest, session, shape } from './support/harness.js'
+import { NodeUnderTest, shape } from './support/harness.js'
 
 t.test('replies of writes have the types of the server', async (t) => {
   const node = new NodeUnderTest()
@@ -286,79 +284,6 @@ t.test('count', async (t) => {
   t.equal(await n({ query: { a: 1 }, limit: -3 }), 3)
   t.equal(await n({ query: { a: 1 }, skip: 4, limit: 3 }), 1)
   t.equal((await node.ok({ count: 'missing' }))['n'], 0)
-})
-
-t.test('a batch of inserts does what they do one by one', async () => {
-  const documents = fc.array(
-    fc.record(
-      {
-        _id: fc.oneof({ weight: 9, arbitrary: fc.nat(60) }, { weight: 1, arbitrary: fc.constant([1]) }),
-        a: fc.nat(40),
-        h: fc.oneof({ weight: 9, arbitrary: fc.nat(9) }, { weight: 1, arbitrary: fc.constant([1]) }),
-      },
-      { requiredKeys: ['_id', 'a'] },
-    ),
-    { minLength: 1, maxLength: 30 },
-  )
-  await check(
-    fc.asyncProperty(
-      documents,
-      documents,
-      fc.boolean(),
-      fc.boolean(),
-      fc.boolean(),
-      async (before, batch, ordered, isRetryable, isWatched) => {
-        const [whole, single] = [new NodeUnderTest(), new NodeUnderTest()]
-        const heard: string[][] = [[], []]
-        for (const [i, { node }] of [whole, single].entries()) {
-          const log = heard[i]!
-          if (isWatched)
-            node.observe(({ op, object, session }) => void log.push(`${op} ${JSON.stringify(decode(object))} ${session?.stmtIds.join()}`))
-        }
-        for (const node of [whole, single]) {
-          await node.ok({
-            createIndexes: 'c',
-            indexes: [
-              { key: { a: 1 }, name: 'a', unique: true },
-              { key: { h: 'hashed' }, name: 'h' },
-            ],
-          })
-          await node.ok({ insert: 'c', documents: before, ordered: false })
-        }
-        const retryable = isRetryable ? { lsid: session(1), txnNumber: long(1) } : {}
-        const together = await whole.ok({ insert: 'c', documents: batch, ordered, ...retryable })
-        const writeErrors: Document[] = []
-        let n = 0
-        for (const [index, document] of batch.entries()) {
-          const reply = await single.ok({ insert: 'c', documents: [document] })
-          n += reply['n'] as number
-          const [error] = (reply['writeErrors'] as Document[] | undefined) ?? []
-          if (error === undefined) continue
-          writeErrors.push({ ...error, index })
-          if (ordered) break
-        }
-        const expected = { n, ...(writeErrors.length === 0 ? {} : { writeErrors }), ok: 1 }
-        const statements = isRetryable ? await whole.ok({ insert: 'c', documents: batch, ordered, ...retryable }) : null
-        const isRepeated = statements === null || (statements['n'] === n && (statements['retriedStmtIds']?.length ?? 0) === n)
-        const states = await Promise.all(
-          [whole, single, whole.restarted()].map(async (node) => JSON.stringify([await node.all('c'), await node.ok({ validate: 'c' })])),
-        )
-        const inserted = await Promise.all(
-          [whole, single].map(async (node) => (await node.ok({ serverStatus: 1 }))['metrics'].document.inserted),
-        )
-        const told = heard.map((log) => log.map((line) => (isRetryable ? line.replace(/ \S*$/, '') : line)).join())
-        return (
-          JSON.stringify(together) === JSON.stringify(expected) &&
-          isRepeated &&
-          states[0] === states[1] &&
-          states[0] === states[2] &&
-          String(inserted[0]) === String(inserted[1]) &&
-          told[0] === told[1]
-        )
-      },
-    ),
-    25,
-  )
 })
 
 t.test('a statement by _id alone does what the same statement does when its filter says so another way', async (t) => {

@@ -11,6 +11,8 @@ const empty = 0
 const deleted = 1
 
 const slotsMin = 16
+/** A table of more slots than this gives memory back when few of them are in use. */
+const slotsKept = 1024
 
 function keyOf(id: RawValue): string {
   return encodeKeyString([id])
@@ -30,6 +32,11 @@ export class IdTable {
   constructor(records: RecordTable, labelled: ((id: RawValue) => string) | null) {
     this.#records = records
     this.#labelled = labelled
+  }
+
+  /** Slots there are, each of twelve bytes. */
+  get slots(): number {
+    return this.#hashes.length
   }
 
   /** What {@link find}, {@link add} and {@link delete} want of an `_id`. */
@@ -63,6 +70,7 @@ export class IdTable {
     while (this.#recordIds[slot] !== recordId || this.#hashes[slot] === deleted) slot = (slot + 1) & mask
     this.#hashes[slot] = deleted
     this.#live--
+    if (this.#hashes.length > slotsKept && this.#live * 16 < this.#hashes.length) this.#rebuild()
   }
 
   #isSame(a: RawValue, b: RawValue): boolean {

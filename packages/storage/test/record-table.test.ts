@@ -112,3 +112,25 @@ t.test('a table of ids is a map of their KeyStrings', async (t) => {
   )
   t.equal(found.length, 100)
 })
+
+t.test('a table of ids gives memory back, and keeps apart what has the same hash', async (t) => {
+  const idOf = (id: unknown): RawValue => findField(encode({ _id: id }), '_id')!
+  const records = new RecordTable()
+  const table = new IdTable(records, null)
+  const hashOf = (i: number): number => 2 + (table.hashOf(idOf(i)) % 3000)
+  for (let i = 1; i <= 5000; i++) {
+    records.set({ recordId: i, document: encode({ _id: i }) })
+    table.add(i, hashOf(i))
+  }
+  t.ok(table.slots >= 8192)
+  for (let i = 1; i <= 5000; i++) {
+    if (i % 1000 === 0) continue
+    table.delete(i, hashOf(i))
+    records.delete(i)
+  }
+  t.ok(table.slots <= 1024, `${table.slots} slots`)
+  t.same(
+    Array.from({ length: 5000 }, (_, i) => table.find(idOf(i + 1), hashOf(i + 1))?.recordId).filter((each) => each !== undefined),
+    [1000, 2000, 3000, 4000, 5000],
+  )
+})

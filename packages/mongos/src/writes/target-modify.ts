@@ -25,7 +25,7 @@ export interface TargetedFilter {
   readonly filter: Filter
   readonly targeting: Targeting
   /** Equality on `_id` that finds one document at most on a shard. */
-  readonly isExactId: () => boolean
+  readonly isExactId: boolean
 }
 
 /**
@@ -52,7 +52,7 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
     return {
       kind: 'first-match',
       shards: targeting.shards,
-      search: upsert || !statement.isExactId(),
+      search: upsert || !statement.isExactId,
       upsert,
       chunks: targeting.chunks,
       bounds: targeting.bounds,
@@ -61,7 +61,7 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   if (targeting.shards.length === 1) return toOne(targeting)
   const replacement = replacementOf(update, statement)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
-  if (statement.isExactId()) return byId(targeting)
+  if (statement.isExactId) return byId(targeting)
   return failed(
     new CommandError(
       'InvalidOptions',
@@ -78,7 +78,7 @@ function targetByKeyOrId(
   statement: TargetedFilter,
 ): StatementTarget {
   const { placement, behaviours } = targeter
-  const { targeting, isExactId } = statement
+  const { targeting } = statement
   const replacement = replacementOf(update, statement)
   const target =
     replacement !== null ? byReplacement(placement, behaviours, replacement) : targeting.exactKey !== null ? toOne(targeting) : null
@@ -92,7 +92,7 @@ function targetByKeyOrId(
     return failed(new CommandError('ShardKeyNotFound', message))
   }
   if (update.multi) return toMany(targeter, targeting)
-  if (isExactId()) return byId(targeting)
+  if (statement.isExactId) return byId(targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -113,7 +113,7 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
       return {
         kind: 'first-match',
         shards: targeting.shards,
-        search: !statement.isExactId(),
+        search: !statement.isExactId,
         upsert: false,
         chunks: targeting.chunks,
         bounds: targeting.bounds,
@@ -121,7 +121,7 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
     default:
       if (behaviours.singleWritesTargetByQuery && targeting.shards.length === 1) return toOne(targeting)
   }
-  if (statement.isExactId()) return byId(targeting)
+  if (statement.isExactId) return byId(targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -135,29 +135,59 @@ export function targetStatement(
   { placement, evaluation }: Pick<ModifyTargeter, 'placement' | 'evaluation'>,
   { filter: document, collation }: Pick<ModifyStatement, 'filter' | 'collation'>,
 ): TargetedFilter {
-  const context = withCollation(evaluation, collation, placement.defaultCollation)
-  const options = collatedTargeting(placement, collation)
-  let filter: Filter | null = null
-  const compiled = () => (filter ??= compileFilter(document, context))
-  return {
-    get filter() {
-      return compiled()
-    },
-    targeting: targetSoleEquality(placement, documentValue(document), options) ?? targetFilter(placement, compiled(), options),
-    isExactId: () => equalityValues(compiled().root, ['_id']) !== null && hasDefaultCollation(placement, collation),
+  return new TargetedByFilter(placement, document, collation, withCollation(evaluation, collation, placement.defaultCollation))
+}
+
+class TargetedByFilter implements TargetedFilter {
+  readonly targeting: Targeting
+  readonly #placement: CollectionPlacement
+  readonly #document: Uint8Array
+  readonly #collation: Uint8Array | undefined
+  readonly #context: EvaluationContext
+  #filter: Filter | null = null
+
+  constructor(placement: CollectionPlacement, document: Uint8Array, collation: Uint8Array | undefined, context: EvaluationContext) {
+    this.#placement = placement
+    this.#document = document
+    this.#collation = collation
+    this.#context = context
+    const options = collatedTargeting(placement, collation)
+    this.targeting = targetSoleEquality(placement, documentValue(document), options) ?? targetFilter(placement, this.filter, options)
+  }
+
+  get filter(): Filter {
+    return (this.#filter ??= compileFilter(this.#document, this.#context))
+  }
+
+  get isExactId(): boolean {
+    return equalityValues(this.filter.root, ['_id']) !== null && hasDefaultCollation(this.#placement, this.#collation)
+  }
+}
+
+/** Its bounds are made of the key when somebody asks, which is seldom. */
+class ToOne {
+  readonly kind = 'one'
+  readonly #targeting: Targeting
+
+  constructor(targeting: Targeting) {
+    this.#targeting = targeting
+  }
+
+  get shard(): string {
+    return this.#targeting.shards[0]!
+  }
+
+  get chunks(): number {
+    return this.#targeting.chunks
+  }
+
+  get bounds(): Targeting['bounds'] {
+    return this.#targeting.bounds
   }
 }
 
 function toOne(targeting: Targeting): StatementTarget {
-  return {
-    kind: 'one',
-    shard: targeting.shards[0]!,
-    chunks: targeting.chunks,
-    // Made of the key when somebody asks, which is seldom.
-    get bounds() {
-      return targeting.bounds
-    },
-  }
+  return new ToOne(targeting)
 }
 
 /** One document at most on each shard: all of them are asked. */
