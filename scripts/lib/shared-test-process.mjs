@@ -66,11 +66,14 @@ async function runFile(file) {
   return { lines: output.split('\n').slice(0, -1), trouble, heapBytes: process.memoryUsage().heapUsed }
 }
 
-process.on('message', async (file) => {
-  if (typeof file !== 'string') return
+async function report(file) {
   process.channel.unref()
   const outcome = await runFile(file)
   process.channel.ref()
   // What a file that failed has left running would disturb the next.
   process.send({ outcome }, () => outcome.trouble !== null && process.exit())
+}
+
+process.on('message', (file) => {
+  if (typeof file === 'string') void report(file)
 })

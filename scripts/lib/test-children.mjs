@@ -117,7 +117,7 @@ class SharedProcess {
       }
       this.#child.on('message', onMessage)
       this.#child.send(file, () => {})
-      this.#exited.then((trouble) => finish({ lines: [], trouble: `the process ${trouble ?? 'ended'} in this file` }))
+      void this.#exited.then((trouble) => finish({ lines: [], trouble: `the process ${trouble ?? 'ended'} in this file` }))
     })
   }
 

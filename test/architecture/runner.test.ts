@@ -7,10 +7,10 @@ import { findRoot } from './model/repository.js'
 
 // Plain JavaScript: it must run before anything is installed or built.
 const { runTestFiles } = (await import(pathToFileURL(join(findRoot(), 'scripts/lib/test-runner.mjs')).href)) as {
-  runTestFiles(
+  readonly runTestFiles: (
     files: readonly string[],
     options: { jobs: number; timeoutSecs: number; env: Record<string, string>; onLine(line: string): void },
-  ): Promise<number>
+  ) => Promise<number>
 }
 
 const passes = "t.test('a', async (t) => t.pass())"

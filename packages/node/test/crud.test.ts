@@ -298,7 +298,8 @@ t.test('a statement by _id alone does what the same statement does when its filt
   const collation = { locale: 'en', strength: 2 }
   for (const node of [plain, spelt]) {
     await node.ok({ create: 'folded', collation })
-    for (const name of ['c', 'folded']) await node.ok({ insert: name, documents: documents.filter(({ _id }) => name === 'c' || _id !== 'X') })
+    for (const name of ['c', 'folded'])
+      await node.ok({ insert: name, documents: documents.filter(({ _id }) => name === 'c' || _id !== 'X') })
   }
   const ids = [...documents.map(({ _id }) => _id), 1.5, new Double(2), -0, 'y', false]
   const changes = [

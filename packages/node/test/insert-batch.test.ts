@@ -76,3 +76,25 @@ t.test('a batch of inserts does what they do one by one', async () => {
     25,
   )
 })
+
+t.test('statements of a batch are answered with what they inserted, also to a client that repeats them as updates', async (t) => {
+  const node = new NodeUnderTest()
+  const statement = { lsid: session(1), txnNumber: long(1) }
+  const ids = [7, 'a string', { of: ['a', 'document'] }, true, 2.5]
+  await node.ok({ insert: 'c', documents: ids.map((_id) => ({ _id })), ...statement })
+  const repeated = {
+    update: 'c',
+    updates: ids.map((_id) => ({ q: { _id }, u: { $set: { x: 1 } }, upsert: true })),
+    ...statement,
+  }
+  const expected = {
+    n: ids.length,
+    nModified: 0,
+    upserted: ids.map((_id, index) => ({ index, _id })),
+    retriedStmtIds: ids.map((_, index) => index),
+    ok: 1,
+  }
+  t.same(await node.ok(repeated), expected)
+  t.same(await node.restarted().ok(repeated), expected, 'after a restart')
+  t.equal((await node.all('c')).filter(({ x }) => x === 1).length, 0)
+})

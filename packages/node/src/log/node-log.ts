@@ -118,7 +118,7 @@ export class NodeLog {
     const inserted = this.#engine.insertEach(ns, documents)
     if (inserted === 0) return { inserted, ts: this.#clock.time }
     const [ts, wallMs] = [this.#clock.tickOften(inserted), this.#now()]
-    if (session !== null) this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted))
+    if (session !== null) this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted), documents)
     const bytes = encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted)
     this.#unwritten.push(bytes)
     this.#claimedBytes += bytes.length + entryHeaderBytes

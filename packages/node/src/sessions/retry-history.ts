@@ -6,29 +6,34 @@
 import { CommandError, type RawValue } from '@shardlab/bson'
 import type { LogEntry, RetryImage } from '@shardlab/storage'
 import { decodeSessionsImage, isSessionsImage } from '../log/sessions-image.js'
+import { InsertedRun } from './inserted-run.js'
 import { SessionCatalog, type SessionKey } from './session-catalog.js'
 
 /** What an executed statement had done. */
 export interface ExecutedStatement {
   readonly op: 'i' | 'u' | 'd' | 'n'
-  /** `_id` of an inserted document (an upsert's too); may be null where an insert has done it, whose reply names none. */
+  /** `_id` of an inserted document (an upsert's too). */
   readonly insertedId: RawValue | null
   /** Of a findAndModify: the document that it answered with. */
   readonly image: RetryImage | null
 }
 
-const insertedStatement: ExecutedStatement = { op: 'i', insertedId: null, image: null }
+type Statements = Map<number, ExecutedStatement | InsertedRun>
+
+function statementOf(known: ExecutedStatement | InsertedRun, stmtId: number): ExecutedStatement {
+  return known instanceof InsertedRun ? known.statement(stmtId) : known
+}
 
 interface SessionHistory {
   /** Only the history that holds this very object may add to the statements. */
   readonly owner: object
   readonly txnNumber: bigint
-  readonly statements: Map<number, ExecutedStatement>
+  readonly statements: Statements
 }
 
 /** A write whose document moved to another shard was the only statement of its command; an entry that changes nothing tells of it. */
 function becameTransaction({ statements }: SessionHistory): boolean {
-  for (const { op } of statements.values()) return op === 'n'
+  for (const [stmtId, known] of statements) return statementOf(known, stmtId).op === 'n'
   return false
 }
 
@@ -64,7 +69,9 @@ export class RetryHistory {
   /** What the statement did when it was executed before; undefined when it was not. */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
-    return history?.txnNumber === txnNumber && !this.#isForgetful ? history.statements.get(stmtId) : undefined
+    if (history?.txnNumber !== txnNumber || this.#isForgetful) return undefined
+    const known = history.statements.get(stmtId)
+    return known && statementOf(known, stmtId)
   }
 
   /** Takes note of a log entry that was applied: of its own statement, or of those that another member has executed and handed over. */
@@ -86,11 +93,12 @@ export class RetryHistory {
       })
   }
 
-  /** Takes note of inserts, of which nobody asks for the `_id`. */
-  recordInserts(key: SessionKey, txnNumber: bigint, stmtIds: readonly number[]): void {
+  /** Takes note of documents that were inserted together, one by each statement. */
+  recordInserts(key: SessionKey, txnNumber: bigint, stmtIds: readonly number[], documents: readonly Uint8Array[]): void {
     if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
     const statements = this.#statementsOf(key, txnNumber)
-    for (const stmtId of stmtIds) statements.set(stmtId, insertedStatement)
+    const run = new InsertedRun(stmtIds, documents)
+    for (const stmtId of stmtIds) statements.set(stmtId, run)
   }
 
   forget(key: SessionKey): void {
@@ -103,7 +111,7 @@ export class RetryHistory {
     for (const key of keys) {
       const history = this.#sessions.get(key)
       if (history === undefined) continue
-      const statements = [...history.statements].map(([stmtId, statement]) => ({ stmtId, ...statement }))
+      const statements = [...history.statements].map(([stmtId, known]) => ({ stmtId, ...statementOf(known, stmtId) }))
       image.push({ key, txnNumber: history.txnNumber, statements })
     }
     return image
@@ -133,14 +141,14 @@ export class RetryHistory {
   }
 
   /** The statements of the session's write with this number, to be added to. */
-  #statementsOf(key: SessionKey, txnNumber: bigint): Map<number, ExecutedStatement> {
+  #statementsOf(key: SessionKey, txnNumber: bigint): Statements {
     const known = this.#sessions.get(key)
     if (known?.txnNumber !== txnNumber) return this.#set(key, txnNumber)
     return known.owner === this.#owner ? known.statements : this.#set(key, txnNumber, known.statements)
   }
 
-  #set(key: SessionKey, txnNumber: bigint, executed?: Iterable<[number, ExecutedStatement]>): Map<number, ExecutedStatement> {
-    const statements = new Map(executed)
+  #set(key: SessionKey, txnNumber: bigint, executed?: Iterable<[number, ExecutedStatement | InsertedRun]>): Statements {
+    const statements: Statements = new Map(executed)
     this.#sessions.set(key, { owner: this.#owner, txnNumber, statements })
     return statements
   }

@@ -46,7 +46,8 @@ export async function continueCopy(copy: WorldCopy, world: ContinuedWorld): Prom
   try {
     await settleAll(
       successors.map(async ({ member, copy: { spec, actor }, cell, clients }) => {
-        const start = (made: Actor) => (made.resume === undefined || actor!.state === undefined ? made.start?.() : made.resume(actor!.state, clients))
+        const start = (made: Actor) =>
+          made.resume === undefined || actor!.state === undefined ? made.start?.() : made.resume(actor!.state, clients)
         await host.begin(cell, () => world.role(spec.role), start)
         members.started(member, cell.endpoint, 0)
       }),
