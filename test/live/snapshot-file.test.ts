@@ -110,6 +110,8 @@ t.test('a file that is damaged, cut short, of another format or none of ours is 
     changed[at]! ^= 4
     await refused(changed, /is (damaged: what it holds|cut short or damaged)/, `byte ${at} changed`)
   }
+  const misnamed = Buffer.from(whole.toString('latin1').replace('"recordBytes"', '"recordBytez"'), 'latin1')
+  await refused(misnamed, /is damaged: /, 'a header that is JSON, but another one')
   await refused(Buffer.concat([whole, Buffer.from([0])]), /is damaged: /, 'something after it')
   await refused(
     Buffer.from(whole.toString('latin1').replace('format 1,', 'format 2,'), 'latin1'),

@@ -113,6 +113,10 @@ export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
   }
   try {
     return await new SnapshotReader(path, file, (await file.stat()).size).read()
+  } catch (error) {
+    // A header that is JSON still and says something else: the checksum comes after what it describes.
+    if (error instanceof TypeError || error instanceof RangeError) throw damaged(path)
+    throw error
   } finally {
     await file.close()
   }
@@ -190,6 +194,10 @@ class SnapshotReader {
   }
 
   #damaged(): OptionError {
-    return new OptionError(`${this.#path} is damaged: what it holds does not match its checksum.`)
+    return damaged(this.#path)
   }
+}
+
+function damaged(path: string): OptionError {
+  return new OptionError(`${path} is damaged: what it holds does not match its checksum.`)
 }
