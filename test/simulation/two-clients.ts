@@ -294,7 +294,6 @@ function bulkModels({ ops, nsInfo }: Document): AnyClientBulkWriteModel<Document
 function resultOf(error: unknown): Result {
   // So does this one.
   if (error instanceof MongoClientBulkWriteError && error.cause instanceof Error) return resultOf(error.cause)
-
   if (error instanceof MongoServerSelectionError) return { ok: false, kind: 'selection', code: null, labels: [] }
   if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
   if (error instanceof MongoBulkWriteError && error.code === undefined) {
@@ -302,16 +301,6 @@ function resultOf(error: unknown): Result {
     const kind = error.errorLabels.length > 0 ? 'network' : 'selection'
     return { ok: false, kind, code: null, labels: labels(error.errorLabels) }
   }
-  if (error instanceof MongoServerSelectionError) return { ok: false, kind: 'selection', code: null, labels: [] }
-  if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
-  // A bulk write tells of what was no answer in words only.
-  if (error instanceof MongoBulkWriteError && error.code === undefined)
-    return {
-      ok: false,
-      kind: error.message.startsWith('Server selection') ? 'selection' : 'network',
-      code: null,
-      labels: labels(error.errorLabels),
-    }
   if (error instanceof MongoServerError) return { ok: false, kind: 'command', code: Number(error.code), labels: labels(error.errorLabels) }
   throw error
 }
