@@ -3,6 +3,7 @@
  * What comes in is copied: a view would keep the whole packet or socket chunk alive.
  */
 const slabSizeBytes = 256 * 1024
+const slabSizeBytesMin = 4096
 /** Larger documents get a buffer of their own: they would waste the rest of a slab. */
 const aloneFromBytes = 32 * 1024
 
@@ -18,8 +19,11 @@ export class Arena {
     return this.#slabbedBytes
   }
 
-  /** Copies the document and returns the copy. */
-  store(document: Uint8Array): Uint8Array {
+  /**
+   * Copies the document and returns the copy.
+   * @param aliveBytes about what there is of documents that are kept: what comes and goes must not hold much more than that
+   */
+  store(document: Uint8Array, aliveBytes: number): Uint8Array {
     const length = document.length
     if (length >= aloneFromBytes) {
       const own = Buffer.allocUnsafeSlow(length)
@@ -27,8 +31,8 @@ export class Arena {
       return own
     }
     if (this.#used + length > this.#slab.length) {
-      // A collection of few documents must not cost a full slab: slabs grow with what was stored.
-      const sizeBytes = Math.min(slabSizeBytes, Math.max(4096, this.#slab.length * 2, length))
+      // A collection of few documents must not cost a full slab.
+      const sizeBytes = Math.min(slabSizeBytes, Math.max(slabSizeBytesMin, Math.min(this.#slab.length * 2, aliveBytes), length))
       this.#slab = Buffer.allocUnsafeSlow(sizeBytes)
       this.#used = 0
     }

@@ -15,7 +15,7 @@ export class DocumentStore {
 
   /** Stores a copy of the document under this id, in the place of the one that was there. */
   put(recordId: number, document: Uint8Array): StoredRecord {
-    const record: StoredRecord = { recordId, document: this.#arena.store(document) }
+    const record: StoredRecord = { recordId, document: this.#arena.store(document, this.#records.count * document.length) }
     this.#records.set(record)
     return record
   }

@@ -16,7 +16,7 @@ import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void
 
 export interface NodeLogOptions {
-  /** A checkpoint is written when the log on disk is larger than this and, unless the disk keeps images, than twice the last checkpoint. */
+  /** A checkpoint is written when the log on disk is larger than this and than twice the last checkpoint, or a sixteenth of it where the disk keeps images. */
   readonly checkpointAfterBytes: number
 }
 
@@ -195,7 +195,9 @@ export class NodeLog {
 
   get #checkpointAtBytes(): number {
     const { checkpointAfterBytes } = this.#options
-    return this.#disk.keepsImages === true ? checkpointAfterBytes : Math.max(checkpointAfterBytes, 2 * this.#disk.usage().checkpointBytes)
+    const { checkpointBytes } = this.#disk.usage()
+    // An image is shared until something changes: what one costs are the copies of that.
+    return Math.max(checkpointAfterBytes, this.#disk.keepsImages === true ? checkpointBytes / 16 : 2 * checkpointBytes)
   }
 
   #isCheckpointWritten(): Promise<boolean> {

@@ -38,7 +38,7 @@ export class MemoryDisk implements Disk {
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     if (checkpoint.length > this.#limitBytes) return Promise.reject(new DiskFullError(this.#limitBytes))
     this.#checkpoint = 'copyTo' in checkpoint ? checkpoint : imageOfBytes(checkpoint)
-    this.#log = new RecordLog()
+    this.#log = this.#log.emptied()
     this.#logBytes = 0
     return Promise.resolve()
   }

@@ -24,13 +24,24 @@ export class RecordLog {
     slab.ends.push(start + record.length)
   }
 
+  /** An empty log, in memory of this one that nobody shares; nobody may read this one any more. */
+  emptied(): RecordLog {
+    const log = new RecordLog()
+    const last = this.#slabs.at(-1)
+    if (this.#isOpen && last !== undefined && last.bytes.length <= slabBytesMax) {
+      log.#slabs.push({ bytes: last.bytes, ends: [] })
+      log.#isOpen = true
+    }
+    return log
+  }
+
   /** A log of its own with the same records, which both share. */
   clone(): RecordLog {
     this.#isOpen = false
     return new RecordLog(this.#slabs)
   }
 
-  /** Views: nobody writes to them. */
+  /** Views, until the log is {@link emptied}: nobody writes to them. */
   records(): Uint8Array[] {
     return this.#slabs.flatMap(({ bytes, ends }) => ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1]!, end)))
   }

@@ -2,7 +2,7 @@
 export interface Block {
   readonly mins: readonly string[]
   /** For each chunk {@link rowLength} numbers: that of its owner in the table's shard list, and its version. Never changed. */
-  readonly rows: Uint32Array
+  readonly rows: readonly number[]
 }
 
 /** Owner, major, minor. */
@@ -12,7 +12,7 @@ export const ownerIn = ({ rows }: Block, i: number): number => rows[i * rowLengt
 export const majorIn = ({ rows }: Block, i: number): number => rows[i * rowLength + 1]!
 export const minorIn = ({ rows }: Block, i: number): number => rows[i * rowLength + 2]!
 
-const blockSizeMax = 512
+const blockSizeMax = 128
 
 /** The block as it is, or in parts of about half the largest size when it has grown too big. */
 export function cutBlock(block: Block): Block[] {

@@ -2,7 +2,7 @@
  * Which shard owns which part of a collection's key space. An immutable value: changes give a new table that shares
  * all blocks they did not touch, so a reader keeps a consistent one as long as it likes.
  *
- * Two levels: blocks of at most 512 chunks, each with the chunks' lower bounds as KeyStrings and their owners and
+ * Two levels: blocks of at most 128 chunks, each with the chunks' lower bounds as KeyStrings and their owners and
  * versions beside them. A chunk ends where the next one begins, the last one at the global maximum: gaps and overlaps
  * cannot be written down. Server: chunk_manager.h, RoutingTableHistory.
  */
@@ -72,7 +72,7 @@ export class RoutingTable {
   /** The shard that owns this key. */
   shardOf(keyString: string): string {
     const { blocks, firsts, shardIds } = this.#state
-    const block = blocks[positionIn(firsts, keyString)]!
+    const block = blocks.at(positionIn(firsts, keyString))
     return shardIds[ownerIn(block, positionIn(block.mins, keyString))]!
   }
 
@@ -90,15 +90,15 @@ export class RoutingTable {
     let nextChunk = 0
     for (const [low, high] of ranges) {
       let b = positionIn(firsts, low)
-      let i = positionIn(blocks[b]!.mins, low)
+      let i = positionIn(blocks.at(b).mins, low)
       if (b < nextBlock || (b === nextBlock && i < nextChunk)) {
         b = nextBlock
         i = nextChunk
       }
       const lastBlock = positionIn(firsts, high)
-      const lastChunk = positionIn(blocks[lastBlock]!.mins, high)
+      const lastChunk = positionIn(blocks.at(lastBlock).mins, high)
       for (; b <= lastBlock; b++, i = 0) {
-        const { mins, rows } = blocks[b]!
+        const { mins, rows } = blocks.at(b)
         const end = b === lastBlock ? lastChunk + 1 : mins.length
         if (end <= i) continue
         chunks += end - i
@@ -118,21 +118,21 @@ export class RoutingTable {
   /** Shards that own at least one chunk, sorted. */
   owners(): readonly string[] {
     const { shardIds, totals } = this.#state
-    this.#owners ??= shardIds.filter((_, i) => totals[i]!.chunks > 0).sort()
+    this.#owners ??= shardIds.filter((_, i) => totals.at(i).chunks > 0).sort()
     return this.#owners
   }
 
   /** How many chunks a shard owns. */
   chunksOn(shard: string): number {
     const number = this.#state.numbers.get(shard)
-    return number === undefined ? 0 : this.#state.totals[number]!.chunks
+    return number === undefined ? 0 : this.#state.totals.at(number).chunks
   }
 
   /** The newest version of a shard's chunks: its shard version; 0|0 when it owns none. */
   versionOn(shard: string): PlacementVersion {
     const { version, numbers, totals } = this.#state
     const number = numbers.get(shard)
-    const total = number === undefined ? undefined : totals[number]!
+    const total = number === undefined ? undefined : totals.at(number)
     return total === undefined || total.chunks === 0
       ? [version[0], version[1], version[2], 0, 0]
       : [version[0], version[1], version[2], total.major, total.minor]
@@ -140,23 +140,23 @@ export class RoutingTable {
 
   /** The shard that owns the lowest chunk. */
   lowestShard(): string {
-    return this.#state.shardIds[ownerIn(this.#state.blocks[0]!, 0)]!
+    return this.#state.shardIds[ownerIn(this.#state.blocks.at(0), 0)]!
   }
 
   /** The chunk that holds this key. */
   chunkAt(keyString: string): ChunkEntry {
     const { blocks, firsts } = this.#state
     const b = positionIn(firsts, keyString)
-    return this.#entry(b, positionIn(blocks[b]!.mins, keyString))
+    return this.#entry(b, positionIn(blocks.at(b).mins, keyString))
   }
 
   /** All chunks in key order, or those from the one on that holds a key. */
   *chunks(from?: string): IterableIterator<ChunkEntry> {
     const { blocks, firsts } = this.#state
     let b = from === undefined ? 0 : positionIn(firsts, from)
-    let i = from === undefined ? 0 : positionIn(blocks[b]!.mins, from)
+    let i = from === undefined ? 0 : positionIn(blocks.at(b).mins, from)
     for (; b < blocks.length; b++, i = 0) {
-      const { length } = blocks[b]!.mins
+      const { length } = blocks.at(b).mins
       for (; i < length; i++) yield this.#entry(b, i)
     }
   }
@@ -192,7 +192,7 @@ export class RoutingTable {
 
   #entry(b: number, i: number): ChunkEntry {
     const { blocks, firsts, shardIds, globalMax } = this.#state
-    const block = blocks[b]!
+    const block = blocks.at(b)
     const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
     return { min: block.mins[i]!, max, shard: shardIds[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
   }

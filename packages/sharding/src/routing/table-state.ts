@@ -1,6 +1,7 @@
 /** What a routing table is made of, and how changes give a new one that shares all blocks they did not touch. */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { cutBlock, lowerBound, majorIn, minorIn, ownerIn, positionIn, rowLength, type Block } from './block.js'
+import { PagedList } from './paged-list.js'
 
 /** A chunk in key space, as the table knows it. */
 export interface ChunkEntry {
@@ -29,8 +30,8 @@ export interface TableState {
   readonly shardIds: readonly string[]
   readonly numbers: ReadonlyMap<string, number>
   /** By the shard's number. */
-  readonly totals: readonly ShardTotals[]
-  readonly blocks: readonly Block[]
+  readonly totals: PagedList<ShardTotals>
+  readonly blocks: PagedList<Block>
   /** First lower bound of each block. */
   readonly firsts: readonly string[]
 }
@@ -46,7 +47,7 @@ export function stateOf(
   const numbers = new Map<string, number>()
   const totals: ShardTotals[] = []
   let version: PlacementVersion = [...generation, 0, 0]
-  const rows = new Uint32Array(chunks.length * rowLength)
+  const rows = new Array<number>(chunks.length * rowLength)
   let at = 0
   for (const chunk of chunks) {
     let number = numbers.get(chunk.shard)
@@ -69,8 +70,8 @@ export function stateOf(
     ownerCount: totals.length,
     shardIds: [...numbers.keys()],
     numbers,
-    totals,
-    blocks,
+    totals: PagedList.of(totals),
+    blocks: PagedList.of(blocks),
     firsts: blocks.map((block) => block.mins[0]!),
   }
 }
@@ -86,25 +87,27 @@ export function changedState(state: TableState, changes: readonly ChunkEntry[]):
 class Draft {
   readonly #before: TableState
   readonly #globalMax: string
-  readonly #blocks: Block[]
+  #blocks: PagedList<Block>
   /** The table's own until a block comes or goes. */
   #firsts: readonly string[]
-  readonly #totals: ShardTotals[]
+  #totals: PagedList<ShardTotals>
   /** Shards whose newest chunk is gone, so that another one is their newest. */
   readonly #unsure = new Set<number>()
   #numbers: ReadonlyMap<string, number>
   #version: PlacementVersion
   #chunkCount: number
+  #ownerCount: number
 
   constructor(state: TableState) {
     this.#before = state
     this.#globalMax = state.globalMax
-    this.#blocks = state.blocks.slice()
+    this.#blocks = state.blocks
     this.#firsts = state.firsts
-    this.#totals = state.totals.slice()
+    this.#totals = state.totals
     this.#numbers = state.numbers
     this.#version = state.version
     this.#chunkCount = state.chunkCount
+    this.#ownerCount = state.ownerCount
   }
 
   place(change: ChunkEntry): void {
@@ -117,13 +120,13 @@ class Draft {
     const firstIndex = positionIn(firsts, min)
     let lastIndex = firstIndex
     while (lastIndex + 1 < firsts.length && firsts[lastIndex + 1]! < max) lastIndex++
-    const first = blocks[firstIndex]!
-    const last = blocks[lastIndex]!
+    const first = blocks.at(firstIndex)
+    const last = blocks.at(lastIndex)
     const from = lowerBound(first.mins, min)
     const to = lowerBound(last.mins, max)
     const end = last.mins[to] ?? firsts[lastIndex + 1] ?? this.#globalMax
     for (let b = firstIndex; b <= lastIndex; b++) {
-      const block = blocks[b]!
+      const block = blocks.at(b)
       const stop = b === lastIndex ? to : block.mins.length
       for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(ownerIn(block, i), majorIn(block, i), minorIn(block, i))
     }
@@ -138,9 +141,9 @@ class Draft {
         ? { mins: first.mins, rows: withRow(first.rows, from, row) }
         : replaced({ first, from, last, to }, cuts ? [min, max] : [min], row)
     const parts = cutBlock(block)
-    if (parts.length === 1 && isOne) blocks[firstIndex] = block
+    if (parts.length === 1 && isOne) this.#blocks = blocks.with(firstIndex, block)
     else {
-      blocks.splice(firstIndex, lastIndex - firstIndex + 1, ...parts)
+      this.#blocks = blocks.toSpliced(firstIndex, lastIndex - firstIndex + 1, ...parts)
       this.#firsts = firsts.toSpliced(firstIndex, lastIndex - firstIndex + 1, ...parts.map((part) => part.mins[0]!))
     }
     const [epoch, seconds, increment, newestMajor, newestMinor] = this.#version
@@ -148,14 +151,12 @@ class Draft {
   }
 
   finish(): TableState {
-    for (const shard of this.#unsure) this.#totals[shard] = this.#count(shard)
-    let ownerCount = 0
-    for (const total of this.#totals) if (total.chunks > 0) ownerCount++
+    for (const shard of this.#unsure) this.#totals = this.#totals.with(shard, this.#count(shard))
     return {
       version: this.#version,
       globalMax: this.#globalMax,
       chunkCount: this.#chunkCount,
-      ownerCount,
+      ownerCount: this.#ownerCount,
       shardIds: this.#numbers === this.#before.numbers ? this.#before.shardIds : [...this.#numbers.keys()],
       numbers: this.#numbers,
       totals: this.#totals,
@@ -169,27 +170,30 @@ class Draft {
     if (known !== undefined) return known
     const number = this.#numbers.size
     this.#numbers = new Map(this.#numbers).set(shard, number)
-    this.#totals.push(noChunks)
+    this.#totals = this.#totals.toSpliced(number, 0, noChunks)
     return number
   }
 
   #add(shard: number, major: number, minor: number): void {
-    const total = withChunk(this.#totals[shard]!, major, minor)
+    const before = this.#totals.at(shard)
+    const total = withChunk(before, major, minor)
     if (total.major === major && total.minor === minor) this.#unsure.delete(shard)
-    this.#totals[shard] = total
+    this.#totals = this.#totals.with(shard, total)
+    if (before.chunks === 0) this.#ownerCount++
     this.#chunkCount++
   }
 
   #remove(shard: number, major: number, minor: number): void {
-    const total = this.#totals[shard]!
+    const total = this.#totals.at(shard)
     if (major === total.major && minor === total.minor) this.#unsure.add(shard)
-    this.#totals[shard] = { chunks: total.chunks - 1, major: total.major, minor: total.minor }
+    this.#totals = this.#totals.with(shard, { chunks: total.chunks - 1, major: total.major, minor: total.minor })
+    if (total.chunks === 1) this.#ownerCount--
     this.#chunkCount--
   }
 
   #count(shard: number): ShardTotals {
     let total = noChunks
-    if (this.#totals[shard]!.chunks === 0) return total
+    if (this.#totals.at(shard).chunks === 0) return total
     for (const block of this.#blocks) {
       for (let i = 0; i < block.mins.length; i++)
         if (ownerIn(block, i) === shard) total = withChunk(total, majorIn(block, i), minorIn(block, i))
@@ -199,9 +203,9 @@ class Draft {
 }
 
 /** The rows with another one in the place of the i-th: all that a move of a chunk changes. */
-function withRow(rows: Uint32Array, i: number, row: readonly number[]): Uint32Array {
+function withRow(rows: readonly number[], i: number, row: readonly number[]): readonly number[] {
   const copy = rows.slice()
-  copy.set(row, i * rowLength)
+  for (let k = 0; k < rowLength; k++) copy[i * rowLength + k] = row[k]!
   return copy
 }
 
@@ -214,15 +218,11 @@ function replaced(
   mins: readonly string[],
   row: readonly number[],
 ): Block {
-  const head = first.rows.subarray(0, from * rowLength)
-  const rest = mins.length === 1 ? head.subarray(0, 0) : last.rows.subarray((to - 1) * rowLength, to * rowLength)
-  const tail = last.rows.subarray(to * rowLength)
-  const rows = new Uint32Array(head.length + row.length + rest.length + tail.length)
-  rows.set(head)
-  rows.set(row, head.length)
-  rows.set(rest, head.length + row.length)
-  rows.set(tail, head.length + row.length + rest.length)
-  return { mins: [...first.mins.slice(0, from), ...mins, ...last.mins.slice(to)], rows }
+  const rest = mins.length === 1 ? [] : last.rows.slice((to - 1) * rowLength, to * rowLength)
+  return {
+    mins: [...first.mins.slice(0, from), ...mins, ...last.mins.slice(to)],
+    rows: [...first.rows.slice(0, from * rowLength), ...row, ...rest, ...last.rows.slice(to * rowLength)],
+  }
 }
 
 function withChunk(total: ShardTotals, major: number, minor: number): ShardTotals {
