@@ -31,7 +31,7 @@ workload:
 duration: ${days}d
 `
 
-export async function metadataRows(isLong: boolean, nodeOptions: readonly string[]): Promise<Row[]> {
+export async function metadataRows(isLong: boolean): Promise<Row[]> {
   const rows: Row[] = []
   const played: (ScenarioResult & { readonly chunks: number })[] = []
   const sizes = [
@@ -41,7 +41,7 @@ export async function metadataRows(isLong: boolean, nodeOptions: readonly string
   ] as const
   for (const [shards, added, chunks] of isLong ? sizes : sizes.slice(0, 1)) {
     const isGoal = chunks === 1_000_000
-    const result = await play(growth(shards, added, chunks), nodeOptions)
+    const result = await play(growth(shards, added, chunks))
     const { wallMs, processorMs, migrations, convergedAtMs, peakBytes } = result
     played.push({ ...result, chunks })
     if (convergedAtMs === null) throw new Error(`${shards} + ${added} shards have not converged`)
@@ -66,7 +66,7 @@ export async function metadataRows(isLong: boolean, nodeOptions: readonly string
       ),
     })
   const days = isLong ? 30 : 2
-  const { wallMs, processorMs, virtualMs, migrations } = await play(month(days), nodeOptions)
+  const { wallMs, processorMs, virtualMs, migrations } = await play(month(days))
   rows.push({
     name: `metadata: ${days} days of 12 shards with a daily load, ${migrations.toLocaleString('en')} migrations`,
     value: `${Math.round(virtualMs / wallMs).toLocaleString('en')} times`,
@@ -76,8 +76,8 @@ export async function metadataRows(isLong: boolean, nodeOptions: readonly string
   return rows
 }
 
-async function play(text: string, nodeOptions: readonly string[]): Promise<ScenarioResult> {
+async function play(text: string): Promise<ScenarioResult> {
   const script = fileURLToPath(new URL('simulate-scenario.js', import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, script, text])
+  const { stdout } = await promisify(execFile)(process.execPath, [script, text])
   return JSON.parse(stdout) as ScenarioResult
 }

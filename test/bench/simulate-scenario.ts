@@ -1,5 +1,5 @@
 /** One scenario, in a process of its own so that its memory is its own: prints what it took as a line of JSON. */
-import { parseScenario, runVariant } from '@shardlab/scenario'
+import { parseScenario, runScenario } from '@shardlab/scenario'
 
 export interface ScenarioResult {
   /** By the clock on the wall, the start of the process left out. */
@@ -15,8 +15,8 @@ export interface ScenarioResult {
 
 async function run(text: string): Promise<ScenarioResult> {
   const beganMs = performance.now()
-  const [scenario] = parseScenario(text, 'bench').variants
-  const { result } = await runVariant(scenario!)
+  const [run] = await runScenario(parseScenario(text, 'bench'))
+  const { result } = run!
   const { user, system } = process.cpuUsage()
   return {
     wallMs: performance.now() - beganMs,

@@ -170,3 +170,22 @@ t.test('where members share, many chunks of a whole answer do not travel', async
   t.equal(new SharedPlacements(alone).before('db.c', null), null)
   t.same(versionToAskWith(sharing, placement.table), placement.table.version)
 })
+
+t.test('members that share: an answer that others have overtaken goes on from what fits it', async (t) => {
+  const collection = collectionDocument({ a: 1 })
+  const whole = [chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0), chunkDocument({ a: 0 }, { a: max }, 'A', 1, 1)]
+  const moves = [chunkDocument({ a: 0 }, { a: max }, 'B', 2, 0), chunkDocument({ a: min }, { a: 0 }, 'C', 3, 0)]
+  const last = chunkDocument({ a: 0 }, { a: max }, 'C', 4, 0)
+  const sharing = { shared: new Map<string, unknown>() }
+  const [one, other, third] = [0, 1, 2].map(() => new SharedPlacements(sharing))
+  const begin = one!.after('db.c', null, { collection, chunks: whole, full: true })!
+  const second = one!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false })!
+  const newest = other!.after('db.c', begin, { collection, chunks: [...moves, last], full: false })!
+  t.same(newest.table.owners(), ['C'])
+  t.equal(third!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false }), second, 'no more than it was told')
+  const between = third!.after('db.c', begin, { collection, chunks: moves, full: false })!
+  t.same(between.table.owners(), ['B', 'C'])
+  t.same(between.table.version.slice(3), [3, 0])
+  t.equal(one!.after('db.c', second, { collection, chunks: [moves[1]!], full: false }), between, 'made once')
+  t.equal(other!.before('db.c', null), newest, 'whoever asks next asks for what nobody knows')
+})

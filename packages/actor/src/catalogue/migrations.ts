@@ -87,11 +87,14 @@ export const migrationExchanges = {
     },
     { error: null },
   ),
-  /** Donor to recipient: how far are you? It answers when it is no longer in state `known`, or after a while. Server: _recvChunkStatus. */
+  /**
+   * Donor to recipient: how far are you? It answers when it has caught up or has ended, or after a while.
+   * Server: _recvChunkStatus with `waitForSteadyOrDone`.
+   */
   'shard.receive-status': exchange<
-    { migrationId: Uint8Array; known: RecipientState },
+    { migrationId: Uint8Array },
     { state: RecipientState; counts: RecipientCounts; reason: ErrorField; error: ErrorField }
-  >({ migrationId: new Uint8Array(16), known: 'clone' }, { state: 'steady', counts: [1, 40, 0, 0], reason: null, error: null }),
+  >({ migrationId: new Uint8Array(16) }, { state: 'steady', counts: [1, 40, 0, 0], reason: null, error: null }),
   /** Donor to recipient: no more writes come, take the rest. It answers when everything is on its disk. Server: _recvChunkCommit. */
   'shard.receive-commit': exchange<{ migrationId: Uint8Array }, { counts: RecipientCounts; error: ErrorField }>(
     { migrationId: new Uint8Array(16) },

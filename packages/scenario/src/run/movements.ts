@@ -6,15 +6,21 @@ import { rounded } from './imbalance.js'
 
 type Reason = keyof VariantResult['migrations']['byReason']
 
+/** Of one collection. */
+interface Moves {
+  /** Where the chunk that begins there has been, in order. */
+  readonly places: Map<string, readonly string[]>
+  /** Bytes that more left a shard than came, by shard. */
+  readonly net: Map<string, number>
+}
+
 export class Movements {
   readonly #namespaces: ReadonlySet<string>
   readonly #beginMs: number
   readonly decisions: Decision[] = []
   readonly #byReason: Record<Reason, number> = { draining: 0, zoneViolation: 0, chunksImbalance: 0, defragment: 0, other: 0 }
-  /** Where the chunk that begins there has been, in order. */
-  readonly #places = new Map<string, string[]>()
-  /** Bytes that more left a shard than came, by collection and shard. */
-  readonly #net = new Map<string, number>()
+  /** By collection. */
+  readonly #moves = new Map<string, Moves>()
   /** Migrations in their critical section, by id: since when. */
   readonly #entered = new Map<string, number>()
   /** Of those that are over. */
@@ -83,7 +89,9 @@ export class Movements {
   }
 
   get bytesMovedLeast(): number {
-    return [...this.#net.values()].reduce((sum, bytes) => sum + Math.max(0, bytes), 0)
+    let least = 0
+    for (const { net } of this.#moves.values()) for (const bytes of net.values()) least += Math.max(0, bytes)
+    return least
   }
 
   /** Null: the last round still wanted something. */
@@ -109,21 +117,17 @@ export class Movements {
     this.#total++
     this.#bytesMoved += bytes
     this.#lastMoveMs = atMs - this.#beginMs
-    for (const [shard, sign] of [
-      [from, 1],
-      [to, -1],
-    ] as const) {
-      const key = `${ns} ${shard}`
-      this.#net.set(key, (this.#net.get(key) ?? 0) + sign * bytes)
-    }
-    const chunk = `${ns} ${min}`
-    const places = this.#places.get(chunk)
-    if (places === undefined) this.#places.set(chunk, [from, to])
-    else {
+    let moves = this.#moves.get(ns)
+    if (moves === undefined) this.#moves.set(ns, (moves = { places: new Map(), net: new Map() }))
+    const { places, net } = moves
+    net.set(from, (net.get(from) ?? 0) + bytes)
+    net.set(to, (net.get(to) ?? 0) - bytes)
+    const before = places.get(min)
+    if (before !== undefined) {
       this.#repeated++
-      if (places.includes(to)) this.#returned++
-      places.push(to)
+      if (before.includes(to)) this.#returned++
     }
+    places.set(min, before === undefined ? [from, to] : [...before, to])
   }
 
   #round(event: BalancerRoundEvent, note: (kind: Decision['kind'], text: string) => void): void {
@@ -139,10 +143,9 @@ export class Movements {
     for (const { ns, from, to, min, max, reason, because, outcome, error } of event.migrations) {
       if (outcome === 'moved') this.#byReason[reason]++
       const range = `[${min}, ${max ?? '…'})`
-      note(
-        'migration',
-        `round ${event.round}: ${range} of ${ns} from ${from} to ${to}, ${reason}: ${inUnits(because)}; ${became(outcome, error)}`,
-      )
+      const parts = ['round ', event.round, ': ', range, ' of ', ns, ' from ', from, ' to ', to, ', ', reason, ': ', inUnits(because), '; ']
+      // Joined it is one string; added it would keep all its parts, of many thousands.
+      note('migration', [...parts, became(outcome, error)].join(''))
     }
   }
 }

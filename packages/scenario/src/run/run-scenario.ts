@@ -7,6 +7,11 @@ import type { ScenarioReport, SimulationProgress, VariantRun } from '../types.js
 import { runOf, type TaskOutcome } from './play-task.js'
 import { runVariant } from './run-variant.js'
 
+/** From so many shards on, so much happens at a time that most of it would outlive a young generation of the usual size. */
+const largeFromShards = 100
+/** In MiB, for three semi-spaces. */
+const largeYoungGeneration = 3 * 128
+
 /**
  * Plays every variant.
  * @returns a run for each, in the order of the file
@@ -24,14 +29,16 @@ export async function runScenario(
     onProgress({ variant: variants[i]!.name, share: shares.reduce((sum, each) => sum + each, 0) / variants.length })
   }
   const threads = Math.min(variants.length, availableParallelism())
-  if (threads === 1) {
+  const isLarge = variants.some(({ cluster }) => cluster.shards >= largeFromShards)
+  if (threads === 1 && !isLarge) {
     const runs: VariantRun[] = []
     for (const [i, scenario] of variants.entries()) runs.push(await runVariant(scenario, note(i)))
     return runs
   }
   // Loaders of the caller, such as a test runner's, would be loaded by each thread again.
   const filename = new URL('./variant.worker.js', import.meta.url).href
-  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [] })
+  const resourceLimits = isLarge ? { maxYoungGenerationSizeMb: largeYoungGeneration } : {}
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [], resourceLimits })
   try {
     return await Promise.all(variants.map((scenario, i) => runIn(pool, scenario, note(i))))
   } finally {

@@ -185,21 +185,20 @@ export class Donation {
   /** Until the recipient has all documents and hardly lags behind. @throws CommandError 96, 146, 262, 11601 */
   async #catchUp(): Promise<void> {
     const { context } = this.#parts.node
-    let known: RecipientState = 'ready'
-    while (known !== 'steady') {
+    for (let state: RecipientState = 'ready'; state !== 'steady';) {
       this.source!.check()
       if (context.now() - this.#startedAtMs > catchUpMsMax)
         throw new CommandError('ExceededTimeLimit', 'Timed out waiting for the cloner to catch up')
-      const reply: ReplyOf<'shard.receive-status'> = await this.#askRecipient('shard.receive-status', { migrationId: this.id, known })
-      const { state, counts, reason } = reply
+      const reply: ReplyOf<'shard.receive-status'> = await this.#askRecipient('shard.receive-status', { migrationId: this.id })
       raiseError(reply.error)
-      this.#counts = counts
+      state = reply.state
+      this.#counts = reply.counts
       if (state === 'fail' || state === 'abort') {
+        const { reason } = reply
         const why = reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
         throw new CommandError('OperationFailed', `Data transfer error: ${why}`)
       }
       if (state === 'catchup' && this.#isNearlyCaughtUp()) break
-      known = state
     }
     this.#tell('cloned')
     await context.reach('shard.migration.caught-up', { ns: this.#request.ns })

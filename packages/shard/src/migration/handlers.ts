@@ -19,8 +19,8 @@ export const migrationHandlers: ShardHandlers<
     migrations.receive(request)
     return { error: null }
   },
-  async 'shard.receive-status'({ migrations }, { migrationId, known }) {
-    const { state, counts, reason } = await migrations.receipt(migrationId).status(known)
+  async 'shard.receive-status'({ migrations }, { migrationId }) {
+    const { state, counts, reason } = await migrations.receipt(migrationId).status()
     return { state, counts, reason: reason === null ? null : errorDocument(reason), error: null }
   },
   async 'shard.receive-commit'({ migrations }, { migrationId }) {

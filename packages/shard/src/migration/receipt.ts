@@ -72,11 +72,9 @@ export class Receipt {
     return [this.#cloned, this.#clonedBytes, this.#caughtUp, this.#steady]
   }
 
-  /** How far it is; waits a while for another state than `known`. */
-  async status(
-    known: RecipientState,
-  ): Promise<Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }> {
-    if (this.#state === known) await this.#changed.next(statusWaitMs)
+  /** How far it is; waits a while until it has caught up, or has ended. */
+  async status(): Promise<Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }> {
+    if (this.#isCatchingUp()) await this.#changed.next(statusWaitMs)
     return { state: this.#state, counts: this.counts, reason: this.#reason }
   }
 
@@ -173,9 +171,10 @@ export class Receipt {
     this.#enter('steady')
     await context.reach('shard.migration.recipient-steady', { ns })
     while (!this.#mayCommit) {
-      this.#steady += await this.#drain(changes)
-      if (!this.#mayCommit) await this.#changed.next(heartbeatMs)
+      await this.#changed.next(heartbeatMs)
       this.#check()
+      // What is left by now is taken when nobody writes any more.
+      if (!this.#mayCommit) this.#steady += await this.#drain(changes)
     }
     this.#timing.done()
     await this.#finish(changes)
@@ -287,9 +286,14 @@ export class Receipt {
     if (this.#state === 'abort') throw new CommandError('Interrupted', 'the migration was aborted')
   }
 
+  #isCatchingUp(): boolean {
+    return this.#state === 'ready' || this.#state === 'clone' || this.#state === 'catchup'
+  }
+
   #enter(state: RecipientState): void {
     if (this.#state === 'abort') return
     this.#state = state
-    this.#changed.notify()
+    // Nobody waits for a state before that.
+    if (!this.#isCatchingUp()) this.#changed.notify()
   }
 }

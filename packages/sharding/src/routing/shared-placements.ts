@@ -59,20 +59,23 @@ function leftIn(shared: Map<string, unknown>): Map<string, LeftAnswer> {
   return left
 }
 
+/** Answers that are on their way at the same time are about versions not further apart than this. */
+const recentMax = 256
+
 /** The placements that a member knows; without {@link Sharing.shared} each has its own. */
 export class SharedPlacements {
-  /** By namespace; null: nothing is shared. */
-  readonly #newest: Map<string, CollectionPlacement> | null
+  /** By namespace the last ones, of one generation and in the order of their versions; null: nothing is shared. */
+  readonly #recent: Map<string, CollectionPlacement[]> | null
   readonly #sharing: Sharing
 
   constructor(sharing: Sharing) {
     this.#sharing = sharing
-    this.#newest = sharing.shared === undefined ? null : newestIn(sharing.shared)
+    this.#recent = sharing.shared === undefined ? null : recentIn(sharing.shared)
   }
 
   /** From what a member refreshes that knows this of a collection. */
   before(ns: string, own: CollectionPlacement | null): CollectionPlacement | null {
-    const newest = this.#newest?.get(ns)
+    const newest = this.#recent?.get(ns)?.at(-1)
     return newest !== undefined && (own === null || isNewer(newest.table.version, own.table.version)) ? newest : own
   }
 
@@ -89,45 +92,60 @@ export class SharedPlacements {
    */
   after(ns: string, known: CollectionPlacement | null, received: PlacementAnswer): CollectionPlacement | null {
     const placement = this.seenAfter(ns, known, received)
-    const newest = this.#newest?.get(ns)
-    if (placement !== null && (newest === undefined || isNewer(placement.table.version, newest.table.version)))
-      this.#newest?.set(ns, placement)
+    if (placement !== null) this.#keep(ns, placement)
     return placement
   }
 
   /** {@link after} for somebody who only looks on: nobody goes on from what he has seen. */
   seenAfter(ns: string, known: CollectionPlacement | null, received: PlacementAnswer): CollectionPlacement | null {
     const answer = wholeAnswer(this.#sharing, ns, received)
-    const newest = this.#newest?.get(ns)
-    return (newest === undefined ? null : goOnFrom(ns, newest, known, answer)) ?? applyPlacementAnswer(ns, known, answer)
+    return goOn(ns, this.#recent?.get(ns) ?? [], known, answer) ?? applyPlacementAnswer(ns, known, answer)
+  }
+
+  #keep(ns: string, placement: CollectionPlacement): void {
+    const recent = this.#recent?.get(ns)
+    const { version } = placement.table
+    if (recent === undefined || !sameGeneration(recent[0]!.table.version, version)) {
+      if (recent === undefined || isNewer(version, recent[0]!.table.version)) this.#recent?.set(ns, [placement])
+      return
+    }
+    let at = recent.length
+    while (at > 0 && comparePlacement(recent[at - 1]!.table.version, version) > 0) at--
+    if (at > 0 && comparePlacement(recent[at - 1]!.table.version, version) === 0) return
+    recent.splice(at, 0, placement)
+    if (recent.length > recentMax) recent.shift()
   }
 }
 
 /**
- * What others have learned since `known`, or since all was told, need not be made again. Null: nobody knows more, or more than the answer tells.
+ * What others have learned since `known`, or since all was told, need not be made again. Null: nobody knows more, or all know more than the
+ * answer tells.
+ * @param recent in the order of their versions
  */
-function goOnFrom(
+function goOn(
   ns: string,
-  newest: CollectionPlacement,
+  recent: readonly CollectionPlacement[],
   known: CollectionPlacement | null,
   { collection, chunks, full }: PlacementAnswer,
 ): CollectionPlacement | null {
-  const { version } = newest.table
   const last = chunks.at(-1)
-  if (collection === null || last === undefined || compareToChunk(version, last) > 0) return null
+  if (collection === null || last === undefined) return null
+  const base = recent.findLast(({ table }) => compareToChunk(table.version, last) <= 0)
+  if (base === undefined) return null
+  const { version } = base.table
   if (full ? !sameGeneration(version, [...generationOf(collection), 0, 0]) : known === null || !isNewer(version, known.table.version))
     return null
   if (!full && !sameGeneration(version, known!.table.version)) return null
   const rest = chunks.filter((chunk) => compareToChunk(version, chunk) < 0)
-  return rest.length === 0 ? newest : applyPlacementAnswer(ns, newest, { collection, chunks: rest, full: false })
+  return rest.length === 0 ? base : applyPlacementAnswer(ns, base, { collection, chunks: rest, full: false })
 }
 
-function newestIn(shared: Map<string, unknown>): Map<string, CollectionPlacement> {
-  const known = shared.get('placements') as Map<string, CollectionPlacement> | undefined
+function recentIn(shared: Map<string, unknown>): Map<string, CollectionPlacement[]> {
+  const known = shared.get('placements') as Map<string, CollectionPlacement[]> | undefined
   if (known !== undefined) return known
-  const newest = new Map<string, CollectionPlacement>()
-  shared.set('placements', newest)
-  return newest
+  const recent = new Map<string, CollectionPlacement[]>()
+  shared.set('placements', recent)
+  return recent
 }
 
 /** Generations without timestamps, before 5.0, have no order: then it is not known. */
