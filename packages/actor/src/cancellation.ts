@@ -1,8 +1,11 @@
+/** Who hears of the end: a function, or, as with signals of the platform, an object with a method for it. */
+export type CancelListener = (() => void) | { handleEvent(): void }
+
 /** What `ActorContext.sleep` and `ActorContext.request` listen to: a {@link Cancellation}, or a signal of the platform. */
 export interface CancelSignal {
   readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void
-  removeEventListener(type: 'abort', listener: () => void): void
+  addEventListener(type: 'abort', listener: CancelListener, options?: { readonly once?: boolean }): void
+  removeEventListener(type: 'abort', listener: CancelListener): void
 }
 
 /**
@@ -11,7 +14,8 @@ export interface CancelSignal {
  */
 export class Cancellation implements CancelSignal {
   aborted = false
-  readonly #listeners = new Set<() => void>()
+  /** Null: nobody has listened yet, as is usual for what is done at once. */
+  #listeners: Set<CancelListener> | null = null
 
   /** What others may listen to. */
   get signal(): CancelSignal {
@@ -20,22 +24,26 @@ export class Cancellation implements CancelSignal {
 
   /** How many listen; what has ended listens no more. */
   get listeners(): number {
-    return this.#listeners.size
+    return this.#listeners?.size ?? 0
   }
 
   /** Whoever listens hears of it, once. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
-    for (const listener of this.#listeners) listener()
+    if (this.#listeners === null) return
+    for (const listener of this.#listeners)
+      if (typeof listener === 'function') listener()
+      else listener.handleEvent()
     this.#listeners.clear()
   }
 
-  addEventListener(_type: 'abort', listener: () => void): void {
+  addEventListener(_type: 'abort', listener: CancelListener): void {
+    this.#listeners ??= new Set()
     this.#listeners.add(listener)
   }
 
-  removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener)
+  removeEventListener(_type: 'abort', listener: CancelListener): void {
+    this.#listeners?.delete(listener)
   }
 }

@@ -1,16 +1,27 @@
 /** A promise with its two ends. Settling it twice has no effect. */
-export interface Deferred<T> {
+export class Deferred<T> {
   readonly promise: Promise<T>
   readonly resolve: (value: T | PromiseLike<T>) => void
   readonly reject: (reason: unknown) => void
+
+  constructor() {
+    this.promise = new Promise<T>(keepEnds)
+    this.resolve = endsOfLast.resolve as Deferred<T>['resolve']
+    this.reject = endsOfLast.reject as Deferred<T>['reject']
+  }
 }
 
 export function createDeferred<T>(): Deferred<T> {
-  let resolve!: Deferred<T>['resolve']
-  let reject!: Deferred<T>['reject']
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
+  return new Deferred<T>()
+}
+
+/** Of a promise of anything. */
+type Settle = (value: never) => void
+
+/** A promise gives its ends away while it is being made: kept here, none of them needs a closure of its own for that. */
+const endsOfLast: { resolve: Settle; reject: Settle } = { resolve: () => {}, reject: () => {} }
+
+function keepEnds(resolve: Settle, reject: Settle): void {
+  endsOfLast.resolve = resolve
+  endsOfLast.reject = reject
 }

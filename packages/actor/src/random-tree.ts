@@ -1,54 +1,58 @@
 import type { Random } from './random.js'
 
-type Key = readonly [number, number, number, number]
-
-const rootKey: Key = [0x5368_6172, 0x646c_6162, 0x7365_6564, 0x7472_6565]
-
 /** The final mix of MurmurHash3's 32-bit variant: every input bit reaches every output bit. */
 function avalanche(word: number): number {
   let mixed = word
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85eb_ca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35)
-  return (mixed ^ (mixed >>> 16)) >>> 0
+  return mixed ^ (mixed >>> 16)
 }
 
-/** The key of the generator called `label` under the one with `key`. */
-function childKey(key: Key, label: string): Key {
-  let [a, b, c, d] = key
-  for (let i = 0; i < label.length; i++) {
-    const unit = label.charCodeAt(i)
-    a = b ^ Math.imul(a ^ unit, 0x2397_4db7)
-    b = c ^ Math.imul(b ^ unit, 0x9e4f_4df9)
-    c = d ^ Math.imul(c ^ unit, 0x51f2_a10d)
-    d = a ^ Math.imul(d ^ unit, 0xa4d1_3bb1)
-  }
-  // The length keeps a label and its extension by zero units apart.
-  a = avalanche(a ^ label.length)
-  b = avalanche(b ^ a)
-  c = avalanche(c ^ b)
-  d = avalanche(d ^ c)
-  return [(a ^ d) >>> 0, b, c, d]
-}
-
-/** sfc32: 128 bits of state, one of them a counter, so that the period is at least 2^32 from every seed. */
+/**
+ * sfc32: 128 bits of state, one of them a counter, so that the period is at least 2^32 from every seed. All words are signed, which engines keep
+ * without a box for each: a large cluster has a generator for each way between two members.
+ */
 class RandomTree implements Random {
-  readonly #key: Key
+  /** The key, which no draw changes. */
+  readonly #k0: number
+  readonly #k1: number
+  readonly #k2: number
+  readonly #k3: number
   #a: number
   #b: number
   #c: number
   #counter: number
 
-  constructor(key: Key) {
-    this.#key = key
-    this.#a = key[0]
-    this.#b = key[1]
-    this.#c = key[2]
-    this.#counter = key[3] | 1
+  constructor(k0: number, k1: number, k2: number, k3: number) {
+    this.#k0 = k0
+    this.#k1 = k1
+    this.#k2 = k2
+    this.#k3 = k3
+    this.#a = k0
+    this.#b = k1
+    this.#c = k2
+    this.#counter = k3 | 1
     for (let i = 0; i < 12; i++) this.uint32()
   }
 
   fork(label: string): Random {
-    return new RandomTree(childKey(this.#key, label))
+    let a = this.#k0
+    let b = this.#k1
+    let c = this.#k2
+    let d = this.#k3
+    for (let i = 0; i < label.length; i++) {
+      const unit = label.charCodeAt(i)
+      a = b ^ Math.imul(a ^ unit, 0x2397_4db7)
+      b = c ^ Math.imul(b ^ unit, 0x9e4f_4df9)
+      c = d ^ Math.imul(c ^ unit, 0x51f2_a10d)
+      d = a ^ Math.imul(d ^ unit, 0xa4d1_3bb1)
+    }
+    // The length keeps a label and its extension by zero units apart.
+    a = avalanche(a ^ label.length)
+    b = avalanche(b ^ a)
+    c = avalanche(c ^ b)
+    d = avalanche(d ^ c)
+    return new RandomTree(a ^ d, b, c, d)
   }
 
   uint32(): number {
@@ -62,9 +66,12 @@ class RandomTree implements Random {
 
   below(limit: number): number {
     if (!Number.isInteger(limit) || limit < 1 || limit > 2 ** 32) throw new RangeError(`below() takes 1 to 2^32, not ${limit}`)
-    const unbiased = 2 ** 32 - (2 ** 32 % limit)
     let draw = this.uint32()
-    while (draw >= unbiased) draw = this.uint32()
+    // The draws of the last, incomplete stretch would favour small numbers. Few are near it, and a remainder of 2^32 is dear.
+    if (draw >= 2 ** 32 - limit) {
+      const unbiased = 2 ** 32 - (2 ** 32 % limit)
+      while (draw >= unbiased) draw = this.uint32()
+    }
     return draw % limit
   }
 
@@ -98,10 +105,12 @@ class RandomTree implements Random {
   }
 }
 
+const root = new RandomTree(0x5368_6172, 0x646c_6162, 0x7365_6564, 0x7472_6565)
+
 /**
  * The root of a tree of generators. The number 1 and the string '1' are the same seed. Draws of a generator and
  * its forks depend on the seed and the path of labels alone, never on what else was drawn or forked before.
  */
 export function createRandom(seed: number | string): Random {
-  return new RandomTree(childKey(rootKey, String(seed)))
+  return root.fork(String(seed))
 }

@@ -1,4 +1,5 @@
 /** Parts of a key space with the documents in them, for collections that have sizes instead of documents. */
+import { readDouble, writeDouble } from '@shardlab/bson'
 
 /**
  * From `(x0, y0)` on and below `(x1, y1)`, its documents evenly spread over whole numbers. They lie along the first field; with `x0 = x1` all have
@@ -15,23 +16,37 @@ export interface SizedRange {
   readonly bytes: number
 }
 
-const fields = 6
+/** Six doubles. */
+const rangeBytes = 48
 
 /** For messages. */
 export function packRanges(ranges: readonly SizedRange[]): Uint8Array {
-  const packed = new Uint8Array(ranges.length * fields * 8)
-  const view = new DataView(packed.buffer)
+  const packed = new Uint8Array(ranges.length * rangeBytes)
   let at = 0
-  for (const { x0, y0, x1, y1, documents, bytes } of ranges)
-    for (const number of [x0, y0, x1, y1, documents, bytes]) view.setFloat64(at++ * 8, number, true)
+  for (const { x0, y0, x1, y1, documents, bytes } of ranges) {
+    writeDouble(packed, at, x0)
+    writeDouble(packed, at + 8, y0)
+    writeDouble(packed, at + 16, x1)
+    writeDouble(packed, at + 24, y1)
+    writeDouble(packed, at + 32, documents)
+    writeDouble(packed, at + 40, bytes)
+    at += rangeBytes
+  }
   return packed
 }
 
 /** What {@link packRanges} packed. */
 export function unpackRanges(packed: Uint8Array): SizedRange[] {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.length)
-  return Array.from({ length: packed.length / (8 * fields) }, (_, i) => {
-    const at = (field: number): number => view.getFloat64((i * fields + field) * 8, true)
-    return { x0: at(0), y0: at(1), x1: at(2), y1: at(3), documents: at(4), bytes: at(5) }
-  })
+  const ranges: SizedRange[] = []
+  for (let at = 0; at < packed.length; at += rangeBytes) {
+    ranges.push({
+      x0: readDouble(packed, at),
+      y0: readDouble(packed, at + 8),
+      x1: readDouble(packed, at + 16),
+      y1: readDouble(packed, at + 24),
+      documents: readDouble(packed, at + 32),
+      bytes: readDouble(packed, at + 40),
+    })
+  }
+  return ranges
 }

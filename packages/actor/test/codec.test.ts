@@ -146,6 +146,7 @@ t.test('what may not travel is refused, and the packet stays whole', async (test
     test.throws(() => addBody(writer, body), UnpackableValueError)
     test.throws(() => addBody(writer, body), message)
   }
+  test.throws(() => writer.addReply(1, 1, 1, 'node.command', undefined as never), /node.command reply: undefined cannot travel/)
   addBody(writer, 'after')
   test.equal(writer.messageCount, 2)
   const packet = writer.take()

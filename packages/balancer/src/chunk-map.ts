@@ -1,9 +1,11 @@
 /** The chunks of one collection as the balancer remembers them between rounds: only what has changed is asked for again. */
 import type { PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
-import { findField } from '@shardlab/bson'
-import { comparePlacement, generationOf, parseChunk, sameGeneration, ShardKeyPattern, type Chunk } from '@shardlab/sharding'
-import { ChunkDraft, chunkBefore, placesOf, type ChunkPlaces } from './chunk-places.js'
-import { BoundsWriter, PackedChunk, type KnownChunk } from './known-chunk.js'
+import { findField, readInt32 } from '@shardlab/bson'
+import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern, type ChunkEntry, type RoutingTable } from '@shardlab/sharding'
+import { readChunk, type ChunkFields } from './chunk-fields.js'
+import { ChunkPlacesDraft, placesOf, type ChunkPlaces } from './chunk-places.js'
+import { BoundsWriter, PackedChunk, type ChunkFacts, type KnownChunk } from './known-chunk.js'
+import type { ChunkSequence } from './policy/distribution.js'
 
 export type { KnownChunk }
 
@@ -20,44 +22,41 @@ export class ChunkMap {
     this.#places = places
   }
 
-  /** What is known after the answer; `known` is what the request's `since` was taken from. Null: the collection is not sharded. */
-  static after(known: ChunkMap | null, { collection, chunks, full }: ReplyOf<'config.get-collection'>): ChunkMap | null {
+  /**
+   * What is known after the answer; null: the collection is not sharded.
+   * @param known what the request's `since` was taken from
+   * @param table one whose KeyStrings are as good as own ones: memory for one set of a million is spared
+   */
+  static after(
+    known: ChunkMap | null,
+    { collection, chunks, full }: ReplyOf<'config.get-collection'>,
+    table: RoutingTable | null = null,
+  ): ChunkMap | null {
     if (collection === null) return null
     const generation = generationOf(collection)
     const base = full || known === null || !sameGeneration(known.version, [...generation, 0, 0]) ? null : known
     if (base !== null && chunks.length === 0) return base
     const shardKey = base?.shardKey ?? ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
-    let version: PlacementVersionTuple = base?.version ?? [...generation, 0, 0]
-    const parsed: [min: string, chunk: Chunk, document: Uint8Array][] = []
-    for (const document of chunks) {
-      const chunk = parseChunk(document)
-      const { major, minor } = chunk
-      const min = shardKey.keyStringOfBound(chunk.min)
-      // What clients have written into config.chunks need not be a chunk.
-      if (min === undefined) continue
-      parsed.push([min, chunk, document])
-      const own: PlacementVersionTuple = [...generation, major, minor]
-      if (comparePlacement(version, own) < 0) version = own
-    }
-    const changed = knownChunks(shardKey, base, parsed)
-    if (base === null) return new ChunkMap(shardKey, version, placesOf(changed))
-    const draft = new ChunkDraft(base.#places)
+    const { changed, newest } = new AnswerReader(shardKey, base, table).read(chunks)
+    const own: PlacementVersionTuple = [...generation, ...newest]
+    if (base === null) return new ChunkMap(shardKey, own, placesOf(inKeyOrder(changed)))
+    const draft = new ChunkPlacesDraft(base.#places)
     for (const chunk of changed) draft.place(chunk)
-    return new ChunkMap(shardKey, version, draft.finish())
+    return new ChunkMap(shardKey, comparePlacement(base.version, own) < 0 ? own : base.version, draft.finish())
   }
 
   /** How many there are. */
   get count(): number {
-    return this.#places.count
+    return this.#places.all.length
   }
 
   /** All of them in key order: a new list each time. */
   get chunks(): readonly KnownChunk[] {
-    return this.#places.blocks.flat()
+    return this.#places.all.toArray()
   }
 
   /** Each shard's, in key order; shards without chunks are missing. */
-  get byShard(): ReadonlyMap<string, readonly KnownChunk[]> {
+  get byShard(): ReadonlyMap<string, ChunkSequence<KnownChunk>> {
     return this.#places.byShard
   }
 
@@ -65,8 +64,9 @@ export class ChunkMap {
   withJumbo(min: string): ChunkMap {
     const chunk = this.#at(min)
     if (chunk === undefined) return this
-    const draft = new ChunkDraft(this.#places)
-    draft.place(chunk.with({ isJumbo: true }))
+    const draft = new ChunkPlacesDraft(this.#places)
+    const { shard, estimatedBytes } = chunk
+    draft.place(chunk.with({ shard, isJumbo: true, estimatedBytes }))
     return new ChunkMap(this.shardKey, this.version, draft.finish())
   }
 
@@ -76,45 +76,85 @@ export class ChunkMap {
   }
 
   #at(min: string): PackedChunk | undefined {
-    const chunk = chunkBefore(this.#places, min)
+    const chunk = this.#places.all.before(min)
     return chunk?.min === min ? chunk : undefined
   }
 
   /** The chunk in which this key lies. */
   holding(key: string): KnownChunk | undefined {
-    const chunk = chunkBefore(this.#places, key)
+    const chunk = this.#places.all.before(key)
     return chunk !== undefined && chunk.min <= key && key < chunk.max ? chunk : undefined
   }
 }
 
-/** In key order. What several of them share, or chunks that are known already, is kept once, and apart from the answer in which it came. */
-function knownChunks(
-  shardKey: ShardKeyPattern,
-  base: ChunkMap | null,
-  parsed: [min: string, chunk: Chunk, document: Uint8Array][],
-): PackedChunk[] {
-  parsed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  const bounds = new BoundsWriter()
-  const names = new Map<string, string>()
-  const known: PackedChunk[] = []
-  for (let i = parsed.length - 1; i >= 0; i--) {
-    const [min, chunk, document] = parsed[i]!
-    const behind = known.at(-1)
-    const next = behind?.beginsWith(chunk.max) === true ? behind : null
-    const max = next === null ? shardKey.keyStringOfBound(chunk.max) : next.min
-    if (max === undefined) continue
-    let shard = names.get(chunk.shard)
-    if (shard === undefined) names.set(chunk.shard, (shard = chunk.shard))
-    const estimate = findField(document, 'estimatedDataSizeBytes')
-    const facts = {
-      shard,
-      isJumbo: findField(document, 'jumbo')?.isTruthy() === true,
-      estimatedBytes: estimate?.isNumber() === true ? estimate.asNumber() : null,
-    }
-    const before = base?.at(min)
-    // Nothing but its owner or its version has changed.
-    known.push(before instanceof PackedChunk && before.max === max ? before.with(facts) : bounds.chunk({ ...facts, min, max }, chunk, next))
+/** Makes chunks of an answer. What several of them share, or chunks that are known already, is kept once, and apart from the answer. */
+class AnswerReader {
+  readonly #shardKey: ShardKeyPattern
+  readonly #base: ChunkMap | null
+  /** Null: it has other chunks than come, or there is none. */
+  #sameChunks: Iterator<ChunkEntry> | null
+  /** By shard: of chunks that are neither jumbo nor measured. */
+  readonly #plain = new Map<string, ChunkFacts>()
+
+  constructor(shardKey: ShardKeyPattern, base: ChunkMap | null, table: RoutingTable | null) {
+    this.#shardKey = shardKey
+    this.#base = base
+    this.#sameChunks = base === null && table !== null ? table.chunks() : null
   }
-  bounds.finish()
-  return known.reverse()
+
+  /** What clients have written into config.chunks need not be a chunk; of what is known already, some have a new version only. */
+  read(documents: readonly Uint8Array[]): { readonly changed: PackedChunk[]; readonly newest: readonly [major: number, minor: number] } {
+    const changed: PackedChunk[] = []
+    const bounds = new BoundsWriter(documents.length)
+    let newest: readonly [major: number, minor: number] = [0, 0]
+    let before: { readonly fields: ChunkFields; readonly max: string; readonly isWritten: boolean } | null = null
+    for (const document of documents) {
+      const fields = readChunk(document)
+      const { bytes, minAt, maxAt, major, minor } = fields
+      // Most chunks of a whole answer begin where the one before them ends.
+      const continues: boolean = before !== null && sameDocuments(before.fields.bytes, before.fields.maxAt, bytes, minAt)
+      const min: string | undefined = continues ? before!.max : this.#shardKey.keyStringOfBound(bytes, minAt)
+      if (min === undefined) continue
+      if (major > newest[0] || (major === newest[0] && minor > newest[1])) newest = [major, minor]
+      const max = this.#upperBound(bytes, maxAt)
+      if (max === undefined) continue
+      const facts = this.#factsOf(fields)
+      const there: KnownChunk | undefined = this.#base?.at(min)
+      const known: PackedChunk | null = there instanceof PackedChunk && there.max === max ? there.with(facts) : null
+      const chunk = known ?? bounds.chunk(min, max, facts, fields, continues && before!.isWritten)
+      if (chunk !== there) changed.push(chunk)
+      before = { fields, max, isWritten: known === null }
+    }
+    bounds.finish()
+    return { changed, newest }
+  }
+
+  #upperBound(bytes: Uint8Array, start: number): string | undefined {
+    const max = this.#shardKey.keyStringOfBound(bytes, start)
+    if (this.#sameChunks === null) return max
+    const same: ChunkEntry | undefined = this.#sameChunks.next().value
+    if (same?.max === max) return same?.max
+    this.#sameChunks = null
+    return max
+  }
+
+  #factsOf({ shard, isJumbo, estimatedBytes }: ChunkFields): ChunkFacts {
+    if (isJumbo || estimatedBytes !== null) return { shard, isJumbo, estimatedBytes }
+    let plain = this.#plain.get(shard)
+    if (plain === undefined) this.#plain.set(shard, (plain = { shard, isJumbo, estimatedBytes }))
+    return plain
+  }
+}
+
+/** Chunks that nobody has moved come in key order. */
+function inKeyOrder(chunks: PackedChunk[]): readonly PackedChunk[] {
+  const isSorted = chunks.every(({ min }, i) => i === 0 || chunks[i - 1]!.min <= min)
+  return isSorted ? chunks : chunks.sort(({ min: a }, { min: b }) => (a < b ? -1 : a > b ? 1 : 0))
+}
+
+/** Are the documents that begin there the same, byte by byte? */
+function sameDocuments(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): boolean {
+  const length = readInt32(a, aStart)
+  for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false
+  return true
 }

@@ -1,7 +1,7 @@
 /** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
-import { versionToAskWith, wholeAnswer, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
+import { SharedPlacements, versionToAskWith, wholeAnswer, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 import { ChunkMap, type KnownChunk } from './chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
@@ -55,19 +55,31 @@ export interface ZoneSplit {
 export class ClusterView {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
+  /** As they were last, in the order of config.shards: there may be a thousand, and they seldom change. */
+  #shards: readonly { readonly document: Uint8Array; readonly statistics: ShardStatistics }[] = []
   readonly #known = new Map<string, ChunkMap>()
   /** Zones as they were last, and what they say under which shard key. */
   readonly #ranges = new Map<string, KnownZones>()
 
+  /** What members of this process know. */
+  readonly #placements: SharedPlacements
+
   constructor(context: ActorContext, behaviours: Behaviours) {
     this.#context = context
+    this.#placements = new SharedPlacements(context)
     this.#behaviours = behaviours
   }
 
   /** In the order of config.shards. */
   async shards(): Promise<ShardStatistics[]> {
     const { shards } = await this.#context.request(configAddress, 'config.get-shards', {}, { timeoutMs: configTimeoutMs })
-    return shards.map(statisticsOf)
+    this.#shards = shards.map((document, i) => {
+      const known = this.#shards[i]
+      if (known !== undefined && sameBytes(known.document, document)) return known
+      // A view would keep the documents of all shards.
+      return { document: new Uint8Array(document), statistics: statisticsOf(document) }
+    })
+    return this.#shards.map(({ statistics }) => statistics)
   }
 
   /** All sharded collections; what was known of others is forgotten. */
@@ -89,7 +101,8 @@ export class ClusterView {
       { ns, since: versionToAskWith(this.#context, known) },
       options,
     )
-    const chunks = ChunkMap.after(known, wholeAnswer(this.#context, ns, answer))
+    const table = this.#placements.before(ns, null)?.table ?? null
+    const chunks = ChunkMap.after(known, wholeAnswer(this.#context, ns, answer), table)
     if (chunks === null) {
       this.#forget(ns)
       return null

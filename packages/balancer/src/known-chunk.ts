@@ -1,5 +1,6 @@
 /** A chunk as the balancer remembers it: there may be a million, so their bounds lie together, and become documents when somebody asks. */
-import { documentAt, sameBytes } from '@shardlab/bson'
+import { documentAt, readInt32 } from '@shardlab/bson'
+import type { ChunkFields } from './chunk-fields.js'
 import type { ChunkPlace } from './policy/distribution.js'
 
 /** A chunk with its bounds as config.chunks has them. */
@@ -10,7 +11,8 @@ export interface KnownChunk extends ChunkPlace {
   readonly estimatedBytes: number | null
 }
 
-type Facts = Pick<KnownChunk, 'shard' | 'isJumbo' | 'estimatedBytes'>
+/** What many chunks have in common. */
+export type ChunkFacts = Pick<KnownChunk, 'shard' | 'isJumbo' | 'estimatedBytes'>
 
 /** Documents one after the other; written to only while the chunks of one answer are made. */
 interface Bounds {
@@ -20,62 +22,65 @@ interface Bounds {
 export class PackedChunk implements KnownChunk {
   readonly min: string
   readonly max: string
-  readonly shard: string
-  readonly isJumbo: boolean
-  readonly estimatedBytes: number | null
+  readonly #facts: ChunkFacts
   readonly #bounds: Bounds
-  readonly #minAt: number
-  readonly #maxAt: number
+  /** Where the lower bound lies; the upper one follows it. */
+  readonly #at: number
 
-  constructor(facts: Facts & Pick<ChunkPlace, 'min' | 'max'>, bounds: Bounds, minAt: number, maxAt: number) {
-    this.min = facts.min
-    this.max = facts.max
-    this.shard = facts.shard
-    this.isJumbo = facts.isJumbo
-    this.estimatedBytes = facts.estimatedBytes
+  constructor(min: string, max: string, facts: ChunkFacts, bounds: Bounds, at: number) {
+    this.min = min
+    this.max = max
+    this.#facts = facts
     this.#bounds = bounds
-    this.#minAt = minAt
-    this.#maxAt = maxAt
+    this.#at = at
+  }
+
+  get shard(): string {
+    return this.#facts.shard
+  }
+
+  get isJumbo(): boolean {
+    return this.#facts.isJumbo
+  }
+
+  get estimatedBytes(): number | null {
+    return this.#facts.estimatedBytes
   }
 
   get minDocument(): Uint8Array {
-    return documentAt(this.#bounds.bytes, this.#minAt)
+    return documentAt(this.#bounds.bytes, this.#at)
   }
 
   get maxDocument(): Uint8Array {
-    return documentAt(this.#bounds.bytes, this.#maxAt)
+    const { bytes } = this.#bounds
+    return documentAt(bytes, this.#at + readInt32(bytes, this.#at))
   }
 
-  /** The same bounds, and other facts. */
-  with({ shard = this.shard, isJumbo = this.isJumbo, estimatedBytes = this.estimatedBytes }: Partial<Facts>): PackedChunk {
-    return new PackedChunk({ min: this.min, max: this.max, shard, isJumbo, estimatedBytes }, this.#bounds, this.#minAt, this.#maxAt)
-  }
-
-  /** Is this its lower bound? */
-  beginsWith(bound: Uint8Array): boolean {
-    return sameBytes(this.minDocument, bound)
-  }
-
-  /** Where its lower bound lies in these bytes; -1: it does not. */
-  beginsIn(bounds: Bounds): number {
-    return bounds === this.#bounds ? this.#minAt : -1
+  /** The same bounds, and other facts; itself when nothing is other. */
+  with(facts: ChunkFacts): PackedChunk {
+    const { shard, isJumbo, estimatedBytes } = this.#facts
+    const isSame = facts.shard === shard && facts.isJumbo === isJumbo && facts.estimatedBytes === estimatedBytes
+    return isSame ? this : new PackedChunk(this.min, this.max, facts, this.#bounds, this.#at)
   }
 }
 
-/** The bounds of the chunks of one answer, each of them once. */
+/** The bounds of the chunks of one answer: where a chunk begins at which the one before it ends, that bound is there once. */
 export class BoundsWriter {
-  readonly #bounds: Bounds = { bytes: new Uint8Array(64) }
+  readonly #bounds: Bounds
   #length = 0
+  /** Where the last upper bound lies. */
+  #lastAt = 0
 
-  /** @param next the chunk behind it, if one begins with its upper bound */
-  chunk(
-    facts: ConstructorParameters<typeof PackedChunk>[0],
-    { min, max }: { readonly min: Uint8Array; readonly max: Uint8Array },
-    next: PackedChunk | null,
-  ): PackedChunk {
-    const shared = next === null ? -1 : next.beginsIn(this.#bounds)
-    const maxAt = shared < 0 ? this.#add(max) : shared
-    return new PackedChunk(facts, this.#bounds, this.#add(min), maxAt)
+  /** @param count of chunks, about */
+  constructor(count: number) {
+    this.#bounds = { bytes: new Uint8Array(32 * count + 32) }
+  }
+
+  /** @param continues does it begin where the last one ends that was written? */
+  chunk(min: string, max: string, facts: ChunkFacts, { bytes, minAt, maxAt }: ChunkFields, continues: boolean): PackedChunk {
+    const at = continues ? this.#lastAt : this.#add(bytes, minAt)
+    this.#lastAt = this.#add(bytes, maxAt)
+    return new PackedChunk(min, max, facts, this.#bounds, at)
   }
 
   /** No more than what is needed is kept. */
@@ -83,16 +88,17 @@ export class BoundsWriter {
     this.#bounds.bytes = this.#bounds.bytes.slice(0, this.#length)
   }
 
-  #add(document: Uint8Array): number {
-    const start = this.#length
-    const end = start + document.length
-    if (end > this.#bounds.bytes.length) {
-      const larger = new Uint8Array(Math.max(2 * this.#bounds.bytes.length, end))
+  #add(source: Uint8Array, start: number): number {
+    const at = this.#length
+    const length = readInt32(source, start)
+    if (at + length > this.#bounds.bytes.length) {
+      const larger = new Uint8Array(Math.max(2 * this.#bounds.bytes.length, at + length))
       larger.set(this.#bounds.bytes)
       this.#bounds.bytes = larger
     }
-    this.#bounds.bytes.set(document, start)
-    this.#length = end
-    return start
+    const { bytes } = this.#bounds
+    for (let i = 0; i < length; i++) bytes[at + i] = source[start + i]!
+    this.#length = at + length
+    return at
   }
 }

@@ -1,9 +1,9 @@
 /** What the balancer remembers of chunks, against what it would read anew. */
-import { encode, MaxKey, MinKey, ObjectId, Timestamp } from '@shardlab/bson'
+import { decode, encode, MaxKey, MinKey, ObjectId, Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
 import fc from 'fast-check'
 import t from 'tap'
-import { ChunkMap, Distribution, noZone } from '../src/index.js'
+import { ChunkMap, Distribution, noZone, type KnownChunk } from '../src/index.js'
 
 interface Chunk {
   readonly min: number
@@ -29,12 +29,13 @@ const told = (map: ChunkMap) =>
   JSON.stringify([
     map.version,
     map.count,
-    map.chunks.map(({ minDocument, maxDocument, ...chunk }) => [
-      chunk,
-      ...[minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex')),
-    ]),
-    [...map.byShard].sort(([a], [b]) => (a < b ? -1 : 1)),
+    map.chunks.map(chunkTold),
+    [...map.byShard].sort(([a], [b]) => (a < b ? -1 : 1)).map(([shard, own]) => [shard, own.length, [...own].map(chunkTold)]),
   ])
+const chunkTold = ({ min, max, shard, isJumbo, estimatedBytes, minDocument, maxDocument }: KnownChunk) => [
+  ...[min, max, shard, isJumbo, estimatedBytes],
+  ...[minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex')),
+]
 
 t.test('splits, merges and moves of some chunks: as if all were read anew', async (t) => {
   const shards = ['a', 'b', 'c']
@@ -88,6 +89,47 @@ t.test('splits, merges and moves of some chunks: as if all were read anew', asyn
   t.pass()
 })
 
+t.test('a whole answer may come in any order, and not all of it need be chunks', async (t) => {
+  const cuts = Array.from({ length: 300 }, (_, i) => i)
+  const chunks = [ends[0], ...cuts].map((min, i): Chunk => ({ min, max: cuts[i] ?? ends[1], shard: `s${i % 7}`, minor: i }))
+  const map = mapOf(null, chunks)
+  t.equal(told(mapOf(null, [...chunks.slice(200).reverse(), ...chunks.slice(0, 200)])), told(map))
+  t.same(
+    map.chunks.map(({ minDocument, maxDocument }) => [minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex'))),
+    chunks.map(({ min, max }) => [min, max].map((each) => Buffer.from(encode(bound(each))).toString('hex'))),
+  )
+  const strange = encode({ min: { b: 1 }, max: { b: 2 }, shard: 's0', lastmod: new Timestamp({ t: 9, i: 1 }) })
+  const documents = chunks.map(documentOf)
+  const answer = { collection, chunks: [...documents.slice(0, 9), strange, ...documents.slice(9)], full: true }
+  t.equal(told(ChunkMap.after(null, answer)!), told(map))
+})
+
+t.test('marks and sizes of chunks are read, and a new version alone changes nothing', async (t) => {
+  const [first, second] = [
+    { min: ends[0], max: 0, shard: 'a', minor: 1 },
+    { min: 0, max: ends[1], shard: 'b', minor: 2 },
+  ] as const
+  const marked = encode({
+    ...decode(documentOf(second)),
+    jumbo: true,
+    estimatedDataSizeBytes: 5000,
+  })
+  const map = ChunkMap.after(null, { collection, chunks: [documentOf(first), marked], full: true })!
+  t.same(
+    map.chunks.map(({ isJumbo, estimatedBytes }) => [isJumbo, estimatedBytes]),
+    [
+      [false, null],
+      [true, 5000],
+    ],
+  )
+  const raised = mapOf(map, [{ ...first, minor: 3 }])
+  t.same(raised.version.slice(3), [1, 3])
+  t.same([...raised.byShard.values()], [...map.byShard.values()])
+  t.equal(raised.at(map.chunks[0]!.min), map.chunks[0])
+  const unmarked = mapOf(raised, [{ ...second, minor: 4 }])
+  t.same([unmarked.chunks[1]!.isJumbo, unmarked.chunks[1]!.estimatedBytes], [false, null])
+})
+
 t.test('a chunk becomes jumbo; what was known before stays as it was', async (t) => {
   const map = mapOf(null, [
     { min: ends[0], max: 0, shard: 'a', minor: 1 },
@@ -95,7 +137,7 @@ t.test('a chunk becomes jumbo; what was known before stays as it was', async (t)
   ])
   const { min } = map.chunks[1]!
   const marked = map.withJumbo(min)
-  t.same([map.at(min)!.isJumbo, marked.at(min)!.isJumbo, marked.byShard.get('b')![0]!.isJumbo], [false, true, true])
+  t.same([map.at(min)!.isJumbo, marked.at(min)!.isJumbo, [...marked.byShard.get('b')!][0]!.isJumbo], [false, true, true])
   t.equal(marked.byShard.get('a'), map.byShard.get('a'), 'what has not changed is shared')
   t.equal(map.withJumbo('nowhere'), map)
 })

@@ -40,10 +40,9 @@ async function initialise(runtime: Runtime, options: ResolvedOptions, storage: r
  * @throws Error one sentence: config is down, or the config server's reason when it refuses; the shard does not run then
  */
 export async function addShardMember(runtime: Runtime, options: ResolvedOptions): Promise<MemberInfo> {
-  const members = runtime.members()
-  if (members.find(({ address }) => address === configAddress)?.state !== 'running')
+  if (runtime.member(configAddress)?.state !== 'running')
     throw new Error(`no shard can be added while ${configAddress} is down: restart it first.`)
-  const shards = members.filter(({ role }) => role === 'shard')
+  const shards = runtime.members().filter(({ role }) => role === 'shard')
   const [member] = await runtime.start([shardSpec(options, shardAddress(shards.length))])
   const { address, endpoint } = member!
   const refusal = await introduce(runtime, `${address}/${endpoint}`)
@@ -69,8 +68,7 @@ async function introduce(runtime: Runtime, connectionString: string): Promise<st
 
 /** @throws OptionError when the cluster has no such member */
 export function knownMember(runtime: Runtime, member: string): Address {
+  if (runtime.member(member) !== undefined) return member
   const addresses = runtime.members().map(({ address }) => address)
-  if (!addresses.includes(member))
-    throw new OptionError(`${member} is not a member of this cluster; its members are ${addresses.join(', ')}.`)
-  return member
+  throw new OptionError(`${member} is not a member of this cluster; its members are ${addresses.join(', ')}.`)
 }

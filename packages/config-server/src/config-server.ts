@@ -92,24 +92,39 @@ class ConfigServer implements Actor {
     this.#node.stop()
   }
 
-  async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
-    if (kind === 'config.initialise') {
-      const reply = await this.#answer(kind, request)
-      this.#initialised.resolve()
-      return reply
-    }
-    if (!this.#catalog.isInitialised) await this.#initialised.promise
-    const served = this.#node.serve(kind, request)
-    return served === undefined ? this.#answer(kind, request) : ((await served) as ReplyOf<K>)
+  receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+    if (kind === 'config.initialise') return this.#initialise(kind, request)
+    return this.#catalog.isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
   }
 
-  async #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+  async #initialise<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    const reply = await this.#answer(kind, request)
+    this.#initialised.resolve()
+    return reply
+  }
+
+  async #serveLater<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    await this.#initialised.promise
+    return this.#serve(kind, request)
+  }
+
+  #serve<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+    const served = this.#node.serve(kind, request)
+    return served === undefined ? this.#answer(kind, request) : (served as Promise<ReplyOf<K>> | ReplyOf<K>)
+  }
+
+  /** What needs no waiting is answered at once. */
+  #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const handler = (configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>)[kind]
     if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
-    return answering(kind, () => {
+    const refused = (error: unknown) => answering<K>(kind, () => Promise.reject(error as Error))
+    try {
       if (needsRoom(kind)) this.#node.requireRoom()
-      return handler(this.#catalog, request) as ReplyOf<K>
-    })
+      const reply = handler(this.#catalog, request) as Promise<ReplyOf<K>> | ReplyOf<K>
+      return reply instanceof Promise ? reply.catch(refused) : reply
+    } catch (error) {
+      return refused(error)
+    }
   }
 
   describe(): Record<string, unknown> {

@@ -272,3 +272,31 @@ t.test('without the indexes of config.chunks, which clients may drop, all is fou
   t.match(decode(reply.body), { ok: 1 })
   t.same(await play(bare), await play(indexed))
 })
+
+t.test('a chunk that a client has spoilt counts as not there', async (t) => {
+  const spoils: [name: string, change: Document][] = [
+    ['a bound of another type', { $set: { min: 1 } }],
+    ['an upper bound of another type', { $set: { max: [{ a: 100 }] } }],
+    ['no shard', { $unset: { shard: 1 } }],
+    ['a version of another type', { $set: { lastmod: new Date(0) } }],
+  ]
+  for (const version of ['4.4', '7.0'] as const)
+    for (const [name, u] of spoils) {
+      const chunks = await Chunks.make([0, 100], undefined, version)
+      const { config } = chunks
+      const mins = async () => {
+        const { chunks: found } = await config.send('config.get-collection', { ns, since: null })
+        return found.map((chunk) => (decode(chunk)['min'] as Document)['a']).filter((a) => typeof a === 'number')
+      }
+      const found = async (a: number) => {
+        const { chunk } = await config.send('config.find-chunk', { ns, key: encode({ a }) })
+        return chunk === null ? null : decode(chunk)['min']
+      }
+      t.same([await mins(), await found(50)], [[0, 100], { a: 0 }])
+      const { _id } = await chunks.at(0)
+      const update = { update: 'chunks', updates: [{ q: { _id }, u }], $db: 'config' }
+      const request = { connectionId: 1, body: encode(update), sequences: [], legacy: false, remote: '' }
+      t.match(decode((await config.send('client.command', request)).body), { ok: 1, nModified: 1 }, name)
+      t.same([await mins(), await found(50), await found(150)], [[100], null, { a: 100 }], `${version}: ${name}`)
+    }
+})

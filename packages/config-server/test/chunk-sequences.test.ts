@@ -28,9 +28,10 @@ const operations = fc.array(
 t.test('any sequence: chunks fill the key space once, versions grow, refreshes add up', async (t) => {
   const versionOf = ({ lastmod }: Document) => (lastmod as Timestamp).t * 100_000 + (lastmod as Timestamp).i
   await check(
-    fc.asyncProperty(operations, fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'), async (sequence, version) => {
-      const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], version)
+    fc.asyncProperty(operations, fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'), fc.boolean(), async (...drawn) => {
+      const [sequence, version, configShares] = drawn
       const shared = new Map<string, unknown>()
+      const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], version, configShares ? shared : undefined)
       const ask = async (known: CollectionPlacement | null) =>
         applyPlacementAnswer(ns, known, await chunks.config.send('config.get-collection', { ns, since: knownVersion(known) }))!
       let routed = await ask(null)
@@ -67,6 +68,23 @@ t.test('any sequence: chunks fill the key space once, versions grow, refreshes a
     process.env['SHARDLAB_LONG'] === '1' ? 2000 : 60,
   )
   t.pass()
+})
+
+t.test('where members share, whoever asks after a move knows it already', async (t) => {
+  const shared = new Map<string, unknown>()
+  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared)
+  const placements = new SharedPlacements({ shared })
+  await chunks.move(0, 'shard03')
+  t.equal(placements.before(ns, null), null, 'nobody has asked yet')
+  await new Member(chunks, shared).refresh()
+  t.equal(await chunks.move(-10, 'shard03'), null)
+  const known = placements.before(ns, null)!
+  t.same(known.table.version.slice(3), [3, 1])
+  t.equal(known.table.chunksOn('shard03'), 2)
+  const { chunks: newer } = await chunks.config.send('config.get-collection', { ns, since: known.table.version })
+  t.equal(newer.length, 0)
+  t.ok(await chunks.move(-10, 'nowhere'), 'what is refused changes nothing')
+  t.equal(placements.before(ns, null), known)
 })
 
 /** One of several who keep the newest placement together. */

@@ -106,6 +106,8 @@ export interface Runtime {
   emit(event: ClusterEvent): void
   /** In the order in which they were started. */
   members(): MemberInfo[]
+  /** One of them; undefined when there is no such member. */
+  member(address: Address): MemberInfo | undefined
   /** @returns a function that takes the listener away. */
   onEvent(listener: (event: ClusterEvent) => void): () => void
   /** Which types of events anybody wants (`ActorContext.wants`); the others are dropped at the member. Default: all but `routed`. */

@@ -1,5 +1,7 @@
+import { deepStrictEqual } from 'node:assert/strict'
 import t from 'tap'
 import fc from 'fast-check'
+import { Chain, type Link } from '../src/host/chain.js'
 import { EventQueue } from '../src/host/event-queue.js'
 
 t.test('items come by time, and at the same time as they were pushed; cancelled ones never', async () => {
@@ -60,5 +62,35 @@ t.test('many cancelled items are cleared out', async (test) => {
   test.same(
     times,
     kept.sort((a, b) => a - b),
+  )
+})
+
+t.test('a chain keeps the order of a set', async () => {
+  interface Item extends Link<Item> {
+    readonly id: number
+  }
+  const action = fc.oneof({ weight: 3, arbitrary: fc.constant('add' as const) }, { weight: 2, arbitrary: fc.nat() })
+  fc.assert(
+    fc.property(fc.array(action, { maxLength: 100 }), (actions) => {
+      const items: Item[] = []
+      const chain = new Chain<Item>()
+      const model = new Set<Item>()
+      for (const what of actions) {
+        if (what === 'add') {
+          const item: Item = { id: items.length, previous: null, next: null }
+          items.push(item)
+          chain.add(item)
+          model.add(item)
+        } else if (items.length > 0) {
+          const item = items[what % items.length]!
+          chain.delete(item)
+          model.delete(item)
+        }
+        deepStrictEqual(chain.size, model.size)
+      }
+      const ids = (all: Iterable<Item>) => Array.from(all, ({ id }) => id)
+      deepStrictEqual(ids(chain.takeAll()), ids(model))
+      deepStrictEqual(chain.size, 0)
+    }),
   )
 })

@@ -96,6 +96,8 @@ t.test('a member that crashes as soon as it is up has crashed', async (test) => 
     await runtime.steps.arm('toy.recovery', 'crash', { times: 1 })
     await runtime.restart('a').catch(() => {})
     test.equal(runtime.members()[0]!.state, 'crashed', `${turns} turns`)
+    test.equal(runtime.member(runtime.members()[0]!.address)?.state, 'crashed')
+    test.equal(runtime.member('nobody'), undefined)
     await runtime.restart('a')
     test.equal(runtime.members()[0]!.state, 'running')
   }

@@ -2,5 +2,7 @@ export { MeasuredDisks, type MeasuredOptions } from './measured/measured-collect
 export { MeasuredKeys } from './measured/measured-keys.js'
 export { positionOf, type Position } from './measured/position.js'
 export { RangeSizes, type Interval } from './measured/range-sizes.js'
+export { DueRanges, type Scheduled } from './migration/due-ranges.js'
+export { TaskRanges, type TaskRange } from './migration/task-ranges.js'
 export { createShard, type ShardOptions } from './shard.js'
 export { shardRows } from './shard-rows.js'

@@ -1,6 +1,7 @@
 /** Documents in which a shard notes what it has begun, in collections of its own `config` database. Server: persistent_task_store.h. */
 import { DocumentWriter, emptyDocument, findField, type RawValue } from '@shardlab/bson'
 import { createCollection, type StorageNode } from '@shardlab/node'
+import type { Collection } from '@shardlab/storage'
 
 export class RecordStore {
   readonly #node: StorageNode
@@ -29,16 +30,26 @@ export class RecordStore {
   put(document: Uint8Array): void {
     const collection = this.#node.collection(this.#ns) ?? createCollection(this.#node, this.#ns, emptyDocument)
     const id = findField(document, '_id')!
-    const op = collection.findById(id) === undefined ? 'i' : 'u'
-    this.#node.apply({ op, ns: this.#ns, uuid: collection.uuid, object: document, id, session: null })
+    this.#apply(collection, collection.findById(id) === undefined ? 'i' : 'u', document, id)
+  }
+
+  /** Replaces the document with this `_id`, when there is one, by what is made of it; undefined leaves it. {@link StorageNode.flush} follows. */
+  change(id: RawValue, changed: (document: Uint8Array) => Uint8Array | undefined): void {
+    const collection = this.#node.collection(this.#ns)
+    const document = collection?.findById(id)?.document
+    const replacement = document === undefined ? undefined : changed(document)
+    if (replacement !== undefined) this.#apply(collection!, 'u', replacement, id)
   }
 
   /** No error when it is not there. {@link StorageNode.flush} follows. */
   remove(id: RawValue): void {
     const collection = this.#node.collection(this.#ns)
     if (collection?.findById(id) === undefined) return
-    const object = new DocumentWriter(64).value('_id', id).finish()
-    this.#node.apply({ op: 'd', ns: this.#ns, uuid: collection.uuid, object, id, session: null })
+    this.#apply(collection, 'd', new DocumentWriter(64).value('_id', id).finish(), id)
+  }
+
+  #apply({ uuid }: Collection, op: 'i' | 'u' | 'd', object: Uint8Array, id: RawValue): void {
+    this.#node.apply({ op, ns: this.#ns, uuid, object, id, session: null })
   }
 }
 
@@ -54,20 +65,20 @@ export interface RecordShape<R, Key> {
 
 /** Records of one kind. */
 export class Records<R extends object, Key> {
-  readonly #store: RecordStore
+  protected readonly store: RecordStore
   readonly #shape: RecordShape<R, Key>
 
   constructor(node: StorageNode, shape: RecordShape<R, Key>) {
-    this.#store = new RecordStore(node, shape.ns)
+    this.store = new RecordStore(node, shape.ns)
     this.#shape = shape
   }
 
   all(): R[] {
-    return this.#store.all().flatMap((document) => this.#shape.read(document) ?? [])
+    return this.store.all().flatMap((document) => this.#shape.read(document) ?? [])
   }
 
   get(key: Key): R | undefined {
-    const document = this.#store.get(this.#shape.id(key))
+    const document = this.store.get(this.#shape.id(key))
     return document === undefined ? undefined : this.#shape.read(document)
   }
 
@@ -77,11 +88,25 @@ export class Records<R extends object, Key> {
 
   /** Inserts or replaces. {@link StorageNode.flush} follows. */
   put(record: R): void {
-    this.#store.put(this.#shape.write(record))
+    this.store.put(this.#shape.write(record))
+  }
+
+  /**
+   * Replaces a record by what is made of it, unless that is the same object. {@link StorageNode.flush} follows.
+   * @returns what is there now; undefined: there is none
+   */
+  change(key: Key, changed: (record: R) => R): R | undefined {
+    let now: R | undefined
+    this.store.change(this.#shape.id(key), (document) => {
+      const before = this.#shape.read(document)
+      now = before === undefined ? undefined : changed(before)
+      return now === before ? undefined : this.#shape.write(now!)
+    })
+    return now
   }
 
   /** No error when it is not there. {@link StorageNode.flush} follows. */
   remove(key: Key): void {
-    this.#store.remove(this.#shape.id(key))
+    this.store.remove(this.#shape.id(key))
   }
 }

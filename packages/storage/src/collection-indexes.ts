@@ -1,11 +1,17 @@
 /** The indexes of one collection, and what a change does to all of them. */
 import { CommandError } from '@shardlab/bson'
 import type { DocumentKeys } from './index-keys.js'
-import type { MemoryIndex } from './memory-index.js'
+import type { MemoryIndex, ReplacedKeys } from './memory-index.js'
 import type { StoredRecord } from './record-table.js'
 
 /** For each index behind that on `_id`; null: its keys can wait. */
 type PreparedKeys = readonly (DocumentKeys | null)[]
+
+/** An index with what changes in it. */
+export interface ReplacedIn {
+  readonly index: MemoryIndex
+  readonly keys: ReplacedKeys
+}
 
 export class CollectionIndexes {
   #list: readonly MemoryIndex[]
@@ -62,9 +68,18 @@ export class CollectionIndexes {
     for (let i = 0; i < prepared.length; i++) this.#list[i + 1]!.insert(prepared[i]!, recordId)
   }
 
-  /** @param previous the document before the change */
-  replace(previous: Uint8Array, prepared: PreparedKeys, recordId: number): void {
-    for (let i = 0; i < prepared.length; i++) this.#list[i + 1]!.replace(previous, prepared[i]!, recordId)
+  /**
+   * What changes in each index behind that on `_id` when a record gets a new document, checked: after this nothing can fail. Null: nothing.
+   * @throws CommandError as {@link MemoryIndex.prepareReplacement}
+   */
+  prepareReplacement(ns: string, previous: Uint8Array, document: Uint8Array, recordId: number): ReplacedIn[] | null {
+    let replaced: ReplacedIn[] | null = null
+    for (let i = 1; i < this.#list.length; i++) {
+      const index = this.#list[i]!
+      const keys = index.prepareReplacement(ns, previous, document, recordId)
+      if (keys !== null) (replaced ??= []).push({ index, keys })
+    }
+    return replaced
   }
 
   /** Of documents that have been stored all at once. @throws CommandError as {@link MemoryIndex.waitingKeys}: no index has changed then */

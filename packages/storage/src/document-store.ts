@@ -1,6 +1,6 @@
 /** Where the documents of a collection lie: views on the slabs of an {@link Arena}, which its records name. */
 import { Arena } from './arena.js'
-import type { RecordTable, StoredRecord } from './record-table.js'
+import type { RecordTable } from './record-table.js'
 
 /** Dead bytes in slabs below which a collection is never rewritten. */
 const tolerableGarbageBytes = 8 * 1024 * 1024
@@ -13,11 +13,11 @@ export class DocumentStore {
     this.#records = records
   }
 
-  /** Stores a copy of the document under this id, in the place of the one that was there. */
-  put(recordId: number, document: Uint8Array): StoredRecord {
-    const record: StoredRecord = { recordId, document: this.#arena.store(document, this.#records.count * document.length) }
-    this.#records.set(record)
-    return record
+  /** Stores a copy of the document under this id, in the place of the one that was there. @returns the copy */
+  put(recordId: number, document: Uint8Array): Uint8Array {
+    const stored = this.#arena.store(document, this.#records.count * document.length)
+    this.#records.set(recordId, stored)
+    return stored
   }
 
   /**

@@ -50,8 +50,9 @@ export class IdTable {
     const mask = hashes.length - 1
     for (let slot = hash & mask; hashes[slot] !== empty; slot = (slot + 1) & mask) {
       if (hashes[slot] !== hash) continue
-      const record = this.#records.get(this.#recordIds[slot]!)!
-      if (this.#isSame(idOf(record.document), id)) return record
+      const recordId = this.#recordIds[slot]!
+      const document = this.#records.documentOf(recordId)!
+      if (this.#isSame(idOf(document), id)) return { recordId, document }
     }
     return undefined
   }

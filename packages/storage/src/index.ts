@@ -28,15 +28,5 @@ export { prepareIndex } from './prepare-index.js'
 export type { RecordScan } from './record-table.js'
 export { sortMemoryLimitBytes } from './sorter.js'
 export { allStages, type Stage } from './stages/stage.js'
-export type {
-  ApplyResult,
-  CappedLimits,
-  CheckpointImage,
-  Collection,
-  Index,
-  IndexUsage,
-  KeyRange,
-  StorageEngine,
-  StoredRecord,
-} from './types.js'
+export type { CappedLimits, CheckpointImage, Collection, Index, IndexUsage, KeyRange, StorageEngine, StoredRecord } from './types.js'
 export { validateIndexSpec, type IndexRules } from './validate-index-spec.js'

@@ -1,6 +1,10 @@
 /** Where arrays have been met in the documents of an index, ever: that a document is gone is never taken back, as in the server. */
 import type { DocumentKeys, MultikeyPaths } from './index-keys.js'
 
+// Sets are replaced, never added to: all indexes may share these.
+const noComponents: ReadonlySet<number> = new Set()
+const noPaths: ReadonlySet<string> = new Set()
+
 export class KnownArrays {
   #components: MultikeyPaths
   #paths: ReadonlySet<string>
@@ -11,10 +15,7 @@ export class KnownArrays {
   }
 
   static none(fields: number): KnownArrays {
-    return new KnownArrays(
-      Array.from({ length: fields }, () => new Set<number>()),
-      new Set(),
-    )
+    return new KnownArrays(new Array<ReadonlySet<number>>(fields).fill(noComponents), noPaths)
   }
 
   get components(): MultikeyPaths {
@@ -43,7 +44,6 @@ export class KnownArrays {
   }
 
   #noteComponents(arrays: MultikeyPaths): void {
-    // Clones share the sets: they are replaced, never added to.
     this.#components = this.#components.map((known, i) => {
       const isNews = [...arrays[i]!].some((component) => !known.has(component))
       return isNews ? new Set([...known, ...arrays[i]!]) : known

@@ -10,7 +10,7 @@ import { idIndexSpec } from './index-spec.js'
 import type { RestoredIndex } from './index-parts.js'
 import { MemoryIndex } from './memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from './record-table.js'
-import type { ApplyResult, CappedLimits, Collection } from './types.js'
+import type { CappedLimits, Collection } from './types.js'
 
 const none: readonly StoredRecord[] = []
 
@@ -123,7 +123,7 @@ export class MemoryCollection implements Collection {
   }
 
   /** @throws CommandError DuplicateKey, or what an index refuses the document with; nothing has changed then. */
-  insert(document: Uint8Array): ApplyResult {
+  insert(document: Uint8Array): void {
     this.#beforeChange()
     const id = idOf(document)
     if (this.#byId === null) this.#countLookup()
@@ -133,13 +133,12 @@ export class MemoryCollection implements Collection {
       throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
     const recordId = this.#nextRecordId
     const prepared = this.#indexes.prepare(this.#ns, document, recordId)
-    const record = this.#documents.put(recordId, document)
+    this.#documents.put(recordId, document)
     this.#nextRecordId++
     this.#dataSizeBytes += document.length
     if (this.#collated) this.#idIndex.insert({ keys: [this.#keyOf(id)], arrays: null }, recordId)
     if (prepared !== null) this.#indexes.insert(prepared, recordId)
     table?.add(recordId, hash)
-    return { record, preImage: null }
   }
 
   /** {@link insert} of many documents, all or none of them: each index takes their keys at once. @throws as {@link insert} */
@@ -154,9 +153,9 @@ export class MemoryCollection implements Collection {
         const id = idOf(document)
         const hash = table.hashOf(id)
         if (table.find(id, hash) !== undefined) throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
-        const record = this.#documents.put(this.#nextRecordId++, document)
-        table.add(record.recordId, hash)
-        stored.push(record)
+        const recordId = this.#nextRecordId++
+        stored.push({ recordId, document: this.#documents.put(recordId, document) })
+        table.add(recordId, hash)
         hashes.push(hash)
       }
       this.#indexes.insertAll(this.#ns, stored)
@@ -171,23 +170,23 @@ export class MemoryCollection implements Collection {
     return stored
   }
 
-  /** Replaces the document with this `_id`. @throws as {@link insert} */
-  update(id: RawValue, document: Uint8Array): ApplyResult {
+  /** Replaces the document with this `_id`. @returns the one that was there @throws as {@link insert} */
+  update(id: RawValue, document: Uint8Array): Uint8Array {
     this.#beforeChange()
     const previous = this.#mustFind(id)
     const { recordId } = previous
     const after = idOf(document)
     if (!after.isIdentical(id) && this.#keyOf(after) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
-    const prepared = this.#indexes.prepare(this.#ns, document, recordId)
-    if (prepared !== null) this.#indexes.replace(previous.document, prepared, recordId)
-    const record = this.#documents.put(recordId, document)
+    const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
+    if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
+    this.#documents.put(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
     this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
-    return { record, preImage: previous.document }
+    return previous.document
   }
 
-  /** Removes the document with this `_id`. */
-  delete(id: RawValue): ApplyResult {
+  /** Removes the document with this `_id`. @returns it */
+  delete(id: RawValue): Uint8Array {
     this.#beforeChange()
     const { recordId, document } = this.#mustFind(id)
     for (const index of this.#indexes.list) index.remove(document, recordId)
@@ -195,7 +194,7 @@ export class MemoryCollection implements Collection {
     this.#byId?.delete(recordId, this.#byId.hashOf(id))
     this.#dataSizeBytes -= document.length
     this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
-    return { record: null, preImage: document }
+    return document
   }
 
   /** Builds an index over what is there. @throws CommandError as the documents are refused with */

@@ -4,14 +4,12 @@ import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './command-entries.js'
 import type { LogEntry } from './log-entry.js'
 import type { MemoryCollection } from './memory-collection.js'
-import type { ApplyResult, CheckpointImage, Collection, StorageEngine, StoredRecord } from './types.js'
+import type { CheckpointImage, Collection, StorageEngine, StoredRecord } from './types.js'
 
 /** An empty engine. */
 export function createMemoryEngine(): StorageEngine {
   return new MemoryEngine(new Map())
 }
-
-const nothing: ApplyResult = { record: null, preImage: null }
 
 class MemoryEngine implements StorageEngine {
   readonly #collections: Map<string, MemoryCollection>
@@ -20,19 +18,20 @@ class MemoryEngine implements StorageEngine {
     this.#collections = collections
   }
 
-  apply(entry: LogEntry): ApplyResult {
+  apply(entry: LogEntry): Uint8Array | null {
     switch (entry.op) {
       case 'i':
-        return this.#written(entry).insert(entry.object)
+        this.#written(entry).insert(entry.object)
+        return null
       case 'u':
         return this.#written(entry).update(idOf(entry), entry.object)
       case 'd':
         return this.#written(entry).delete(idOf(entry))
       case 'c':
         applyCommand(this.#collections, entry)
-        return nothing
+        return null
       case 'n':
-        return nothing
+        return null
     }
   }
 

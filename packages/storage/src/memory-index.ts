@@ -22,6 +22,12 @@ import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 
 const noKeys: DocumentKeys = { keys: [], arrays: null }
 
+/** Of a record whose document is replaced. */
+export interface ReplacedKeys {
+  readonly before: DocumentKeys
+  readonly after: DocumentKeys
+}
+
 export class MemoryIndex implements Index {
   #spec: IndexSpec
   readonly #parts: IndexParts
@@ -139,14 +145,32 @@ export class MemoryIndex implements Index {
   }
 
   /**
-   * The keys of a document that is about to be stored under this id, to be given to {@link insert} or {@link replace}; null: they can wait.
+   * The keys of a document that is about to be stored under a new id, to be given to {@link insert}; null: they can wait.
    * @throws CommandError what the document is refused with; DuplicateKey when another record has one of the keys
    */
   prepare(ns: string, document: Uint8Array, recordId: number): DocumentKeys | null {
-    if (mayWait(this.#spec) && recordId >= this.#covered && !this.#parts.generator.needsCheck(document)) return null
+    if (this.#mayWaitFor(document, recordId)) return null
     const generated = this.generate(document)
     for (const key of generated.keys) if (this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
     return generated
+  }
+
+  /**
+   * What changes when a record gets a new document, to be given to {@link replace}; null: nothing, or its keys can wait. Keys that the
+   * record keeps are not looked for: an index that is to become unique may have them twice. Server: `prepareUpdate` of
+   * index_access_method.cpp.
+   * @throws CommandError as {@link prepare}
+   */
+  prepareReplacement(ns: string, previous: Uint8Array, document: Uint8Array, recordId: number): ReplacedKeys | null {
+    const after = this.#mayWaitFor(document, recordId) ? null : this.generate(document)
+    if (after === null) return null
+    const before = this.generate(previous)
+    const own = before.keys.length > 1 ? new Set(before.keys) : null
+    const isKept = (key: string): boolean => (own === null ? key === before.keys[0] : own.has(key))
+    const hasNoArrays = after.arrays === null && after.arrayPaths === undefined
+    if (hasNoArrays && own === null && after.keys.length === 1 && isKept(after.keys[0]!)) return null
+    for (const key of after.keys) if (!isKept(key) && this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
+    return { before, after }
   }
 
   /** Adds the keys of a new document, whose id is higher than all others. */
@@ -162,16 +186,11 @@ export class MemoryIndex implements Index {
     if (recordId < this.#covered) this.#delete(this.generate(document), recordId)
   }
 
-  /** Puts the keys of a new version of a record in the place of the old ones. */
-  replace(document: Uint8Array, prepared: DocumentKeys | null, recordId: number): void {
-    if (prepared === null) return
+  /** Puts the keys of a record's new document in the place of the old ones. */
+  replace({ before, after }: ReplacedKeys, recordId: number): void {
     this.#cover()
-    const before = this.generate(document)
-    if (before.keys.length === 1 && prepared.keys.length === 1 && before.keys[0] === prepared.keys[0]) this.#arrays.note(prepared)
-    else {
-      this.#delete(before, recordId)
-      this.#add(prepared, recordId)
-    }
+    this.#delete(before, recordId)
+    this.#add(after, recordId)
   }
 
   /** Adds the keys of all records. @throws CommandError as {@link keysOf}, or DuplicateKey */
@@ -242,6 +261,10 @@ export class MemoryIndex implements Index {
     const waiting = makeKeys(this, this.#records, this.#covered, end)
     if (this.unique) checkRepeated(this, ns, this.#records, waiting.run)
     return waiting
+  }
+
+  #mayWaitFor(document: Uint8Array, recordId: number): boolean {
+    return mayWait(this.#spec) && recordId >= this.#covered && !this.#parts.generator.needsCheck(document)
   }
 
   #isDuplicate(key: string, recordId: number): boolean {

@@ -3,13 +3,14 @@
  * costs two array accesses. Ids only grow, so order of insertion is order of ids.
  */
 
-/** One document where it lies. Never changed: an update puts another record in its place. */
+/** One document with its record id, as it is given out. Never changed: an update puts another document in its place. */
 export interface StoredRecord {
   readonly recordId: number
   readonly document: Uint8Array
 }
 
-const pageBits = 8
+/** Few: a collection of few documents has a page for them, and one whose only document comes and goes makes one each time. */
+const pageBits = 6
 const pageSize = 1 << pageBits
 const pageMask = pageSize - 1
 
@@ -17,7 +18,8 @@ interface Page {
   /** Only the table that holds this very object may write here. */
   owner: object
   live: number
-  readonly slots: (StoredRecord | undefined)[]
+  /** Documents only: an object for each that is there would be what a large collection mostly consists of. */
+  readonly slots: (Uint8Array | undefined)[]
 }
 
 export class RecordTable {
@@ -40,24 +42,29 @@ export class RecordTable {
   }
 
   get(recordId: number): StoredRecord | undefined {
+    const document = this.documentOf(recordId)
+    return document && { recordId, document }
+  }
+
+  documentOf(recordId: number): Uint8Array | undefined {
     // Record ids reach beyond 32 bits: no shifts.
     return this.#pages[Math.floor(recordId / pageSize) - this.#firstPage]?.slots[recordId & pageMask]
   }
 
-  /** Adds the record or puts it in the place of the one with its id. */
-  set(record: StoredRecord): void {
-    const page = this.#writablePage(Math.floor(record.recordId / pageSize))
-    const slot = record.recordId & pageMask
-    if (record.recordId >= this.#end) this.#end = record.recordId + 1
+  /** Adds the document or puts it in the place of the one with its id. */
+  set(recordId: number, document: Uint8Array): void {
+    const page = this.#writablePage(Math.floor(recordId / pageSize))
+    const slot = recordId & pageMask
+    if (recordId >= this.#end) this.#end = recordId + 1
     if (page.slots[slot] === undefined) {
       page.live++
       this.#count++
     }
-    page.slots[slot] = record
+    page.slots[slot] = document
   }
 
   delete(recordId: number): boolean {
-    if (this.get(recordId) === undefined) return false
+    if (this.documentOf(recordId) === undefined) return false
     const number = Math.floor(recordId / pageSize)
     const page = this.#writablePage(number)
     page.slots[recordId & pageMask] = undefined
@@ -85,8 +92,8 @@ export class RecordTable {
 
   /** Cursor over all records in order of ids, or against it; forward from the id behind `after`. The table must not be written meanwhile. */
   scan(reverse = false, after = -1): RecordScan {
-    if (after < this.#firstPage * pageSize) return new RecordScan(this.#pages, reverse)
-    return new RecordScan(this.#pages, reverse, Math.floor(after / pageSize) - this.#firstPage, after & pageMask)
+    if (after < this.#firstPage * pageSize) return new RecordScan(this.#pages, this.#firstPage, reverse)
+    return new RecordScan(this.#pages, this.#firstPage, reverse, Math.floor(after / pageSize) - this.#firstPage, after & pageMask)
   }
 
   #writablePage(number: number): Page {
@@ -102,7 +109,7 @@ export class RecordTable {
     if (page !== undefined && page.owner === this.#owner) return page
     const writable: Page =
       page === undefined
-        ? { owner: this.#owner, live: 0, slots: new Array<StoredRecord | undefined>(pageSize).fill(undefined) }
+        ? { owner: this.#owner, live: 0, slots: new Array<Uint8Array | undefined>(pageSize).fill(undefined) }
         : { owner: this.#owner, live: page.live, slots: page.slots.slice() }
     this.#pages[index] = writable
     return writable
@@ -122,6 +129,8 @@ export class RecordTable {
 /** Pull cursor over a {@link RecordTable}. */
 export class RecordScan {
   readonly #pages: readonly (Page | undefined)[]
+  /** Number of the first page. */
+  readonly #firstPage: number
   readonly #reverse: boolean
   #page: number
   #slot: number
@@ -129,11 +138,13 @@ export class RecordScan {
   /** `page` and `slot`: the place before the first one to look at. */
   constructor(
     pages: readonly (Page | undefined)[],
+    firstPage: number,
     reverse: boolean,
     page = reverse ? pages.length - 1 : 0,
     slot = reverse ? pageSize : -1,
   ) {
     this.#pages = pages
+    this.#firstPage = firstPage
     this.#reverse = reverse
     this.#page = page
     this.#slot = slot
@@ -150,13 +161,13 @@ export class RecordScan {
       if (slots !== undefined) {
         if (this.#reverse) {
           while (--this.#slot >= 0) {
-            const record = slots[this.#slot]
-            if (record !== undefined) return record
+            const document = slots[this.#slot]
+            if (document !== undefined) return { recordId: (this.#firstPage + this.#page) * pageSize + this.#slot, document }
           }
         } else {
           while (++this.#slot < pageSize) {
-            const record = slots[this.#slot]
-            if (record !== undefined) return record
+            const document = slots[this.#slot]
+            if (document !== undefined) return { recordId: (this.#firstPage + this.#page) * pageSize + this.#slot, document }
           }
         }
       }

@@ -10,14 +10,6 @@ import type { RecordScan, StoredRecord } from './record-table.js'
 
 export type { StoredRecord } from './record-table.js'
 
-/** What an entry of kind i, u or d did. Both null for other kinds. */
-export interface ApplyResult {
-  /** The record as it is now; null after a delete. */
-  readonly record: StoredRecord | null
-  /** The document before the change. */
-  readonly preImage: Uint8Array | null
-}
-
 /**
  * A range of index keys, as KeyStrings of whole keys or of leading fields of keys. An absent bound is open. An
  * inclusive bound of leading fields takes in every key that begins with them.
@@ -131,10 +123,11 @@ export interface CheckpointImage {
 export interface StorageEngine {
   /**
    * Makes one change. Checks first, so that after an error nothing has changed.
+   * @returns the document before an update or a delete; null for other kinds
    * @throws CommandError DuplicateKey, NamespaceExists, NamespaceNotFound, IndexNotFound and what keys and
    *   specifications are refused with. @throws Error when the entry breaks an invariant of the log.
    */
-  apply(entry: LogEntry): ApplyResult
+  apply(entry: LogEntry): Uint8Array | null
   /**
    * Inserts documents one after the other, as entries of kind i do, until one is refused.
    * @returns how many were inserted

@@ -170,6 +170,11 @@ t.test('an index that is to become unique takes no new duplicates from many at o
   const engine = prepared()
   t.equal(engine.insertAll('db.c', batch('new', 'newer', [1, 1])).length, 3)
   t.equal(engine.collection('db.c')!.index('a_1')!.entries, 5)
+  engine.apply(updateOf('db.c', { _id: 1, a: 'twice', b: 1 }))
+  engine.apply(updateOf('db.c', { _id: 2, a: ['twice', 'other'] }))
+  t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: 'newer' }))).code, 11000)
+  t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: ['twice', 'newer'] }))).code, 11000)
+  t.equal(engine.collection('db.c')!.index('a_1')!.entries, 6)
 })
 
 t.test('a checkpoint of another version is refused', async (t) => {

@@ -21,7 +21,7 @@ t.test('a table and its clones never see each other’s writes', async () => {
         const target = tables[which % tables.length]!
         if (action.do === 'add') {
           target.next += action.gap
-          target.table.set({ recordId: target.next, document })
+          target.table.set(target.next, document)
           target.model.push(target.next)
         } else if (action.do === 'delete' && target.model.length > 0) {
           // Mostly the oldest, so that pages empty at the front.
@@ -48,7 +48,7 @@ t.test('a table and its clones never see each other’s writes', async () => {
 t.test('a queue does not grow its directory', async (t) => {
   const table = new RecordTable()
   for (let id = 1; id <= 200_000; id++) {
-    table.set({ recordId: id, document })
+    table.set(id, document)
     if (id > 10) table.delete(id - 10)
   }
   t.same(ids(table), [199_991, 199_992, 199_993, 199_994, 199_995, 199_996, 199_997, 199_998, 199_999, 200_000])
@@ -59,7 +59,7 @@ t.test('a queue does not grow its directory', async (t) => {
 t.test('ids beyond 32 bits', async (t) => {
   const table = new RecordTable()
   const recordId = 2 ** 40 + 7
-  table.set({ recordId, document })
+  table.set(recordId, document)
   t.equal(table.get(recordId)?.recordId, recordId)
   t.equal(table.get(7), undefined)
   t.same(ids(table), [recordId])
@@ -86,7 +86,7 @@ t.test('a table of ids is a map of their KeyStrings', async (t) => {
         if (table.find(id, hash)?.recordId !== model.get(key)) return false
         const known = model.get(key)
         if (known === undefined && !isDelete) {
-          records.set({ recordId: next, document: encode({ _id }) })
+          records.set(next, encode({ _id }))
           table.add(next, hash)
           model.set(key, next++)
         } else if (known !== undefined && isDelete) {
@@ -102,7 +102,7 @@ t.test('a table of ids is a map of their KeyStrings', async (t) => {
   const records = new RecordTable()
   const table = new IdTable(records, null)
   for (let i = 1; i <= 10_000; i++) {
-    records.set({ recordId: i, document: encode({ _id: i }) })
+    records.set(i, encode({ _id: i }))
     table.add(i, table.hashOf(idOf(i)))
     if (i > 100) table.delete(i - 100, table.hashOf(idOf(i - 100)))
     if (i > 100) records.delete(i - 100)
@@ -119,7 +119,7 @@ t.test('a table of ids gives memory back, and keeps apart what has the same hash
   const table = new IdTable(records, null)
   const hashOf = (i: number): number => 2 + (table.hashOf(idOf(i)) % 3000)
   for (let i = 1; i <= 5000; i++) {
-    records.set({ recordId: i, document: encode({ _id: i }) })
+    records.set(i, encode({ _id: i }))
     table.add(i, hashOf(i))
   }
   t.ok(table.slots >= 8192)

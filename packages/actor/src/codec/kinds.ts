@@ -1,10 +1,11 @@
 import { catalogue, type Exchange, type MessageKind } from '../catalogue/index.js'
+import type { ValueWriter } from './value-writer.js'
 
 /** Makes a record of the values of its fields. */
 export type RecordMaker = (payload: readonly unknown[]) => object
 
-/** The values of a record's fields; undefined for one that it does not have. */
-export type ValuesTaker = (record: object) => readonly unknown[]
+/** Writes the values of a record's fields. @returns the position of the first field whose value is refused; -1: all have been written */
+export type RecordWriter = (writer: ValueWriter, record: object) => number
 
 /** A message kind with its number, ready for packing and unpacking. */
 export interface KindShape {
@@ -14,8 +15,8 @@ export interface KindShape {
   readonly replyFields: readonly string[]
   readonly toRequest: RecordMaker
   readonly toReply: RecordMaker
-  readonly requestValues: ValuesTaker
-  readonly replyValues: ValuesTaker
+  readonly writeRequest: RecordWriter
+  readonly writeReply: RecordWriter
 }
 
 /**
@@ -29,10 +30,10 @@ function recordMaker(fields: readonly string[]): RecordMaker {
 }
 
 /** The other way round: a loop over names looks each of them up again. */
-function valuesTaker(fields: readonly string[]): ValuesTaker {
-  const values = fields.map((field) => `record[${JSON.stringify(field)}]`)
+function recordWriter(fields: readonly string[]): RecordWriter {
+  const steps = fields.map((field, i) => `if (writer.value(record[${JSON.stringify(field)}]) !== null) return ${i}`)
   // oxlint-disable-next-line typescript/no-implied-eval -- no text from outside comes here
-  return new Function('record', `return [${values.join(', ')}]`) as ValuesTaker
+  return new Function('writer', 'record', [...steps, 'return -1'].join('\n')) as RecordWriter
 }
 
 const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<unknown, unknown>>).map(([kind, exchange], index) => ({
@@ -42,8 +43,8 @@ const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<
   replyFields: exchange.replyFields,
   toRequest: recordMaker(exchange.requestFields),
   toReply: recordMaker(exchange.replyFields),
-  requestValues: valuesTaker(exchange.requestFields),
-  replyValues: valuesTaker(exchange.replyFields),
+  writeRequest: recordWriter(exchange.requestFields),
+  writeReply: recordWriter(exchange.replyFields),
 }))
 
 const byKind = new Map<string, KindShape>(shapes.map((shape) => [shape.kind, shape]))

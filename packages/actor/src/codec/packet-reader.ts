@@ -38,12 +38,16 @@ let isForeign = false
 
 function readMessages(): MessageTuple[] {
   const count = readArrayHeader()
+  // Most packets are one message: see readArray.
+  if (count === 1) return [readMessage()]
   const messages: MessageTuple[] = []
-  for (let i = 0; i < count && !isForeign; i++) {
-    if (readArrayHeader() !== 6) return foreign(messages)
-    messages.push([readNumber() as PacketType, readNumber(), readNumber(), readNumber(), readNumber(), readArray(readArrayHeader())])
-  }
+  for (let i = 0; i < count && !isForeign; i++) messages.push(readMessage())
   return messages
+}
+
+function readMessage(): MessageTuple {
+  if (readArrayHeader() !== 6) isForeign = true
+  return [readNumber() as PacketType, readNumber(), readNumber(), readNumber(), readNumber(), readArray(readArrayHeader())]
 }
 
 function foreign<T>(value: T): T {

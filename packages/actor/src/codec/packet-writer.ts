@@ -1,6 +1,7 @@
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
-import { kindShape, type KindShape, type ValuesTaker } from './kinds.js'
+import { kindShape, type KindShape } from './kinds.js'
 import { packetTypes, UnpackableValueError, type FailurePayload, type PacketType } from './packet.js'
+import { unzeroed } from '../unzeroed.js'
 import { ValueWriter } from './value-writer.js'
 
 const headerRoomBytes = 5
@@ -18,8 +19,8 @@ export interface PacketWriterOptions {
 const spareWriters: ValueWriter[] = []
 const spareWritersMax = 64
 
-const slabBytes = 8 * 1024
-const largestPooledBytes = 1024
+const slabBytes = 64 * 1024
+const largestPooledBytes = 16 * 1024
 
 /**
  * Collects messages into one packet: a msgpack array of {@link MessageTuple}s, each packed as soon as it is added, so
@@ -51,18 +52,15 @@ export class PacketWriter {
   }
 
   addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
-    const shape = kindShape(kind)
-    this.#addRecord(packetTypes.request, id, to, from, shape, shape.requestFields, shape.requestValues, request)
+    this.#addRecord(packetTypes.request, id, to, from, kindShape(kind), request)
   }
 
   addNotice<K extends MessageKind>(to: number, from: number, kind: K, request: RequestOf<K>): void {
-    const shape = kindShape(kind)
-    this.#addRecord(packetTypes.notice, 0, to, from, shape, shape.requestFields, shape.requestValues, request)
+    this.#addRecord(packetTypes.notice, 0, to, from, kindShape(kind), request)
   }
 
   addReply<K extends MessageKind>(id: number, to: number, from: number, kind: K, reply: ReplyOf<K>): void {
-    const shape = kindShape(kind)
-    this.#addRecord(packetTypes.reply, id, to, from, shape, shape.replyFields, shape.replyValues, reply)
+    this.#addRecord(packetTypes.reply, id, to, from, kindShape(kind), reply)
   }
 
   addFailure(id: number, to: number, from: number, kind: MessageKind, payload: FailurePayload): void {
@@ -103,27 +101,21 @@ export class PacketWriter {
     writer.uint32(kindIndex)
   }
 
-  #addRecord(
-    type: PacketType,
-    id: number,
-    to: number,
-    from: number,
-    shape: KindShape,
-    fields: readonly string[],
-    valuesOf: ValuesTaker,
-    sent: unknown,
-  ): void {
-    const record = sent as object
-    const values = valuesOf(record)
+  #addRecord(type: PacketType, id: number, to: number, from: number, shape: KindShape, sent: unknown): void {
+    const isReply = type === packetTypes.reply
+    const record = recordOf(sent, shape, type)
+    const fields = isReply ? shape.replyFields : shape.requestFields
+    const write = isReply ? shape.writeReply : shape.writeRequest
     const writer = this.#writer
     const start = writer.length
     this.#addHead(type, id, to, from, shape.index)
-    writer.arrayHeader(values.length)
-    for (let i = 0; i < values.length; i++) {
-      const refusal = writer.value(values[i])
-      if (refusal !== null) this.#refuse(start, type, shape, fields[i]!, refusal)
+    writer.arrayHeader(fields.length)
+    const refused = write(writer, record)
+    if (refused >= 0) {
+      const field = fields[refused]!
+      this.#refuse(start, type, shape, field, writer.value(record[field]) ?? 'a value')
     }
-    if (this.#checked && Object.keys(record).length !== fields.length) {
+    if (this.#checked && fieldCount(record) !== fields.length) {
       const stranger = Object.keys(record).find((key) => !fields.includes(key))
       this.#refuse(start, type, shape, stranger ?? '', 'a field that the exchange does not have')
     }
@@ -132,8 +124,25 @@ export class PacketWriter {
 
   #refuse(start: number, type: PacketType, shape: KindShape, field: string, refusal: string): never {
     this.#writer.truncate(start)
-    throw new UnpackableValueError(`${shape.kind} ${type === packetTypes.reply ? 'reply' : 'request'}.${field}`, refusal)
+    throw new UnpackableValueError(`${pathOf(shape, type)}.${field}`, refusal)
   }
+}
+
+function pathOf({ kind }: KindShape, type: PacketType): string {
+  return `${kind} ${type === packetTypes.reply ? 'reply' : 'request'}`
+}
+
+/** Looked at before anything is written. */
+function recordOf(sent: unknown, shape: KindShape, type: PacketType): Readonly<Record<string, unknown>> {
+  if (typeof sent === 'object' && sent !== null) return sent as Record<string, unknown>
+  throw new UnpackableValueError(pathOf(shape, type), String(sent))
+}
+
+/** Without a list of their names for each message. */
+function fieldCount(record: object): number {
+  let count = 0
+  for (const _ in record) count++
+  return count
 }
 
 function openWriter(): ValueWriter {
@@ -142,16 +151,16 @@ function openWriter(): ValueWriter {
   return writer
 }
 
-let slab = new Uint8Array(0)
+let slab = unzeroed(0)
 let slabUsed = 0
 
 function pooledCopy(writer: ValueWriter, start: number): Uint8Array<ArrayBuffer> {
   const length = writer.length - start
   if (slabUsed + length > slab.length) {
-    slab = new Uint8Array(slabBytes)
+    slab = unzeroed(slabBytes)
     slabUsed = 0
   }
-  const packet = slab.subarray(slabUsed, slabUsed + length)
+  const packet = new Uint8Array(slab.buffer, slabUsed, length)
   writer.copyTo(packet, start)
   slabUsed += length
   return packet

@@ -1,3 +1,5 @@
+import { unzeroed } from '../unzeroed.js'
+
 const smallestCapacityBytes = 1024
 /** Below this length a loop over the characters beats the call into the runtime. */
 const shortText = 48
@@ -28,9 +30,7 @@ export class ValueWriter {
 
   /** A copy in a buffer of exactly that size. */
   copy(start: number): Uint8Array<ArrayBuffer> {
-    // Not zeroed before it is filled, unlike the memory of a new Uint8Array.
-    const { buffer } = Buffer.allocUnsafeSlow(this.#length - start)
-    const copy = new Uint8Array(buffer)
+    const copy = unzeroed(this.#length - start)
     copy.set(this.#bytes.subarray(start, this.#length))
     return copy
   }

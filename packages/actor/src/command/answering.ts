@@ -7,15 +7,26 @@ import { RequestFailedError, StepFailedError } from '../errors.js'
  * Turns what a client did wrong, peers that cannot be reached, and steps that a fault made fail into the `error` field of the reply; its
  * other fields are then those of the example. Errors of requests whose reply has no such field are thrown on.
  */
-export async function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> {
+export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> {
+  const reply = begun(work)
+  return reply.catch((thrown: unknown) => refusalOf(kind, thrown))
+}
+
+/** The promise of the work itself where there is one: an async function around it would be another one, with all that it keeps meanwhile. */
+function begun<T>(work: () => Promise<T> | T): Promise<T> {
   try {
-    return await work()
+    return Promise.resolve(work())
   } catch (thrown) {
-    const { reply } = catalogue[kind].example
-    const error = commandErrorOf(thrown)
-    if (error === null || !('error' in reply)) throw thrown
-    return { ...reply, error: errorDocument(error) } as ReplyOf<K>
+    return Promise.reject(thrown)
   }
+}
+
+/** @throws what no client is told of */
+function refusalOf<K extends MessageKind>(kind: K, thrown: unknown): ReplyOf<K> {
+  const { reply } = catalogue[kind].example
+  const error = commandErrorOf(thrown)
+  if (error === null || !('error' in reply)) throw thrown
+  return { ...reply, error: errorDocument(error) } as ReplyOf<K>
 }
 
 function commandErrorOf(thrown: unknown): CommandError | null {

@@ -17,6 +17,11 @@ export interface ChunkPlace {
   readonly isJumbo: boolean
 }
 
+/** Chunks in key order that are never changed. */
+export interface ChunkSequence<C extends ChunkPlace = ChunkPlace> extends Iterable<C> {
+  readonly length: number
+}
+
 /** A range of a zone, with its bounds as KeyStrings. */
 export interface ZoneRange {
   readonly min: string
@@ -38,13 +43,13 @@ export class Distribution {
   /** Names of all zones with ranges, sorted. */
   readonly zones: readonly string[]
   readonly #ranges: ZoneRanges
-  readonly #byShard: ReadonlyMap<string, readonly ChunkPlace[]>
+  readonly #byShard: ReadonlyMap<string, ChunkSequence>
 
   /**
    * @param chunks in key order; all of them, or each shard's
    * @param ranges a list that is given again spares counting what has not changed
    */
-  constructor(chunks: readonly ChunkPlace[] | ReadonlyMap<string, readonly ChunkPlace[]>, ranges: readonly ZoneRange[]) {
+  constructor(chunks: readonly ChunkPlace[] | ReadonlyMap<string, ChunkSequence>, ranges: readonly ZoneRange[]) {
     this.#byShard = isByShard(chunks) ? chunks : byShardOf(chunks)
     let chunkCount = 0
     for (const own of this.#byShard.values()) chunkCount += own.length
@@ -55,7 +60,7 @@ export class Distribution {
 
   /** Chunks of a shard in key order, those of one zone or all of them, each with its zone: a list that is made each time. */
   chunksOn(shard: string, zone?: string): readonly ZonedChunk[] {
-    const placed = this.#own(shard).map((chunk) => ({ chunk, zone: this.zoneOf(chunk) }))
+    const placed = [...this.eachOn(shard)]
     return zone === undefined ? placed : placed.filter((each) => each.zone === zone)
   }
 
@@ -89,16 +94,14 @@ export class Distribution {
     return sum
   }
 
-  #own(shard: string): readonly ChunkPlace[] {
+  #own(shard: string): ChunkSequence {
     return this.#byShard.get(shard) ?? none
   }
 }
 
 const none: readonly ChunkPlace[] = []
 
-function isByShard(
-  chunks: readonly ChunkPlace[] | ReadonlyMap<string, readonly ChunkPlace[]>,
-): chunks is ReadonlyMap<string, readonly ChunkPlace[]> {
+function isByShard(chunks: readonly ChunkPlace[] | ReadonlyMap<string, ChunkSequence>): chunks is ReadonlyMap<string, ChunkSequence> {
   return !Array.isArray(chunks)
 }
 
@@ -113,12 +116,12 @@ export function byShardOf<C extends ChunkPlace>(chunks: readonly C[]): ReadonlyM
   return byShard
 }
 
-/** Ranges of zones, and how many chunks of lists that were counted lie in each. Lists are never changed, so what was counted stays true. */
+/** Ranges of zones, and how many chunks of sequences that were counted lie in each: what was counted stays true. */
 class ZoneRanges {
   readonly zones: readonly string[]
   /** By their lower bounds. */
   readonly #sorted: readonly ZoneRange[]
-  readonly #counts = new WeakMap<readonly ChunkPlace[], ReadonlyMap<string, number>>()
+  readonly #counts = new WeakMap<ChunkSequence, ReadonlyMap<string, number>>()
 
   constructor(ranges: readonly ZoneRange[]) {
     this.zones = [...new Set(ranges.map(({ zone }) => zone))].sort()
@@ -138,7 +141,7 @@ class ZoneRanges {
     return range !== undefined && max <= range.max ? range.zone : noZone
   }
 
-  countsOf(chunks: readonly ChunkPlace[]): ReadonlyMap<string, number> {
+  countsOf(chunks: ChunkSequence): ReadonlyMap<string, number> {
     const known = this.#counts.get(chunks)
     if (known !== undefined) return known
     const counts = new Map<string, number>()

@@ -1,9 +1,10 @@
 /** The config.* collections as the config server reads and writes them: ordinary collections of its own storage. */
-import { BsonType, DocumentWriter, emptyDocument, encode, findField, stringValue, toRawValue, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, emptyDocument, encode, findField, stringValue, toRawValue, type RawValue } from '@shardlab/bson'
 import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import { documentsIn, type IndexRange } from './index-scan.js'
+import { isWellFormed } from './well-formed.js'
 
 export class CatalogStore {
   readonly #node: StorageNode
@@ -49,24 +50,31 @@ export class CatalogStore {
 
   /** All documents, by `_id`. */
   all(ns: string): Uint8Array[] {
-    return [...this.scanIndex(ns, { fields: ['_id'], from: [], to: [] })]
+    return this.inIndex(ns, { fields: ['_id'], from: [], to: [] })
   }
 
-  /** Documents of a range of an index, in its order. Nothing may be written before the end. */
-  *scanIndex(ns: string, range: IndexRange): Generator<Uint8Array, void, void> {
-    const collection = this.#node.collection(ns)
-    if (collection === undefined) return
-    const found = documentsIn(collection, range)
-    for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) yield document
+  /** Documents of a range of an index, in its order. */
+  inIndex(ns: string, range: IndexRange): Uint8Array[] {
+    const documents: Uint8Array[] = []
+    const found = this.cursor(ns, range)
+    for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) documents.push(document)
+    return documents
   }
 
-  /** The first document of {@link scanIndex}; null when there is none. */
+  /** The first document of {@link inIndex}; null when there is none. */
   firstInIndex(ns: string, range: IndexRange): Uint8Array | null {
-    const collection = this.#node.collection(ns)
-    if (collection === undefined) return null
-    const found = documentsIn(collection, range)
+    const found = this.cursor(ns, range)
     for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) return document
     return null
+  }
+
+  /**
+   * What {@link inIndex} goes through, what clients have spoiled as well. Nothing may be written before the end.
+   * @returns the next one with each call, null behind the last one
+   */
+  cursor(ns: string, range: IndexRange): () => Uint8Array | null {
+    const collection = this.#node.collection(ns)
+    return collection === undefined ? nothing : documentsIn(collection, range)
   }
 
   /** Nothing may be written before the end. */
@@ -97,6 +105,11 @@ export class CatalogStore {
       id,
       session: null,
     })
+  }
+
+  /** Replaces the document with this `_id`, which is there. {@link StorageNode.flush} follows. */
+  replace(ns: string, id: RawValue, document: Uint8Array): void {
+    this.#node.apply({ op: 'u', ns, uuid: this.#collection(ns).uuid, object: document, id, session: null })
   }
 
   /** Inserts a document whose `_id` is new. {@link StorageNode.flush} follows. */
@@ -138,43 +151,7 @@ export class CatalogStore {
 
 const namesKept = 4096
 
-/** Fields without which nobody can make sense of a document, and their types. */
-const essentialFields: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
-  'config.shards': [
-    ['_id', BsonType.string],
-    ['host', BsonType.string],
-  ],
-  'config.databases': [
-    ['_id', BsonType.string],
-    ['primary', BsonType.string],
-  ],
-  'config.collections': [
-    ['_id', BsonType.string],
-    ['lastmodEpoch', BsonType.objectId],
-    ['uuid', BsonType.binary],
-    ['key', BsonType.object],
-  ],
-  'config.chunks': [
-    ['min', BsonType.object],
-    ['max', BsonType.object],
-    ['shard', BsonType.string],
-    ['lastmod', BsonType.timestamp],
-  ],
-  'config.queryAnalyzers': [
-    ['_id', BsonType.string],
-    ['collUuid', BsonType.binary],
-    ['mode', BsonType.string],
-    ['startTime', BsonType.date],
-  ],
-}
-
-/** Clients write to config.* as they like; what they spoil counts as not there. */
-function isWellFormed(ns: string, document: Uint8Array): boolean {
-  const fields = essentialFields[ns]
-  if (fields === undefined) return true
-  for (const [name, type] of fields) if (findField(document, name)?.type !== type) return false
-  return true
-}
+const nothing = (): null => null
 
 function idOf(document: Uint8Array): RawValue {
   return findField(document, '_id')!

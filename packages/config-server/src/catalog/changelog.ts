@@ -33,25 +33,26 @@ export function logAction(catalog: ShardingCatalog, action: CatalogChange): void
 
 async function logChangeOf(
   catalog: ShardingCatalog,
-  { from, ...change }: RequestOf<'config.log-change'>,
+  { from, what, ns, details }: RequestOf<'config.log-change'>,
 ): Promise<ReplyOf<'config.log-change'>> {
-  const shard = from.split(':', 1)[0]!
-  append(catalog, change, shard, from.slice(shard.length + 1))
+  const colon = from.indexOf(':')
+  const [shard, server] = colon < 0 ? [from, ''] : [from.slice(0, colon), from.slice(colon + 1)]
+  append(catalog, { what, ns, details }, shard, server)
   await catalog.node.flush()
   return {}
 }
 
 function append(
   { behaviours, node, store }: ShardingCatalog,
-  change: CatalogChange,
+  { what, ns, details }: CatalogChange,
   shard: string,
   server: string,
-  ns = 'config.changelog',
+  log = 'config.changelog',
 ): void {
   const timeMs = node.context.now()
   const id = `${server}-${changelogTime(behaviours, timeMs)}-${hexOf(node.newObjectId())}`
-  store.insert(ns, changelogDocument({ ...change, id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs }))
-  store.dropOverflow(ns)
+  store.insert(log, changelogDocument({ id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs, what, ns, details }))
+  store.dropOverflow(log)
 }
 
 /** Many changes happen in one second. */

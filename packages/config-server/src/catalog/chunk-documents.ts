@@ -3,16 +3,17 @@ import { compareTimestamps, timestampPair, type TimestampPair } from '@shardlab/
 import {
   arrayIndexName,
   BsonType,
-  documentsOf,
   DocumentWriter,
+  FieldIterator,
   fieldsOf,
   findField,
-  stringValue,
   objectIdValue,
+  readUint32,
+  stringValue,
   type RawValue,
 } from '@shardlab/bson'
 import { formatValue } from '@shardlab/query'
-import { parseChunk, type Behaviours, type Chunk } from '@shardlab/sharding'
+import type { Behaviours, Chunk } from '@shardlab/sharding'
 
 /** Since when a shard owned the range. */
 export interface ChunkHistoryEntry {
@@ -44,31 +45,76 @@ export interface ChunkOwner {
  */
 export type ChunkFieldOrder = 'range-first' | 'version-first'
 
-/** Reads a document that {@link chunkDocumentOf} has written, or that a client has put in its place. */
-export function parseStoredChunk(document: Uint8Array): StoredChunk {
-  const jumbo = findField(document, 'jumbo')
-  const history = findField(document, 'history')
-  const { min, max, shard, major, minor } = parseChunk(document)
+/**
+ * Reads a document that {@link chunkDocumentOf} has written, or that a client has put in its place. Null: it lacks a bound, the shard or the
+ * version. Of fields of one name the first counts.
+ */
+export function parseStoredChunk(document: Uint8Array): StoredChunk | null {
+  let id: RawValue | null = null
+  let min: Uint8Array | null = null
+  let max: Uint8Array | null = null
+  let shard: string | null = null
+  let versionAt = -1
+  let estimatedSize: RawValue | null = null
+  let jumbo: boolean | null = null
+  let history: readonly ChunkHistoryEntry[] | null = null
+  for (const it = new FieldIterator(document); it.next();) {
+    const { type, valueStart } = it
+    switch (it.name()) {
+      case '_id':
+        id ??= it.value()
+        break
+      case 'min':
+        if (min === null && type !== BsonType.object) return null
+        min ??= document.subarray(valueStart, it.valueEnd)
+        break
+      case 'max':
+        if (max === null && type !== BsonType.object) return null
+        max ??= document.subarray(valueStart, it.valueEnd)
+        break
+      case 'shard':
+        if (shard === null && type !== BsonType.string) return null
+        shard ??= it.value().asName()
+        break
+      case 'lastmod':
+        if (versionAt < 0 && type !== BsonType.timestamp) return null
+        if (versionAt < 0) versionAt = valueStart
+        break
+      case 'estimatedDataSizeBytes':
+        estimatedSize ??= it.value()
+        break
+      case 'jumbo':
+        jumbo ??= it.value().isTruthy()
+        break
+      case 'history':
+        history ??= type === BsonType.array ? parseHistory(document, valueStart) : []
+        break
+      default:
+    }
+  }
+  if (id === null || min === null || max === null || shard === null || versionAt < 0) return null
   return {
     min,
     max,
     shard,
-    major,
-    minor,
-    id: findField(document, '_id')!,
-    jumbo: jumbo === undefined ? null : jumbo.isTruthy(),
-    estimatedSize: findField(document, 'estimatedDataSizeBytes') ?? null,
-    history: history?.type === BsonType.array ? parseHistory(documentsOf(history)) : [],
+    major: readUint32(document, versionAt + 4),
+    minor: readUint32(document, versionAt),
+    id,
+    jumbo,
+    estimatedSize,
+    history: history ?? [],
   }
 }
 
-function parseHistory(documents: readonly Uint8Array[]): ChunkHistoryEntry[] {
+/** @param start where the array begins */
+function parseHistory(bytes: Uint8Array, start: number): ChunkHistoryEntry[] {
   const entries: ChunkHistoryEntry[] = []
-  for (const document of documents) {
-    const validAfter = findField(document, 'validAfter')
-    const shard = findField(document, 'shard')
+  for (const it = new FieldIterator(bytes, start); it.next();) {
+    if (it.type !== BsonType.object) continue
+    const validAfter = findField(bytes, 'validAfter', it.valueStart)
+    const shard = findField(bytes, 'shard', it.valueStart)
     if (validAfter?.type === BsonType.timestamp && shard?.type === BsonType.string)
-      entries.push({ validAfter: timestampPair(validAfter), shard: shard.asString() })
+      entries.push({ validAfter: timestampPair(validAfter), shard: shard.asName() })
   }
   return entries
 }

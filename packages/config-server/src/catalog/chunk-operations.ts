@@ -6,7 +6,7 @@
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
 import { CommandError, documentValue, DocumentWriter, findField, readUint32, sameBytes, stringValue, type RawValue } from '@shardlab/bson'
 import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
-import { chunkDocumentOf, chunkId, parseStoredChunk, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
+import { chunkDocumentOf, chunkId, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
 import type { IndexRange } from './index-scan.js'
 import type { ShardingCatalog } from './sharding-catalog.js'
 
@@ -95,7 +95,7 @@ export class CollectionChunks {
    */
   get version(): ChunkVersion {
     if (this.#version !== null) return this.#version
-    const newest = this.#catalog.firstChunk(this.document, { fields: ['lastmod'], from: [], to: [], reverse: true })
+    const newest = this.#catalog.firstChunkDocument(this.document, { fields: ['lastmod'], from: [], to: [], reverse: true })
     if (newest === null)
       throw new CommandError(
         'IncompatibleShardingMetadata',
@@ -133,25 +133,25 @@ export class CollectionChunks {
   /** Chunks that begin in `[min, max)`, in key order; of one shard or of all. */
   inRange(min: Uint8Array, max: Uint8Array, shard: string | null): StoredChunk[] {
     const bounds = { from: [documentValue(min)], to: [documentValue(max)], toIncluded: false }
-    if (shard === null) return [...this.#chunks({ fields: ['min'], ...bounds })]
+    if (shard === null) return this.#all({ fields: ['min'], ...bounds })
     const [from, to] = [
       [stringValue(shard), ...bounds.from],
       [stringValue(shard), ...bounds.to],
     ]
-    return [...this.#chunks({ fields: ['shard', 'min'], from, to, toIncluded: false })]
+    return this.#all({ fields: ['shard', 'min'], from, to, toIncluded: false })
   }
 
   /** The chunks of a shard, in key order. */
   on(shard: string): StoredChunk[] {
-    return [...this.#chunks({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] })]
+    return this.#all({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] })
   }
 
   /** The chunk of a shard with the lowest bound, other than the one with this lower bound. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
     const owner = [this.#catalog.store.nameValue(shard)]
-    for (const document of this.#catalog.scanChunks(this.document, { fields: ['shard', 'min'], from: owner, to: owner }))
-      if (!sameBytes(findField(document, 'min')!.slice(), min)) return parseStoredChunk(document)
-    return null
+    const found = this.#catalog.storedChunks(this.document, { fields: ['shard', 'min'], from: owner, to: owner })
+    const lowest = found()
+    return lowest !== null && sameBytes(lowest.min, min) ? found() : lowest
   }
 
   newId(min: Uint8Array): RawValue {
@@ -164,19 +164,27 @@ export class CollectionChunks {
     this.#catalog.store.put(chunksNs, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
   }
 
+  /** {@link put} of a new version of a chunk that was read before in the same turn. */
+  replace(chunk: StoredChunk, order: ChunkFieldOrder): void {
+    this.#version = null
+    this.#catalog.store.replace(chunksNs, chunk.id, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
+  }
+
   remove(chunk: StoredChunk): void {
     this.#version = null
     this.#catalog.store.remove(chunksNs, new DocumentWriter(64).value('_id', chunk.id).finish())
   }
 
   /** Fields and bounds behind those by which the collection is found. */
-  *#chunks(range: IndexRange): Generator<StoredChunk, void, void> {
-    for (const document of this.#catalog.scanChunks(this.document, range)) yield parseStoredChunk(document)
+  #all(range: IndexRange): StoredChunk[] {
+    const chunks: StoredChunk[] = []
+    const found = this.#catalog.storedChunks(this.document, range)
+    for (let chunk = found(); chunk !== null; chunk = found()) chunks.push(chunk)
+    return chunks
   }
 
   #first(range: IndexRange): StoredChunk | null {
-    const document = this.#catalog.firstChunk(this.document, range)
-    return document === null ? null : parseStoredChunk(document)
+    return this.#catalog.storedChunks(this.document, range)()
   }
 }
 

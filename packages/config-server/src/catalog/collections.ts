@@ -33,7 +33,7 @@ function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'confi
   const [epoch, seconds, increment] = generationOfCollection(ns, collection)
   const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
   const from = full ? [] : [findField(new DocumentWriter(32).timestamp('lastmod', since[3], since[4]).finish(), 'lastmod')!]
-  const chunks = [...catalog.scanChunks(collection, { fields: ['lastmod'], from, fromIncluded: full, to: [] })]
+  const chunks = catalog.chunkDocuments(collection, { fields: ['lastmod'], from, fromIncluded: full, to: [] })
   return { collection, chunks: leaveAnswer(catalog.node.context, ns, since, { collection, chunks, full }), full }
 }
 

@@ -52,7 +52,7 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   const isWhole = compareDocuments(chunk.min, min) === 0 && compareDocuments(max, chunk.max) === 0
   const estimatedSize = isWhole ? chunk.estimatedSize : null
   const moved: StoredChunk = withVersion({ ...chunk, min, max, shard: toShard, history, jumbo, estimatedSize }, version)
-  chunks.put(moved, 'version-first')
+  chunks.replace(moved, 'version-first')
   const rest: StoredChunk[] = []
   const leave = (from: Uint8Array, to: Uint8Array) => {
     if (compareDocuments(from, to) === 0) return
@@ -66,7 +66,7 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   if (control !== null) {
     version = nextMinor(version)
     raised = withVersion(behaviours.controlChunksTellJumbo ? { ...control, jumbo: control.jumbo === true } : control, version)
-    chunks.put(raised, 'version-first')
+    chunks.replace(raised, 'version-first')
   }
   const donorVersion: ChunkVersion = raised === null && rest.length === 0 ? [0, 0] : version
   return { moved, rest, control: raised, collectionVersion: version, donorVersion }

@@ -4,6 +4,7 @@ import { decode, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
+import { parseStoredChunk, type StoredChunk } from './chunk-documents.js'
 import type { IndexRange } from './index-scan.js'
 import type { Sampler } from './query-analyzers.js'
 import { ReshardingOperations } from './resharding/reshardings.js'
@@ -59,38 +60,52 @@ export class ShardingCatalog {
   }
 
   /**
-   * Documents of a collection's chunks by an index of config.chunks, in its order. Nothing may be written before the end.
+   * Documents of a collection's chunks by an index of config.chunks, in its order.
    * @param range fields and values behind those by which config.chunks knows its collection
    */
-  scanChunks(collection: Uint8Array, range: IndexRange): Generator<Uint8Array, void, void> {
-    return this.store.scanIndex('config.chunks', this.#chunkRange(collection, range))
+  chunkDocuments(collection: Uint8Array, range: IndexRange): Uint8Array[] {
+    return this.store.inIndex('config.chunks', this.#chunkRange(collection, range))
   }
 
-  /** The first document of {@link scanChunks}; null when there is none. */
-  firstChunk(collection: Uint8Array, range: IndexRange): Uint8Array | null {
+  /** The first document of {@link chunkDocuments}; null when there is none. */
+  firstChunkDocument(collection: Uint8Array, range: IndexRange): Uint8Array | null {
     return this.store.firstInIndex('config.chunks', this.#chunkRange(collection, range))
   }
 
-  #chunkRange(collection: Uint8Array, range: IndexRange): IndexRange {
+  /**
+   * What is in the documents of {@link chunkDocuments}. Nothing may be written before the end.
+   * @returns the next one with each call, null behind the last one
+   */
+  storedChunks(collection: Uint8Array, range: IndexRange): () => StoredChunk | null {
+    const found = this.store.cursor('config.chunks', this.#chunkRange(collection, range))
+    return () => {
+      for (let document = found(); document !== null; document = found()) {
+        const chunk = parseStoredChunk(document)
+        if (chunk !== null) return chunk
+      }
+      return null
+    }
+  }
+
+  #chunkRange(
+    collection: Uint8Array,
+    { fields, from, fromIncluded = true, to, toIncluded = true, reverse = false }: IndexRange,
+  ): IndexRange {
     const isByUuid = this.behaviours.chunksAreKeyedByUuid
     const owner = findField(collection, isByUuid ? 'uuid' : '_id')!
-    return {
-      ...range,
-      fields: [isByUuid ? 'uuid' : 'ns', ...range.fields],
-      from: [owner, ...range.from],
-      to: [owner, ...range.to],
-    }
+    const bounds = { from: [owner, ...from], fromIncluded, to: [owner, ...to], toIncluded }
+    return { fields: [isByUuid ? 'uuid' : 'ns', ...fields], ...bounds, reverse }
   }
 
   /** The config.tags documents of a collection, in key order. */
   zonesOf(ns: string): Uint8Array[] {
     const name = [this.store.nameValue(ns)]
-    return [...this.store.scanIndex('config.tags', { fields: ['ns', 'min'], from: name, to: name })]
+    return this.store.inIndex('config.tags', { fields: ['ns', 'min'], from: name, to: name })
   }
 
   /** The documents of a collection's chunks, in key order. */
   chunks(collection: Uint8Array): Uint8Array[] {
-    return [...this.scanChunks(collection, { fields: ['min'], from: [], to: [] })]
+    return this.chunkDocuments(collection, { fields: ['min'], from: [], to: [] })
   }
 
   /**

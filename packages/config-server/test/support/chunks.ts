@@ -12,8 +12,13 @@ export class Chunks {
     this.config = config
   }
 
-  static async make(cuts: readonly number[], shards = ['shard01', 'shard02'], version: EmulatedVersion = '7.0'): Promise<Chunks> {
-    const config = await new ConfigUnderTest(version).initialised(['shard01', 'shard02', 'shard03'])
+  static async make(
+    cuts: readonly number[],
+    shards = ['shard01', 'shard02'],
+    version: EmulatedVersion = '7.0',
+    shared?: Map<string, unknown>,
+  ): Promise<Chunks> {
+    const config = await new ConfigUnderTest(version, undefined, shared).initialised(['shard01', 'shard02', 'shard03'])
     await config.createDatabase('db')
     await config.createCollection(ns, cuts, shards)
     return new Chunks(config)

@@ -17,7 +17,8 @@ export class ConfigUnderTest {
   /** Bytes of each shard; absent ones do not answer. */
   readonly sizes = new Map<string, number>()
 
-  constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk()) {
+  /** @param shared what it shares with other members */
+  constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk(), shared?: Map<string, unknown>) {
     this.#version = version
     this.context = new FakeContext('config', {
       disk,
@@ -29,6 +30,7 @@ export class ConfigUnderTest {
         return sizeBytes === undefined ? undefined : { sizeBytes }
       },
     })
+    if (shared !== undefined) Object.assign(this.context, { shared })
     this.actor = createConfigServer(this.context, { emulate: version, maxWireVersion: 21 })
     void this.actor.start?.()
   }

@@ -16,36 +16,35 @@ interface AtStep extends Pick<FailPointRow, 'action' | 'detail'> {
   readonly failPoint: FailPoint
 }
 
+/** By name, and by the step at which they stand. */
+interface Built {
+  readonly points: ReadonlyMap<string, FailPoint>
+  readonly steps: ReadonlyMap<string, readonly AtStep[]>
+}
+
 type Detail = Readonly<Record<string, unknown>>
 
 export class FailPoints {
   /** Whether any of them is on; while none is, passing one costs a look at this flag. */
   active = false
-  readonly #behaviours: Behaviours
-  readonly #points = new Map<string, FailPoint>()
-  readonly #steps = new Map<string, AtStep[]>()
+  readonly #owner: FailPointOwner
+  readonly #dice: Random
+  /** Null until somebody asks for one: few members are ever made to fail. */
+  #built: Built | null = null
 
   /** `random` is the member's: what decides in the mode `activationProbability` comes from a fork of it. */
   constructor(owner: FailPointOwner, random: Random) {
-    const { behaviours } = owner
-    this.#behaviours = behaviours
-    const dice = random.fork('fail-points')
-    for (const { name, only, behaviour, step, action, detail } of failPointTable as readonly FailPointRow[]) {
-      if (only !== null && only !== owner.process) continue
-      if (behaviour !== null && !behaviours[behaviour]) continue
-      const failPoint = new FailPoint(name, () => dice.fraction())
-      this.#points.set(name, failPoint)
-      if (step !== null) this.#steps.set(step, [...(this.#steps.get(step) ?? []), { failPoint, action, detail }])
-    }
+    this.#owner = owner
+    this.#dice = random.fork('fail-points')
   }
 
   [Symbol.iterator](): IterableIterator<FailPoint> {
-    return this.#points.values()
+    return this.#all().points.values()
   }
 
   /** @throws CommandError 266 FailPointSetFailed for one that the emulated version does not have, or that is not built */
   get(name: string): FailPoint {
-    const failPoint = this.#points.get(name)
+    const failPoint = this.#all().points.get(name)
     if (failPoint === undefined) throw new CommandError('FailPointSetFailed', `${name} not found`)
     return failPoint
   }
@@ -57,7 +56,7 @@ export class FailPoints {
    */
   configure(name: string, body: Uint8Array): number {
     const failPoint = this.get(name)
-    const mode = parseFailPointMode(body, this.#behaviours.failPointCounts)
+    const mode = parseFailPointMode(body, this.#owner.behaviours.failPointCounts)
     const count = failPoint.timesEntered
     failPoint.set(mode)
     this.#note()
@@ -66,7 +65,7 @@ export class FailPoints {
 
   /** {@link FailPoint.enter} of the one with this name; null where this member has none. */
   enter(name: FailPointName, concerns?: (data: Uint8Array) => boolean): Uint8Array | null {
-    const failPoint = this.active ? this.#points.get(name) : undefined
+    const failPoint = this.active ? this.#all().points.get(name) : undefined
     if (failPoint === undefined) return null
     const data = failPoint.enter(concerns)
     if (!failPoint.active) this.#note()
@@ -78,7 +77,7 @@ export class FailPoints {
    * @throws CommandError as the server's code does there
    */
   async reach(step: string, said: Detail, context: ActorContext): Promise<void> {
-    for (const { failPoint, action, detail } of this.#steps.get(step) ?? []) {
+    for (const { failPoint, action, detail } of this.#all().steps.get(step) ?? []) {
       if (detail !== null && said[detail[0]] !== detail[1]) continue
       if (action === 'hold') await failPoint.pause(context)
       else if (failPoint.enter() !== null) throw new CommandError(action.code, action.message)
@@ -87,11 +86,28 @@ export class FailPoints {
 
   /** The member ends: whoever waits goes on. */
   stop(): void {
-    for (const failPoint of this.#points.values()) failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })
+    for (const failPoint of this.#built?.points.values() ?? []) failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })
     this.active = false
   }
 
   #note(): void {
-    this.active = [...this.#points.values()].some((each) => each.active)
+    this.active = [...this].some((each) => each.active)
   }
+
+  #all(): Built {
+    return (this.#built ??= build(this.#owner, this.#dice))
+  }
+}
+
+function build({ process, behaviours }: FailPointOwner, dice: Random): Built {
+  const points = new Map<string, FailPoint>()
+  const steps = new Map<string, AtStep[]>()
+  for (const { name, only, behaviour, step, action, detail } of failPointTable as readonly FailPointRow[]) {
+    if (only !== null && only !== process) continue
+    if (behaviour !== null && !behaviours[behaviour]) continue
+    const failPoint = new FailPoint(name, () => dice.fraction())
+    points.set(name, failPoint)
+    if (step !== null) steps.set(step, [...(steps.get(step) ?? []), { failPoint, action, detail }])
+  }
+  return { points, steps }
 }

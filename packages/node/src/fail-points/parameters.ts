@@ -1,10 +1,12 @@
 import type { CommonHost } from '../common/common-invocation.js'
 import type { ParameterRow } from '../parameters/parameter.js'
 
+export const failPointPrefix = 'failpoint.'
+
 /** `failpoint.NAME`, by which a fail point can be read. Server: fail_point.cpp, FailPointServerParameter. */
 export function failPointParameters({ failPoints, behaviours }: CommonHost): ParameterRow[] {
   return [...failPoints].map((failPoint) => ({
-    name: `failpoint.${failPoint.name}`,
+    name: failPointPrefix + failPoint.name,
     type: 'document',
     initial: '',
     settableAtRuntime: false,

@@ -1,4 +1,3 @@
-import { findField, type RawValue } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
 
 /** The parts of an entry that its writer chooses; time and wall clock are added. */
@@ -7,8 +6,4 @@ export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 
 /** Field by field: spreading the change costs as much as all else that happens to it here. */
 export function stamped({ op, ns, uuid, object, id, session }: LogChange, ts: LogEntry['ts'], wallMs: number): LogEntry {
   return { ts, op, ns, uuid, object, id, session, wallMs }
-}
-
-export function insertedId(entry: LogEntry): RawValue | null {
-  return entry.op === 'i' ? (findField(entry.object, '_id') ?? null) : null
 }

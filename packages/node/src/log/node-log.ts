@@ -2,14 +2,15 @@
  * The one log of a node: every change of documents and collections is an entry that is applied to the engine and
  * written to the disk. Recovery is replay; whatever must know what changed reads entries.
  */
-import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
+import { DiskFullError, type ClusterClock, type Disk, type DiskUsage } from '@shardlab/actor'
 import { CommandError, findField, readUint32 } from '@shardlab/bson'
 import { decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
 import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
-import { insertedId, stamped, type LogChange } from './log-change.js'
+import { stamped, type LogChange } from './log-change.js'
 import { bytesOf, entryHeaderBytes, recordOf, roomOf, type Pending } from './pending-entries.js'
+import { ignoreFullDisk, isDone } from './outcomes.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 
 /** Hears of every change after it was applied, in the same turn. `preImage`: the document before an update or delete, else null. */
@@ -37,7 +38,7 @@ export class NodeLog {
   readonly #keptBytes: number
   #appending: Promise<void> | null = null
   /** What is being appended. */
-  #inAppend: readonly Pending[] = []
+  #inAppend: readonly Pending[] = none
   #checkpointing: Promise<void> | null = null
 
   constructor(parts: {
@@ -71,7 +72,7 @@ export class NodeLog {
         const length = readUint32(record, at)
         const entry = decodeLogEntry(record.slice(at, at + length))
         this.#engine.apply(entry)
-        this.#retries.record(entry, insertedId(entry))
+        this.#retries.record(entry)
         this.#clock.advance(entry.ts)
         at += length
       }
@@ -95,8 +96,8 @@ export class NodeLog {
    */
   apply(change: LogChange): LogEntry {
     const entry = stamped(change, this.#clock.tick(), this.#now())
-    const { preImage } = this.#engine.apply(entry)
-    this.#retries.record(entry, insertedId(entry))
+    const preImage = this.#engine.apply(entry)
+    this.#retries.record(entry)
     const bytes = encodeLogEntry(entry)
     this.#unwritten.push(bytes)
     this.#claimedBytes += bytes.length + entryHeaderBytes
@@ -171,7 +172,7 @@ export class NodeLog {
     if (this.#writing !== null) return this.#flushAfterwards()
     if (this.#unwritten.length === 0) return nothingToWrite
     // So much at once would be followed by a checkpoint anyway.
-    return this.#claimedBytes > this.#checkpointAtBytes ? this.#flushAsCheckpoint() : this.#append()
+    return this.#claimedBytes > this.#checkpointAt(this.#disk.usage()) ? this.#flushAsCheckpoint() : this.#append()
   }
 
   /**
@@ -193,9 +194,9 @@ export class NodeLog {
     for (let writing = this.#writing; writing !== null; writing = this.#writing) await writing.catch(() => {})
   }
 
-  get #checkpointAtBytes(): number {
+  /** How long the log may be, in bytes. */
+  #checkpointAt({ checkpointBytes }: DiskUsage): number {
     const { checkpointAfterBytes } = this.#options
-    const { checkpointBytes } = this.#disk.usage()
     // An image is shared until something changes: what one costs are the copies of that.
     return Math.max(checkpointAfterBytes, this.#disk.keepsImages === true ? checkpointBytes / 16 : 2 * checkpointBytes)
   }
@@ -232,8 +233,10 @@ export class NodeLog {
   /** One for all appends: there is one at a time, and nothing in the log is done more often. */
   readonly #onAppended = (): Promise<void> | undefined => {
     this.#claimedBytes -= roomOf(this.#inAppend)
+    this.#inAppend = none
     this.#appending = null
-    return this.#disk.usage().logBytes > this.#checkpointAtBytes ? this.#checkpoint().catch(ignoreFullDisk) : undefined
+    const usage = this.#disk.usage()
+    return usage.logBytes > this.#checkpointAt(usage) ? this.#checkpoint().catch(ignoreFullDisk) : undefined
   }
 
   readonly #onRefused = (error: unknown): Promise<void> =>
@@ -290,15 +293,6 @@ const entryBytes = 128
 /** So large a part of the disk is kept: a sixteenth. */
 const keptPart = 16
 
+const none: readonly Pending[] = []
+
 const nothingToWrite = Promise.resolve()
-
-function isDone(work: Promise<void>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  )
-}
-
-function ignoreFullDisk(error: unknown): void {
-  if (!(error instanceof DiskFullError)) throw error
-}

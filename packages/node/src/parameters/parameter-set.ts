@@ -1,46 +1,61 @@
 import { CommandError, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { CommonHost } from '../common/common-invocation.js'
-import { failPointParameters } from '../fail-points/parameters.js'
+import type { Behaviours } from '@shardlab/sharding'
+import { failPointParameters, failPointPrefix } from '../fail-points/parameters.js'
 import { parseParameter, writeParameter, type ParameterRow, type ParameterValue } from './parameter.js'
 import { parameterTable, type ParameterName } from './parameter-table.js'
+
+/** Rows without the fail points, by the process that has them: members of one version share them. */
+const rowsByBehaviours = new WeakMap<Behaviours, Map<CommonHost['process'], ReadonlyMap<string, ParameterRow>>>()
+
+function rowsOf({ process, behaviours }: CommonHost): ReadonlyMap<string, ParameterRow> {
+  const byProcess = rowsByBehaviours.get(behaviours) ?? new Map<CommonHost['process'], ReadonlyMap<string, ParameterRow>>()
+  rowsByBehaviours.set(behaviours, byProcess)
+  let rows = byProcess.get(process)
+  if (rows === undefined) {
+    const has = ({ only, behaviour }: ParameterRow): boolean =>
+      (only === undefined || only === process) &&
+      (behaviour === undefined || (behaviours as unknown as Record<string, unknown>)[behaviour] === true)
+    rows = new Map((parameterTable as readonly ParameterRow[]).filter(has).map((row) => [row.name, row]))
+    byProcess.set(process, rows)
+  }
+  return rows
+}
 
 /** The parameters of one member with their values. They last as long as the member lives. */
 export class ParameterSet {
   readonly #host: CommonHost
-  readonly #rows = new Map<string, ParameterRow>()
+  readonly #rows: ReadonlyMap<string, ParameterRow>
+  /** Those that are not what they are at the start, and those of which the member decides that. */
   readonly #values = new Map<string, ParameterValue>()
   readonly #watchers = new Map<string, () => void>()
 
   constructor(host: CommonHost) {
     this.#host = host
-    for (const row of [...(parameterTable as readonly ParameterRow[]), ...failPointParameters(host)]) {
-      if (row.only !== undefined && row.only !== host.process) continue
-      if (row.behaviour !== undefined && (host.behaviours as unknown as Record<string, unknown>)[row.behaviour] !== true) continue
-      this.#rows.set(row.name, row)
-      this.#values.set(row.name, typeof row.initial === 'function' ? row.initial(host) : row.initial)
-    }
+    this.#rows = rowsOf(host)
+    for (const { name, initial } of this.#rows.values()) if (typeof initial === 'function') this.#values.set(name, initial(host))
   }
 
   /** All rows of this member, by name. */
-  get rows(): IterableIterator<ParameterRow> {
-    return this.#rows.values()
+  get rows(): readonly ParameterRow[] {
+    return [...this.#rows.values(), ...failPointParameters(this.#host)]
   }
 
   find(name: string): ParameterRow | undefined {
-    return this.#rows.get(name)
+    return this.#rows.get(name) ?? (name.startsWith(failPointPrefix) ? this.rows.find((row) => row.name === name) : undefined)
   }
 
   /** The value of a numeric parameter; throws when this member has none of this name. */
   number(name: ParameterName): number {
-    return this.#values.get(name) as number
+    return this.#valueOf(name) as number
   }
 
   bool(name: ParameterName): boolean {
-    return this.#values.get(name) === true
+    return this.#valueOf(name) === true
   }
 
   write(writer: DocumentWriter, row: ParameterRow, name = row.name): void {
-    writeParameter(writer, name, row, this.#values.get(row.name)!, this.#host)
+    writeParameter(writer, name, row, this.#values.get(row.name) ?? (row.initial as ParameterValue), this.#host)
   }
 
   /**
@@ -59,7 +74,7 @@ export class ParameterSet {
 
   /** The values that clients may set. */
   export(): ReadonlyMap<string, ParameterValue> {
-    return new Map([...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#values.get(name)!]))
+    return new Map([...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#valueOf(name)!]))
   }
 
   /** Takes over values that another member of the same kind has exported. Nobody is told: see {@link watch}. */
@@ -69,12 +84,16 @@ export class ParameterSet {
 
   /** @throws CommandError 72, 20 as {@link set} */
   checkSettable(name: string): ParameterRow {
-    const row = this.#rows.get(name)
+    const row = this.find(name)
     if (row === undefined)
       throw new CommandError('InvalidOptions', `attempted to set unrecognized parameter [${name}], use help:true to see options `)
     if (!row.settableAtRuntime) throw new CommandError('IllegalOperation', `not allowed to change [${name}] at runtime`)
     if (name === 'requireApiVersion' && this.#host.process === 'mongod')
       throw new CommandError('IllegalOperation', 'Cannot set parameter requireApiVersion=true on a shard or config server')
     return row
+  }
+
+  #valueOf(name: string): ParameterValue | undefined {
+    return this.#values.get(name) ?? (this.#rows.get(name)?.initial as ParameterValue | undefined)
   }
 }

@@ -3,7 +3,7 @@
  * instead of run again. Built from the log alone: replaying it rebuilds the history.
  * Server: transaction_participant, session_catalog; manual: core/retryable-writes.
  */
-import { CommandError, type RawValue } from '@shardlab/bson'
+import { CommandError, findField, type RawValue } from '@shardlab/bson'
 import type { LogEntry, RetryImage } from '@shardlab/storage'
 import { decodeSessionsImage, isSessionsImage } from '../log/sessions-image.js'
 import { InsertedRun } from './inserted-run.js'
@@ -75,7 +75,7 @@ export class RetryHistory {
   }
 
   /** Takes note of a log entry that was applied: of its own statement, or of those that another member has executed and handed over. */
-  record(entry: LogEntry, insertedId: RawValue | null): void {
+  record(entry: LogEntry): void {
     if (entry.op === 'n' && isSessionsImage(entry.object)) this.#merge(decodeSessionsImage(entry.object))
     if (entry.session === null || entry.op === 'c') return
     const { key } = SessionCatalog.parse(entry.session.lsid)
@@ -84,10 +84,11 @@ export class RetryHistory {
     if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
     const statements = this.#statementsOf(key, txnNumber)
     const image = entry.session.image ?? null
+    const insertedId = entry.op === 'i' ? findField(entry.object, '_id') : undefined
     for (const stmtId of entry.session.stmtIds)
       statements.set(stmtId, {
         op: entry.op,
-        insertedId: insertedId === null ? null : insertedId.detached(),
+        insertedId: insertedId?.detached() ?? null,
         // The document may be a view on a message or a block of the log, which must not stay alive for it.
         image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
       })

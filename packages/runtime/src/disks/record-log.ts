@@ -1,6 +1,9 @@
-/** Records one after the other in a few pieces of memory: a buffer for each would take more than what most of them hold. */
+import { unzeroed } from '@shardlab/actor'
+
 const firstSlabBytes = 1024
 const slabBytesMax = 64 * 1024
+/** A new slab is so large a part of what there is: a large cluster has a thousand logs, and much of them would lie idle. */
+const grownPart = 4
 
 interface Slab {
   readonly bytes: Uint8Array
@@ -8,13 +11,16 @@ interface Slab {
   readonly ends: number[]
 }
 
+/** Records one after the other in a few pieces of memory: a buffer for each would take more than what most of them hold. */
 export class RecordLog {
   readonly #slabs: Slab[]
   /** What is written next goes into the last slab as long as it has room; another log may share those before it. */
   #isOpen = false
+  #slabBytes = 0
 
   constructor(slabs: readonly Slab[] = []) {
     this.#slabs = [...slabs]
+    for (const { bytes } of slabs) this.#slabBytes += bytes.length
   }
 
   append(record: Uint8Array): void {
@@ -30,6 +36,7 @@ export class RecordLog {
     const last = this.#slabs.at(-1)
     if (this.#isOpen && last !== undefined && last.bytes.length <= slabBytesMax) {
       log.#slabs.push({ bytes: last.bytes, ends: [] })
+      log.#slabBytes = last.bytes.length
       log.#isOpen = true
     }
     return log
@@ -49,9 +56,10 @@ export class RecordLog {
   #slabWithRoom(length: number): Slab {
     const last = this.#slabs.at(-1)
     if (this.#isOpen && last !== undefined && (last.ends.at(-1) ?? 0) + length <= last.bytes.length) return last
-    const grown = last === undefined ? firstSlabBytes : Math.min(slabBytesMax, last.bytes.length * 2)
-    const slab: Slab = { bytes: new Uint8Array(Math.max(grown, length)), ends: [] }
+    const grown = Math.min(slabBytesMax, Math.max(firstSlabBytes, Math.ceil(this.#slabBytes / grownPart)))
+    const slab: Slab = { bytes: unzeroed(Math.max(grown, length)), ends: [] }
     this.#slabs.push(slab)
+    this.#slabBytes += slab.bytes.length
     this.#isOpen = true
     return slab
   }

@@ -1,9 +1,12 @@
 import { endpointOf } from './endpoint.js'
 import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
-import type { Alarm, HostClock } from './clock.js'
+import type { ActorTimer } from './actor-timer.js'
+import { Chain, type Link } from './chain.js'
+import type { HostClock } from './clock.js'
 import { CellFaults } from './faults/cell-faults.js'
 import type { OpenedGateway } from './gateway-opener.js'
 import type { Peer } from './peer.js'
+import type { Sleep } from './sleep.js'
 
 /** What a host needs to run one member, this time. */
 export interface MemberBoot {
@@ -16,20 +19,29 @@ export interface MemberBoot {
   readonly incarnation: number
 }
 
-/** A request that this actor is working on. */
-export interface Job {
+/** Who asked for what. */
+export interface Asked {
   readonly peer: Peer
   readonly id: number
   readonly from: number
   readonly kind: MessageKind
 }
 
-/** A named timer that has not woken its actor. */
-export interface ArmedTimer {
-  readonly alarm: Alarm
-  readonly dueAtMs: number
-  /** Of two timers of a host that are due at the same time, the one that was armed first wakes first. */
-  readonly order: number
+/** A request that this actor is working on. */
+export class Job implements Asked, Link<Job> {
+  readonly peer: Peer
+  readonly id: number
+  readonly from: number
+  readonly kind: MessageKind
+  previous: Job | null = null
+  next: Job | null = null
+
+  constructor(peer: Peer, id: number, from: number, kind: MessageKind) {
+    this.peer = peer
+    this.id = id
+    this.from = from
+    this.kind = kind
+  }
 }
 
 /** `stopping` still serves; `gone` is final: a restarted member is another cell. */
@@ -45,8 +57,14 @@ export interface Waiting {
 /** One incarnation of one member on its host. */
 export class ActorCell {
   readonly boot: MemberBoot
+  /** Here as well, as every message looks at them. */
+  readonly index: number
+  readonly address: Address
   readonly disk: Disk
+  readonly clock: HostClock
   readonly faults: CellFaults
+  /** For what left one of its handlers. */
+  readonly crash: (error: unknown) => void
   state: CellState = 'starting'
   actor: Actor | null = null
   endpoint: string
@@ -54,22 +72,22 @@ export class ActorCell {
   waiting: Waiting[] = []
   /** Ends the wait for the start; null once it has started. */
   failStart: ((error: Error) => void) | null = null
-  readonly jobs = new Set<Job>()
+  readonly jobs = new Chain<Job>()
   /** What it works on that nobody waits for: notices and timers. */
   unasked = 0
-  readonly timers = new Map<string, ArmedTimer>()
-  readonly sleeps = new Set<Alarm>()
+  readonly timers = new Map<string, ActorTimer>()
+  readonly sleeps = new Chain<Sleep>()
 
-  constructor(boot: MemberBoot, disk: Disk, clock: HostClock) {
+  constructor(boot: MemberBoot, disk: Disk, clock: HostClock, onFailure: (cell: ActorCell, error: unknown) => void) {
     this.boot = boot
+    this.index = boot.index
+    this.address = boot.address
     this.disk = disk
+    this.clock = clock
+    this.crash = (error) => onFailure(this, error)
     this.faults = new CellFaults(clock)
     this.endpoint =
       boot.listen === null || boot.listen.port === 0 ? `${boot.address}:27017` : endpointOf(boot.listen.host, boot.listen.port)
-  }
-
-  get address(): Address {
-    return this.boot.address
   }
 
   get gone(): boolean {
@@ -81,10 +99,9 @@ export class ActorCell {
     this.state = 'gone'
     this.failStart?.(why)
     this.failStart = null
-    for (const { alarm } of this.timers.values()) alarm.cancel()
-    for (const alarm of this.sleeps) alarm.cancel()
+    for (const timer of this.timers.values()) timer.cancel()
+    for (const sleep of this.sleeps.takeAll()) sleep.disconnect()
     this.timers.clear()
-    this.sleeps.clear()
     this.waiting = []
   }
 }

@@ -113,16 +113,14 @@ export class CellContext implements ActorContext {
   sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     if (this.#cell.gone) return never()
     if (signal?.aborted === true) return Promise.reject(this.#cancelled())
-    return new Promise((resolve, reject) => {
-      const sleep = new Sleep(this.#cell, durationMs, resolve)
-      if (signal !== undefined) sleep.endWith(signal, () => reject(this.#cancelled()))
-    })
+    const sleep = new Sleep(this.#cell, durationMs, this.#cancelled)
+    if (signal !== undefined) sleep.endWith(signal)
+    return sleep.promise
   }
 
   /** The same each time: nobody is interested in where a sleep was cancelled, and to find that out is what costs. */
-  #cancelled(): RequestFailedError {
-    return (this.#cancelledSleep ??= new RequestFailedError('cancelled', this.address, 'the sleep was cancelled'))
-  }
+  readonly #cancelled = (): RequestFailedError =>
+    (this.#cancelledSleep ??= new RequestFailedError('cancelled', this.address, 'the sleep was cancelled'))
 
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
     return this.#cell.gone ? never() : Promise.all(values)
@@ -133,7 +131,7 @@ export class CellContext implements ActorContext {
   }
 
   clearTimer(name: string): void {
-    this.#cell.timers.get(name)?.alarm.cancel()
+    this.#cell.timers.get(name)?.cancel()
     this.#cell.timers.delete(name)
   }
 

@@ -15,8 +15,9 @@ import {
   type MutationName,
   type RequestOf,
 } from '@shardlab/actor'
-import { ActorCell, type Job, type MemberBoot } from './actor-cell.js'
+import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
 import { CellContext } from './actor-context.js'
+import { ActorTimer } from './actor-timer.js'
 import type { ActorHostOptions } from './actor-host-options.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { HostClock } from './clock.js'
@@ -90,7 +91,7 @@ export class ActorHost {
 
   /** Gives a member its place: from now on messages wait for it. */
   adopt(boot: MemberBoot, disk: Disk): ActorCell {
-    const cell = new ActorCell(boot, disk, this.clock)
+    const cell = new ActorCell(boot, disk, this.clock, this.#onFailure)
     this.faults.adopt(cell)
     this.#cells[boot.index] = cell
     return cell
@@ -121,7 +122,7 @@ export class ActorHost {
     cell.failStart = started.reject
     this.#start(cell, findRole, start).then(
       () => started.resolve(),
-      (error: unknown) => this.crash(cell, error),
+      cell.crash,
     )
     return started.promise
   }
@@ -167,17 +168,19 @@ export class ActorHost {
     const { jobs, waiting } = cell
     const reported = error === null || error instanceof Error ? error : new Error(String(error))
     this.drop(cell, reported ?? new Error(`${cell.address} crashed while it was starting`))
-    for (const job of jobs) this.post.fail(job, cell.boot.index, false, 'crashed before it answered')
+    for (const job of jobs.takeAll()) this.post.fail(job, cell.index, false, 'crashed before it answered')
     for (const item of waiting) item.refuse()
     this.#options.onCrash(cell, reported)
   }
+
+  readonly #onFailure = (cell: ActorCell, error: unknown): void => this.crash(cell, error)
 
   /** Takes an incarnation out of the world, silently; `why` is for who waits for its start. */
   drop(cell: ActorCell, why: Error): void {
     this.post.forget(cell)
     this.faults.forget(cell.address)
     cell.abandon(why)
-    this.post.unroute(cell.boot.index)
+    this.post.unroute(cell.index)
     cell.gateway?.destroy()
     cell.gateway = null
   }
@@ -212,15 +215,14 @@ export class ActorHost {
   }
 
   setTimer(cell: ActorCell, name: string, delayMs: number): void {
-    cell.timers.get(name)?.alarm.cancel()
-    const wake = () => this.#wake(cell, name)
-    const ring = () => {
-      cell.timers.delete(name)
-      if (cell.state === 'starting') cell.waiting.push({ deliver: wake, refuse: () => {} })
-      else wake()
-    }
-    const alarm = cell.faults.alarm(delayMs, { wake: ring })
-    cell.timers.set(name, { alarm, dueAtMs: this.clock.now() + delayMs, order: ++this.#timersArmed })
+    cell.timers.get(name)?.cancel()
+    cell.timers.set(name, new ActorTimer(cell, name, delayMs, ++this.#timersArmed, this.#onDue))
+  }
+
+  readonly #onDue = (cell: ActorCell, { name }: ActorTimer): void => {
+    cell.timers.delete(name)
+    if (cell.state === 'starting') cell.waiting.push({ deliver: () => this.#wake(cell, name), refuse: () => {} })
+    else this.#wake(cell, name)
   }
 
   reach(cell: ActorCell, step: string): Promise<void> {
@@ -234,50 +236,50 @@ export class ActorHost {
   }
 
   #accept(peer: Peer, message: MessageTuple): void {
-    const [type, id, to, from, kindIndex] = message
-    const cell = this.#cells[to]
-    const refuse = (why: string) => {
-      if (type === packetTypes.request) this.post.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
-    }
-    if (cell?.state === 'starting') {
-      if (cell.waiting.length < this.#options.limits.waitingMessages) {
-        cell.waiting.push({ deliver: () => this.#accept(peer, message), refuse: () => refuse('crashed while it was starting') })
-      } else {
-        this.#reportLimit(cell.address, 'waitingMessages', cell.waiting.length)
-        refuse('is starting and too many messages wait for it')
-      }
-    } else if (cell === undefined || cell.gone || cell.actor === null) {
-      refuse('is down')
-    } else {
-      this.#deliver(cell, peer, message)
-    }
+    const cell = this.#cells[message[2]]
+    if (cell?.state === 'starting') this.#hold(cell, peer, message)
+    else if (cell === undefined || cell.gone || cell.actor === null) this.#refuse(peer, message, 'is down')
+    else this.#deliver(cell, peer, message)
   }
 
-  #deliver(cell: ActorCell, peer: Peer, [type, id, , from, kindIndex, payload]: MessageTuple): void {
-    const shape = kindShapeAt(kindIndex)
-    const job: Job | null = type === packetTypes.request ? { peer, id, from, kind: shape.kind } : null
+  // Apart, as #answerLater: what a closure uses has a place of its own in memory, also where the closure is never made.
+  #hold(cell: ActorCell, peer: Peer, message: MessageTuple): void {
+    if (cell.waiting.length < this.#options.limits.waitingMessages) {
+      const refuse = () => this.#refuse(peer, message, 'crashed while it was starting')
+      cell.waiting.push({ deliver: () => this.#accept(peer, message), refuse })
+      return
+    }
+    this.#reportLimit(cell.address, 'waitingMessages', cell.waiting.length)
+    this.#refuse(peer, message, 'is starting and too many messages wait for it')
+  }
+
+  #refuse(peer: Peer, [type, id, to, from, kindIndex]: MessageTuple, why: string): void {
+    if (type === packetTypes.request) this.post.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
+  }
+
+  #deliver(cell: ActorCell, peer: Peer, message: MessageTuple): void {
+    const from = message[3]
+    const shape = kindShapeAt(message[4])
+    const job = message[0] === packetTypes.request ? new Job(peer, message[1], from, shape.kind) : null
     try {
-      const request = shape.toRequest(payload) as RequestOf<MessageKind>
+      const request = shape.toRequest(message[5]) as RequestOf<MessageKind>
       const result: unknown = cell.actor!.receive(shape.kind, request, this.#options.directory.addressOf(from) ?? `#${from}`)
-      if (isThenable(result)) {
-        if (job !== null) cell.jobs.add(job)
-        else cell.unasked++
-        result.then(
-          (reply) => this.#answer(cell, job, reply),
-          (error: unknown) => this.crash(cell, error),
-        )
-        return
-      }
-      if (job !== null && !cell.gone) this.post.reply(cell, job, result)
+      if (isThenable(result)) this.#answerLater(cell, job, result)
+      else if (job !== null && !cell.gone) this.post.reply(cell, job, result)
     } catch (error) {
       if (job !== null) cell.jobs.add(job)
       this.crash(cell, error)
     }
   }
 
-  #answer(cell: ActorCell, job: Job | null, reply: unknown): void {
-    if (job === null) cell.unasked--
-    if (job === null || cell.gone) return
+  #answerLater(cell: ActorCell, job: Job | null, result: Promise<unknown>): void {
+    if (job === null) return this.#finishUnasked(cell, result)
+    result.then((reply) => this.#answer(cell, job, reply), cell.crash)
+    cell.jobs.add(job)
+  }
+
+  #answer(cell: ActorCell, job: Job, reply: unknown): void {
+    if (cell.gone) return
     try {
       this.post.reply(cell, job, reply)
       cell.jobs.delete(job)
@@ -286,17 +288,18 @@ export class ActorHost {
     }
   }
 
+  /** Nobody waits for its end. */
+  #finishUnasked(cell: ActorCell, result: Promise<unknown>): void {
+    cell.unasked++
+    result.then(() => cell.unasked--, cell.crash)
+  }
+
   #wake(cell: ActorCell, timer: string): void {
     if (cell.gone || cell.actor === null) return
     this.#options.onWake?.(cell.address, timer)
     try {
       const result: unknown = cell.actor.wake?.(timer)
-      if (!isThenable(result)) return
-      cell.unasked++
-      result.then(
-        () => cell.unasked--,
-        (error: unknown) => this.crash(cell, error),
-      )
+      if (isThenable(result)) this.#finishUnasked(cell, result)
     } catch (error) {
       this.crash(cell, error)
     }

@@ -85,6 +85,12 @@ export class MemberTable<Place> {
     return this.all().map(memberInfo)
   }
 
+  /** Undefined when there is no such member. */
+  info(address: Address): MemberInfo | undefined {
+    const member = this.#members.get(address)
+    return member === undefined ? undefined : memberInfo(member)
+  }
+
   /** @throws Error when the member is up */
   down(address: Address): Member<Place> {
     const member = this.get(address)

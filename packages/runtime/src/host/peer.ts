@@ -1,5 +1,11 @@
 import { PacketWriter, type PacketWriterOptions } from '@shardlab/actor'
 
+/** What brings packets to another host. */
+export interface Carrier {
+  /** Gets packets in buffers of exactly their size, which it may transfer, unless they are `pooled`. */
+  post(packet: Uint8Array<ArrayBuffer>): void
+}
+
 /**
  * The way to another host (or back to the own one): what is written in one turn leaves as one packet. Messages of
  * one pair of actors arrive in the order in which they were sent.
@@ -9,21 +15,22 @@ export class Peer {
   readonly writer: PacketWriter
   /** Waits for the end of the turn. */
   dirty = false
+  /** Who waits for it behind this one. */
+  nextDirty: Peer | null = null
   /** Gone for good: what is written is dropped. A host that comes back is another peer. */
   closed = false
-  readonly #post: (packet: Uint8Array<ArrayBuffer>) => void
+  readonly #carrier: Carrier
 
-  /** `post` gets packets in buffers of exactly their size, which it may transfer. */
-  constructor(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void, packing: PacketWriterOptions) {
+  constructor(hostId: number, carrier: Carrier, packing: PacketWriterOptions) {
     this.hostId = hostId
     this.writer = new PacketWriter(packing)
-    this.#post = post
+    this.#carrier = carrier
   }
 
   flush(): void {
     this.dirty = false
     if (this.writer.messageCount === 0) return
     const packet = this.writer.take()
-    if (!this.closed) this.#post(packet)
+    if (!this.closed) this.#carrier.post(packet)
   }
 }

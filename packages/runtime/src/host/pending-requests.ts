@@ -1,67 +1,49 @@
-import { RequestFailedError, type Address, type CancelSignal, type RequestFailure } from '@shardlab/actor'
+import { RequestFailedError, type Address, type RequestFailure } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { Alarm, Sleeper } from './clock.js'
 import type { Peer } from './peer.js'
+import { Wait } from './wait.js'
 
 /** A request of this host that has no answer yet. */
-export class PendingRequest implements Sleeper {
-  readonly cell: ActorCell
+export class PendingRequest extends Wait<unknown> {
   readonly peer: Peer
   readonly to: Address
   readonly toIndex: number
-  readonly resolve: (reply: never) => void
-  readonly reject: (error: RequestFailedError) => void
   readonly id: number
   readonly #requests: PendingRequests
   #timeoutMs = 0
-  #alarm: Alarm | null = null
-  #signal: CancelSignal | null = null
-  #onAbort: (() => void) | null = null
 
   /** Waits in `requests` from now on. */
-  constructor(
-    requests: PendingRequests,
-    ends: { readonly cell: ActorCell; readonly peer: Peer; readonly to: Address; readonly toIndex: number },
-    resolve: (reply: never) => void,
-    reject: (error: RequestFailedError) => void,
-  ) {
+  constructor(requests: PendingRequests, cell: ActorCell, peer: Peer, to: Address, toIndex: number) {
+    super(cell)
     this.#requests = requests
-    this.cell = ends.cell
-    this.peer = ends.peer
-    this.to = ends.to
-    this.toIndex = ends.toIndex
-    this.resolve = resolve
-    this.reject = reject
+    this.peer = peer
+    this.to = to
+    this.toIndex = toIndex
     this.id = requests.add(this)
   }
 
   /** It fails when there is no answer in time. */
   failAfter(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs
-    this.#alarm = this.cell.faults.alarm(timeoutMs, this)
+    this.endAfter(timeoutMs)
   }
 
-  /** It fails when the signal aborts. */
-  failWith(signal: CancelSignal): void {
-    this.#signal = signal
-    this.#onAbort = () => this.#requests.fail(this.id, 'cancelled', `the request to ${this.to} was cancelled`)
-    signal.addEventListener('abort', this.#onAbort, { once: true })
-  }
-
-  /** The time is over. */
-  wake(): void {
+  protected timeIsOver(): void {
     this.#requests.fail(this.id, 'timed-out', `${this.to} did not answer within ${this.#timeoutMs} ms`)
   }
 
-  /** It no longer waits. */
-  disconnect(): void {
-    this.#alarm?.cancel()
-    if (this.#onAbort !== null) this.#signal!.removeEventListener('abort', this.#onAbort)
+  protected cancelled(): void {
+    this.#requests.fail(this.id, 'cancelled', `the request to ${this.to} was cancelled`)
   }
 }
 
 /** The lower part of an id is a slot, the upper one tells its users apart. */
 const slotCount = 2 ** 17
+
+/** Ids outgrow 32 bits, and a remainder of such numbers is dear. */
+function slotOf(id: number): number {
+  return id - Math.floor(id / slotCount) * slotCount
+}
 
 /** No host can have more requests waiting at once. */
 export const mostPendingRequests = slotCount
@@ -81,13 +63,13 @@ export class PendingRequests {
   /** @returns the request's id */
   add(request: PendingRequest): number {
     const id = this.#freeIds.pop() ?? this.#slots.length
-    this.#slots[id % slotCount] = request
+    this.#slots[slotOf(id)] = request
     return id
   }
 
   /** Takes a request out, its alarm and signal disconnected; undefined when it has been settled. */
   take(id: number): PendingRequest | undefined {
-    const slot = id % slotCount
+    const slot = slotOf(id)
     const request = this.#slots[slot]
     if (request?.id !== id) return undefined
     this.#slots[slot] = null

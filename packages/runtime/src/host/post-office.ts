@@ -14,13 +14,13 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import type { ActorCell, Job } from './actor-cell.js'
+import type { ActorCell, Asked } from './actor-cell.js'
 import type { HostClock } from './clock.js'
 import type { HostLimits } from './limits.js'
 import type { LinkFaults } from './faults/link-faults.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { sizeOfMessage } from './faults/size-of-message.js'
-import { Peer } from './peer.js'
+import { Peer, type Carrier } from './peer.js'
 import { mostPendingRequests, PendingRequest, PendingRequests } from './pending-requests.js'
 
 export interface PostOfficeOptions {
@@ -49,11 +49,13 @@ export class PostOffice {
   /** How each member is reached, by its number; undefined: it is down. */
   readonly #routes: (Peer | undefined)[] = []
   readonly #pending = new PendingRequests()
-  #dirty: Peer[] = []
+  /** Those to whom something was written in this turn, in that order, each of which knows the next one. */
+  #firstDirty: Peer | null = null
+  #lastDirty: Peer | null = null
   #flushScheduled = false
   readonly #flushTurn = () => this.flush()
   /** Who has lost the connection: nobody hears what is answered. */
-  readonly #nobody = new Peer(-1, () => {}, {})
+  readonly #nobody = new Peer(-1, { post: () => {} }, {})
 
   constructor(options: PostOfficeOptions) {
     this.#options = options
@@ -72,9 +74,9 @@ export class PostOffice {
     return this.#pending.size
   }
 
-  createPeer(hostId: number, post: (packet: Uint8Array<ArrayBuffer>) => void): Peer {
+  createPeer(hostId: number, carrier: Carrier): Peer {
     const { checked, pooled = false } = this.#options
-    return new Peer(hostId, post, { checked, pooled })
+    return new Peer(hostId, carrier, { checked, pooled })
   }
 
   /** The other host is gone: nothing more comes from it, and nothing reaches it. */
@@ -99,9 +101,15 @@ export class PostOffice {
   /** Sends what was written in this turn. */
   flush(): void {
     this.#flushScheduled = false
-    const dirty = this.#dirty
-    this.#dirty = []
-    for (const peer of dirty) peer.flush()
+    let peer = this.#firstDirty
+    this.#firstDirty = null
+    this.#lastDirty = null
+    while (peer !== null) {
+      const next: Peer | null = peer.nextDirty
+      peer.nextDirty = null
+      peer.flush()
+      peer = next
+    }
   }
 
   /** A packet arrived from that peer. */
@@ -130,18 +138,17 @@ export class PostOffice {
       onLimit(cell.address, 'outstandingRequests', this.#pending.size)
       return notSent('unreachable', to, 'too many requests wait for an answer')
     }
-    return new Promise((resolve, reject) => {
-      const pending = new PendingRequest(this.#pending, { cell, peer, to, toIndex }, resolve, reject)
-      try {
-        peer.writer.addRequest(pending.id, toIndex, cell.boot.index, kind, request)
-      } catch (error) {
-        this.#pending.take(pending.id)
-        throw error
-      }
+    const pending = new PendingRequest(this.#pending, cell, peer, to, toIndex)
+    try {
+      peer.writer.addRequest(pending.id, toIndex, cell.index, kind, request)
       this.#touch(peer, cell.address)
       if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)
-      if (options?.signal !== undefined) pending.failWith(options.signal)
-    })
+      if (options?.signal !== undefined) pending.endWith(options.signal)
+    } catch (error) {
+      this.#pending.take(pending.id)
+      pending.reject(error)
+    }
+    return pending.promise as Promise<ReplyOf<K>>
   }
 
   /** Sends without an answer; lost when the member is down. @throws UnpackableValueError */
@@ -149,23 +156,23 @@ export class PostOffice {
     const toIndex = this.#directory.indexOf(to)
     const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
     if (toIndex === undefined || peer === undefined || this.#refuses(cell, to, kind)) return
-    peer.writer.addNotice(toIndex, cell.boot.index, kind, request)
+    peer.writer.addNotice(toIndex, cell.index, kind, request)
     this.#touch(peer, cell.address)
   }
 
   /** @throws UnpackableValueError */
-  reply(cell: ActorCell, job: Job, reply: unknown): void {
-    if (job.peer.closed) return
-    job.peer.writer.addReply(job.id, job.from, cell.boot.index, job.kind, reply as never)
-    this.#touch(job.peer, cell.address)
+  reply(cell: ActorCell, { peer, id, from, kind }: Asked, reply: unknown): void {
+    if (peer.closed) return
+    peer.writer.addReply(id, from, cell.index, kind, reply as never)
+    this.#touch(peer, cell.address)
   }
 
   /** Tells whoever asked that there will be no answer. */
-  fail(job: Job, index: number, undelivered: boolean, why: string): void {
-    if (job.peer.closed) return
+  fail({ peer, id, from, kind }: Asked, index: number, undelivered: boolean, why: string): void {
+    if (peer.closed) return
     const address = this.#directory.addressOf(index) ?? `#${index}`
-    job.peer.writer.addFailure(job.id, job.from, index, job.kind, ['unreachable', undelivered, `${address} ${why}`])
-    this.#touch(job.peer, null)
+    peer.writer.addFailure(id, from, index, kind, ['unreachable', undelivered, `${address} ${why}`])
+    this.#touch(peer, null)
   }
 
   /** The requests of that incarnation will not be answered. */
@@ -183,7 +190,7 @@ export class PostOffice {
     const type = message[0]
     if (type === packetTypes.reply) {
       const request = this.#pending.take(message[1])
-      request?.resolve(kindShapeAt(message[4]).toReply(message[5]) as never)
+      request?.resolve(kindShapeAt(message[4]).toReply(message[5]))
     } else if (type === packetTypes.failure) {
       const [reason, undelivered, text] = message[5] as unknown as FailurePayload
       this.#pending.fail(message[1], reason, text, undelivered)
@@ -230,12 +237,12 @@ export class PostOffice {
   #disconnect(index: number, otherIndex: number, why: string): void {
     const [here, there] = [this.#directory.addressOf(index) ?? '', this.#directory.addressOf(otherIndex) ?? '']
     this.#links.drain(there, here, why)
-    this.#pending.failWhere((request) => request.cell.boot.index === index && request.toIndex === otherIndex, why)
+    this.#pending.failWhere((request) => request.cell.index === index && request.toIndex === otherIndex, why)
   }
 
   #refuses(cell: ActorCell, to: Address, kind: MessageKind): boolean {
     if (!this.#links.active) return false
-    const from = this.#linkEnd(cell.boot.index, kind)
+    const from = this.#linkEnd(cell.index, kind)
     return from !== null && from !== to && this.#links.refuses(from, to, kind)
   }
 
@@ -258,7 +265,9 @@ export class PostOffice {
     }
     if (peer.dirty) return
     peer.dirty = true
-    this.#dirty.push(peer)
+    if (this.#lastDirty === null) this.#firstDirty = peer
+    else this.#lastDirty.nextDirty = peer
+    this.#lastDirty = peer
     if (this.#flushScheduled) return
     this.#flushScheduled = true
     atEndOfTurn(this.#flushTurn)

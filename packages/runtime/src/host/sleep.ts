@@ -1,36 +1,34 @@
-import type { CancelSignal } from '@shardlab/actor'
+import type { RequestFailedError } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { Alarm, Sleeper } from './clock.js'
+import type { Link } from './chain.js'
+import { Wait } from './wait.js'
 
-/** An actor that waits for time to pass, or for a signal: one object for all of it, as there are thousands. */
-export class Sleep implements Sleeper {
-  readonly #cell: ActorCell
-  readonly #alarm: Alarm
-  readonly #resolve: () => void
-  #signal: CancelSignal | null = null
-  #onAbort: (() => void) | null = null
+/** An actor waits for time to pass. */
+export class Sleep extends Wait<void> implements Link<Sleep> {
+  previous: Sleep | null = null
+  next: Sleep | null = null
+  readonly #cancellation: () => RequestFailedError
 
-  constructor(cell: ActorCell, durationMs: number, resolve: () => void) {
-    this.#cell = cell
-    this.#resolve = resolve
-    this.#alarm = cell.faults.alarm(durationMs, this)
-    cell.sleeps.add(this.#alarm)
+  /** `cancellation`: what it ends with when a signal aborts. */
+  constructor(cell: ActorCell, durationMs: number, cancellation: () => RequestFailedError) {
+    super(cell)
+    this.#cancellation = cancellation
+    this.endAfter(durationMs)
+    cell.sleeps.add(this)
   }
 
-  /** When the signal aborts before the time is over, `cancelled` is called instead. */
-  endWith(signal: CancelSignal, cancelled: () => void): void {
-    this.#signal = signal
-    this.#onAbort = () => {
-      this.#alarm.cancel()
-      this.#cell.sleeps.delete(this.#alarm)
-      cancelled()
-    }
-    signal.addEventListener('abort', this.#onAbort, { once: true })
+  protected timeIsOver(): void {
+    this.#end()
+    this.resolve()
   }
 
-  wake(): void {
-    this.#cell.sleeps.delete(this.#alarm)
-    if (this.#onAbort !== null) this.#signal!.removeEventListener('abort', this.#onAbort)
-    this.#resolve()
+  protected cancelled(): void {
+    this.#end()
+    this.reject(this.#cancellation())
+  }
+
+  #end(): void {
+    this.disconnect()
+    this.cell.sleeps.delete(this)
   }
 }

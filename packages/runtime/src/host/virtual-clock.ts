@@ -1,16 +1,18 @@
 import type { Alarm, HostClock, Sleeper } from './clock.js'
 import { EventQueue } from './event-queue.js'
 
-/** What is to happen: something to call, or an alarm. */
-type Happening = (() => void) | VirtualAlarm
+/** What can be due at some time. */
+export interface Due {
+  ring(): void
+}
 
-class VirtualAlarm implements Alarm {
-  readonly #queue: EventQueue<Happening>
+class VirtualAlarm implements Alarm, Due {
+  readonly #queue: EventQueue<Due>
   readonly #ticket: number
   /** Null: it has rung, or was cancelled; the ticket may stand for something else by now. */
   #wake: Sleeper | (() => void) | null
 
-  constructor(queue: EventQueue<Happening>, timeMicros: number, wake: Sleeper | (() => void)) {
+  constructor(queue: EventQueue<Due>, timeMicros: number, wake: Sleeper | (() => void)) {
     this.#queue = queue
     this.#wake = wake
     this.#ticket = queue.push(timeMicros, this)
@@ -31,7 +33,7 @@ class VirtualAlarm implements Alarm {
 
 /** Time that somebody moves, and what is to happen in it. Microseconds inside: exact integers for longer than anybody will wait. */
 export class VirtualClock implements HostClock {
-  readonly #queue = new EventQueue<Happening>()
+  readonly #queue = new EventQueue<Due>()
   #nowMicros: number
 
   /** `beginMs`: milliseconds since the epoch, an integer. */
@@ -52,8 +54,8 @@ export class VirtualClock implements HostClock {
     return this.#queue.nextTime()
   }
 
-  at(timeMicros: number, happen: () => void): void {
-    this.#queue.push(Math.max(timeMicros, this.#nowMicros), happen)
+  at(timeMicros: number, due: Due): void {
+    this.#queue.push(Math.max(timeMicros, this.#nowMicros), due)
   }
 
   alarm(delayMs: number, wake: Sleeper | (() => void)): Alarm {
@@ -62,11 +64,10 @@ export class VirtualClock implements HostClock {
 
   /** Makes the next thing happen, at its time. */
   step(): void {
-    const happen = this.#queue.pop()
-    if (happen === undefined) return
+    const due = this.#queue.pop()
+    if (due === undefined) return
     this.#nowMicros = this.#queue.poppedTime
-    if (typeof happen === 'function') happen()
-    else happen.ring()
+    due.ring()
   }
 
   /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */

@@ -137,9 +137,9 @@ class InlineWorld implements InlineRuntime {
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#self = post.createPeer(0, (packet) => post.receive(this.#self, packet))
+    this.#self = post.createPeer(0, { post: (packet) => post.receive(this.#self, packet) })
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
-    post.route(this.#outside.boot.index, this.#self)
+    post.route(this.#outside.index, this.#self)
     const { steps, faults } = localSwitchboards(() => [this.#host])
     this.steps = steps
     this.faults = faults
@@ -221,6 +221,10 @@ class InlineWorld implements InlineRuntime {
 
   members(): MemberInfo[] {
     return this.#members.infos()
+  }
+
+  member(address: Address): MemberInfo | undefined {
+    return this.#members.info(address)
   }
 
   onEvent(listener: (event: ClusterEvent) => void): () => void {

@@ -19,7 +19,9 @@ const turnsInARow = 64
 export class Driver {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
+  /** What runs at the end of this turn; behind `#turnEndCount`, what ran at the end of earlier ones. */
   readonly #turnEnds: (() => void)[] = []
+  #turnEndCount = 0
   #running = false
   #turns = 0
   #failure: Error | null = null
@@ -30,7 +32,7 @@ export class Driver {
 
   /** `flush` runs when all promise jobs of this turn have. */
   readonly atEndOfTurn = (flush: () => void): void => {
-    this.#turnEnds.push(flush)
+    this.#turnEnds[this.#turnEndCount++] = flush
   }
 
   /** Ends the simulation: whoever waits, now or later, gets this error. */
@@ -92,8 +94,8 @@ export class Driver {
   readonly #tick = (): void => process.nextTick(this.#turn)
 
   readonly #turn = (): void => {
-    for (let i = 0; i < this.#turnEnds.length; i++) this.#turnEnds[i]!()
-    this.#turnEnds.length = 0
+    for (let i = 0; i < this.#turnEndCount; i++) this.#turnEnds[i]!()
+    this.#turnEndCount = 0
     if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
     if (this.#waiters.size === 0) {
       this.#running = false

@@ -1,4 +1,4 @@
-import type { Address, Random } from '@shardlab/actor'
+import type { Address } from '@shardlab/actor'
 
 /** How long a packet takes between two members, in whole microseconds, drawn evenly from this range. */
 export interface LatencyRange {
@@ -13,10 +13,11 @@ export type LatencyOption = LatencyRange | ((from: Address, to: Address) => Late
 export const defaultLatency: LatencyRange = { minMicros: 200, maxMicros: 1000 }
 
 /** The delays of one link. @throws RangeError for a range that is none */
-export function latencyDraws(option: LatencyOption, from: Address, to: Address, random: Random): () => number {
-  const { minMicros, maxMicros } = typeof option === 'function' ? option(from, to) : option
+export function latencyRange(option: LatencyOption, from: Address, to: Address): LatencyRange {
+  const range = typeof option === 'function' ? option(from, to) : option
+  const { minMicros, maxMicros } = range
   if (!Number.isInteger(minMicros) || !Number.isInteger(maxMicros) || minMicros < 0 || maxMicros < minMicros) {
     throw new RangeError(`a latency from ${minMicros} to ${maxMicros} microseconds from ${from} to ${to} makes no sense`)
   }
-  return () => minMicros + random.below(maxMicros - minMicros + 1)
+  return range
 }

@@ -1,16 +1,10 @@
 import type { Random } from '@shardlab/actor'
 import type { ActorHost } from '../host/actor-host.js'
 import type { Peer } from '../host/peer.js'
-import { latencyDraws, type LatencyOption } from './latency.js'
+import { Connection } from './connection.js'
+import { latencyRange, type LatencyOption } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
 import type { VirtualClock } from '../host/virtual-clock.js'
-
-/** One direction between two nodes. */
-interface Connection {
-  readonly peer: Peer
-  /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
-  readonly carry: (happen: () => void) => void
-}
 
 /** One incarnation of one member, as a machine on the simulated network. */
 export interface NetworkNode {
@@ -21,8 +15,6 @@ export interface NetworkNode {
   /** To the nodes that it has talked with. */
   readonly connections: Map<NetworkNode, Connection>
   crashed: boolean
-  /** Crashed with all that it had sent and that has not arrived. */
-  silenced: boolean
 }
 
 /** Carries packets with seeded delays. Between two nodes nothing overtakes, as on one TCP connection. */
@@ -44,8 +36,7 @@ export class Network {
   /** The node is up. Whoever still holds a connection to an earlier incarnation learns now that it is gone. */
   join(node: NetworkNode): void {
     for (const other of this.nodes()) {
-      for (const [former, { peer }] of other.connections)
-        if (former.index === node.index && former.crashed) this.#disconnect(other, former, peer)
+      for (const former of other.connections.keys()) if (former.index === node.index && former.crashed) this.#disconnect(other, former)
     }
     this.#nodes[node.index] = node
   }
@@ -71,69 +62,42 @@ export class Network {
    */
   leave(node: NetworkNode): void {
     node.crashed = true
-    node.silenced = this.#random.fork(`crash of ${node.host.hostId}`).chance(1, 2)
+    const isSilenced = this.#random.fork(`crash of ${node.host.hostId}`).chance(1, 2)
     this.#nodes[node.index] = undefined
-    for (const [other, { carry }] of node.connections) {
-      if (other === node) continue
-      carry(() => {
-        const back = other.connections.get(node)
-        if (back !== undefined) this.#disconnect(other, node, back.peer)
-      })
+    for (const [other, connection] of node.connections) {
+      connection.mute()
+      if (isSilenced) connection.lose()
+      other.connections.get(node)?.lose()
+      if (other !== node) connection.carry({ ring: () => this.#disconnect(other, node) })
     }
   }
 
   /** The connection between two nodes breaks: what is on its way is lost, and both ends know. They connect anew for what they send next. */
   sever(one: NetworkNode, other: NetworkNode): void {
-    const ends = [
-      [one, other],
-      [other, one],
-    ] as const
-    for (const [from, to] of ends) {
-      const connection = from.connections.get(to)
-      if (connection !== undefined) this.#disconnect(from, to, connection.peer)
-    }
+    this.#disconnect(one, other)
+    this.#disconnect(other, one)
   }
 
-  #disconnect(from: NetworkNode, to: NetworkNode, peer: Peer): void {
+  /** One end knows that it has no connection; no error when it has none. */
+  #disconnect(from: NetworkNode, to: NetworkNode): void {
+    const connection = from.connections.get(to)
+    if (connection === undefined) return
+    connection.lose()
+    to.connections.get(from)?.lose()
     from.connections.delete(to)
-    from.host.post.closePeer(peer)
+    from.host.post.closePeer(connection.peer)
   }
 
   #connect(from: NetworkNode, to: NetworkNode): Connection {
     const known = from.connections.get(to)
     if (known !== undefined) return known
-    const carry = this.#link(from, to)
-    const peer: Peer = from.host.post.createPeer(to.host.hostId, (packet) => {
-      if (from.crashed) return
-      carry(() => {
-        if (!peer.closed) this.#deliver(from, to, packet)
-      })
-    })
-    const connection = { peer, carry }
-    from.connections.set(to, connection)
-    from.host.post.route(to.index, peer)
-    // Both directions at once: whoever was only listened to must learn of a crash as well.
-    this.#connect(to, from)
-    return connection
-  }
-
-  #link(from: NetworkNode, to: NetworkNode): Connection['carry'] {
     const random = this.#random.fork(`${from.address}>${to.address}`).fork(`${from.host.hostId}>${to.host.hostId}`)
-    const draw = latencyDraws(this.#latency, from.address, to.address, random)
-    let lastArrivalMicros = 0
-    return (happen) => {
-      lastArrivalMicros = Math.max(lastArrivalMicros, this.#clock.nowMicros + draw())
-      this.#clock.at(lastArrivalMicros, happen)
-    }
-  }
-
-  #deliver(from: NetworkNode, to: NetworkNode, packet: Uint8Array): void {
-    const back = to.connections.get(from)
-    if (to.crashed || from.silenced || back === undefined) return
-    this.#trace.addInteger(this.#clock.nowMicros)
-    this.#trace.addInteger(from.index)
-    this.#trace.addInteger(to.index)
-    this.#trace.addBytes(packet)
-    to.host.post.receive(back.peer, packet)
+    const range = latencyRange(this.#latency, from.address, to.address)
+    const connection = new Connection(from, to, this.#clock, this.#trace, range, random)
+    from.connections.set(to, connection)
+    from.host.post.route(to.index, connection.peer)
+    // Both directions at once: whoever was only listened to must learn of a crash as well.
+    connection.pair(this.#connect(to, from))
+    return connection
   }
 }

@@ -182,6 +182,10 @@ class Simulation implements SimulatedRuntime {
     return this.#members.infos()
   }
 
+  member(address: Address): MemberInfo | undefined {
+    return this.#members.info(address)
+  }
+
   onEvent(listener: (event: ClusterEvent) => void): () => void {
     return this.#hub.listen(listener)
   }
@@ -273,7 +277,7 @@ class Simulation implements SimulatedRuntime {
         this.#trace.addText(timer)
       },
     })
-    const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false, silenced: false }
+    const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false }
     for (const fault of this.steps.armed()) host.steps.arm(fault)
     for (const fault of this.faults.applied()) host.faults.apply(fault)
     this.#network.join(node)
@@ -281,7 +285,7 @@ class Simulation implements SimulatedRuntime {
   }
 
   #crashed(cell: ActorCell, error: Error | null): void {
-    this.#leave(cell.boot.index)
+    this.#leave(cell.index)
     this.#members.crashed(this.#members.get(cell.address), error)
     if (error !== null) this.#driver.fail(new SimulationFailedError(this.seed, cell.address, this.now(), error))
   }

@@ -9,6 +9,8 @@ function mixed(state: number, word: number): number {
 export class TraceHash {
   #low = 0x9e37_79b9
   #high = 0x7f4a_7c15
+  /** Of the memory in which the last packet was: many packets share it. */
+  #view: DataView = new DataView(new ArrayBuffer(0))
 
   /** An integer up to 2^53. */
   addInteger(value: number): void {
@@ -23,12 +25,14 @@ export class TraceHash {
 
   addBytes(bytes: Uint8Array): void {
     this.#addWord(bytes.length)
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    const { buffer, byteOffset } = bytes
+    if (buffer !== this.#view.buffer) this.#view = new DataView(buffer)
+    const view = this.#view
     const whole = bytes.length & ~3
     let low = this.#low
     let high = this.#high
     for (let i = 0; i < whole; i += 4) {
-      const word = view.getInt32(i)
+      const word = view.getInt32(byteOffset + i)
       low = mixed(low, word)
       high = mixed(high, word ^ low)
     }

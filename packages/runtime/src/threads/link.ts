@@ -4,7 +4,7 @@ import type { Peer } from '../host/peer.js'
 
 /** Connects a host with another through one end of a channel. The peer closes when the other end's thread ends. */
 export function attachLink(host: ActorHost, hostId: number, port: MessagePort): Peer {
-  const peer = host.post.createPeer(hostId, (packet) => port.postMessage(packet.buffer, [packet.buffer]))
+  const peer = host.post.createPeer(hostId, { post: (packet) => port.postMessage(packet.buffer, [packet.buffer]) })
   port.on('message', (packet: ArrayBuffer) => host.post.receive(peer, new Uint8Array(packet)))
   port.on('close', () => host.post.closePeer(peer))
   return peer

@@ -148,6 +148,10 @@ class ThreadsRuntime implements Runtime {
     return this.#members.infos()
   }
 
+  member(address: Address): MemberInfo | undefined {
+    return this.#members.info(address)
+  }
+
   onEvent(listener: (event: ClusterEvent) => void): () => void {
     return this.#hub.listen(listener)
   }
@@ -195,7 +199,7 @@ class ThreadsRuntime implements Runtime {
       toElder: (elder, worker, port) => greetings.push(elder.remote.call('link', [worker.hostId, port], [port])),
     })
     const introductions = [
-      { index: this.#outside.boot.index, address: clusterAddress, hostId: mainHostId },
+      { index: this.#outside.index, address: clusterAddress, hostId: mainHostId },
       ...this.#members.all().map((member) => introductionOf(member)),
     ]
     for (const worker of fresh) {

@@ -1,5 +1,6 @@
 /** All variants of a scenario: several at a time on worker threads, as each is a world of its own. */
 import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Scenario, ScenarioFile } from '../file/parse.js'
@@ -35,6 +36,9 @@ export async function runScenario(
     for (const [i, scenario] of variants.entries()) runs.push(await runVariant(scenario, note(i)))
     return runs
   }
+  // What a large world is made of stays, and the engine concludes that what the same functions make afterwards does so too: it would put
+  // each migration's garbage among the old objects.
+  if (isLarge) setFlagsFromString('--no-allocation-site-pretenuring')
   // Loaders of the caller, such as a test runner's, would be loaded by each thread again.
   const filename = new URL('./variant.worker.js', import.meta.url).href
   const resourceLimits = isLarge ? { maxYoungGenerationSizeMb: largeYoungGeneration } : {}

@@ -27,14 +27,14 @@ export async function askAgain<K extends MessageKind>(
   member: string,
   kind: K,
   request: RequestOf<K>,
-  { timeoutMs, attemptsMax, signal }: RepeatedRequest,
+  repeated: RepeatedRequest,
 ): Promise<ReplyOf<K>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await context.request(member, kind, request, signal === undefined ? { timeoutMs } : { timeoutMs, signal })
+      return await context.request(member, kind, request, repeated)
     } catch (error) {
-      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled' || attempt >= attemptsMax) throw error
-      if (error.reason !== 'timed-out') await context.sleep(retryPauseMs, signal)
+      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled' || attempt >= repeated.attemptsMax) throw error
+      if (error.reason !== 'timed-out') await context.sleep(retryPauseMs, repeated.signal)
     }
   }
 }

@@ -15,7 +15,7 @@ import { cutsOf, MeasuredKeys } from './measured-keys.js'
 import { MeasuredSource } from './measured-source.js'
 import { boundAt, positionOf, type Position } from './position.js'
 import type { Interval } from './range-sizes.js'
-import type { Size } from './sized-range.js'
+import { sizeOf, type Size } from './sized-range.js'
 
 const everything: Interval = {
   min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY },
@@ -102,11 +102,7 @@ export class MeasuredRanges implements CollectionRanges {
   /** All at once. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
     if (rangeIndex(this.#collection, shardKey) === undefined) return null
-    let [documents, bytes] = [0, 0]
-    for (const taken of this.#measured.sizes.take(intervalOf(range))) {
-      documents += taken.documents
-      bytes += taken.bytes
-    }
+    const { documents, bytes } = sizeOf(this.#measured.sizes.take(intervalOf(range)))
     return { documents, bytes, turns: Math.ceil(documents / most) }
   }
 

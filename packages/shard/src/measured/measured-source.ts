@@ -10,6 +10,7 @@ import type { RangeSource } from './collection-ranges.js'
 import type { MeasuredCollection } from './measured-collections.js'
 import { positionOf } from './position.js'
 import { RangeSizes, type Interval } from './range-sizes.js'
+import { sizeOf } from './sized-range.js'
 
 type Sized<Batch> = Batch & { readonly sizes: Uint8Array }
 
@@ -18,8 +19,8 @@ export class MeasuredSource implements RangeSource {
   readonly #cloned: Uint8Array
   readonly #interval: Interval
   readonly #stops: readonly (() => void)[]
-  /** Since the last time that the recipient has asked. */
-  #grown = new RangeSizes()
+  /** Since the last time that the recipient has asked; null: nothing has grown. */
+  #grown: RangeSizes | null = null
   #lastMods: { readonly batch: number; readonly reply: Sized<ModsBatch> } | null = null
   #broken: CommandError | null = null
   #closed = false
@@ -36,11 +37,12 @@ export class MeasuredSource implements RangeSource {
     const { sizes } = measured
     this.collection = collection
     this.#interval = { min: positionOf(range.min), max: positionOf(range.max) }
-    if (maxChunkSizeBytes !== null) checkSize(ns, sizes, sizes.sizeOf(this.#interval).documents, cloned, maxChunkSizeBytes)
-    this.#cloned = packRanges(sizes.within(this.#interval))
+    const ranges = sizes.within(this.#interval)
+    if (maxChunkSizeBytes !== null) checkSize(ns, sizes, sizeOf(ranges).documents, cloned, maxChunkSizeBytes)
+    this.#cloned = packRanges(ranges)
     const nothing = (): void => {}
     this.#stops = [
-      measured.onGrowth((grown) => this.#grown.grow(grown)),
+      measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),
       watchCollection(node, uuid, {
         changed: nothing,
         decided: nothing,
@@ -51,7 +53,7 @@ export class MeasuredSource implements RangeSource {
   }
 
   get waitingChanges(): number {
-    return this.#grown.sizeOf(this.#interval).documents
+    return this.#grown?.sizeOf(this.#interval).documents ?? 0
   }
 
   check(): void {
@@ -69,8 +71,8 @@ export class MeasuredSource implements RangeSource {
 
   mods(batch: number): Sized<ModsBatch> {
     if (this.#lastMods?.batch === batch) return this.#lastMods.reply
-    const sizes = this.#closed ? [] : this.#grown.take(this.#interval)
-    this.#grown = new RangeSizes()
+    const sizes = this.#closed ? [] : (this.#grown?.take(this.#interval) ?? [])
+    this.#grown = null
     const reply = { deleted: [], reloaded: [], sessions: null, sizes: packRanges(sizes) }
     this.#lastMods = { batch, reply }
     return reply

@@ -55,12 +55,12 @@ export class RangeSizes {
   /** The ranges of an interval, those at its ends cut. */
   within({ min, max }: Interval): SizedRange[] {
     const found: SizedRange[] = []
-    const from = this.#place(min)
+    const from = this.#cut(min)
     for (let b = from.b; b < this.#blocks.length; b++) {
       const { ranges } = this.#blocks[b]!
       for (let i = b === from.b ? from.i : 0; i < ranges.length; i++) {
         const range = ranges[i]!
-        if (comparePositions(startOf(range), max) >= 0) return found
+        if (!beginsBelow(range, max)) return found
         found.push(cutRange(range, max)?.[0] ?? range)
       }
     }
@@ -77,9 +77,8 @@ export class RangeSizes {
     if (!hasOneKey(grown) && this.#fill(grown, start, end)) return
     this.#cut(start)
     if (hasOneKey(grown)) return this.#growKey(grown)
-    this.#cut(end)
+    const to = this.#cut(end)
     const from = this.#find(start)
-    const to = this.#find(end)
     const pieces = spread(this.#between(from, to), grown)
     const before = this.#before(from)
     if (before === undefined || !fits(before, pieces[0]!)) this.#replace(from, to, pieces)
@@ -89,9 +88,9 @@ export class RangeSizes {
   /** Takes an interval out of it. @returns its ranges */
   take({ min, max }: Interval): SizedRange[] {
     this.#cut(min)
-    this.#cut(max)
+    const to = this.#cut(max)
     const from = this.#find(min)
-    const to = this.#find(max)
+    if (from.b === to.b && from.i === to.i) return []
     const taken = this.#between(from, to)
     this.#replace(from, to, [])
     return taken
@@ -145,14 +144,18 @@ export class RangeSizes {
     this.#replace(place, { b: place.b, i: place.i + 1 }, [sum])
   }
 
-  /** From now on no range has documents on both sides of the position, or begins below it and has all of them above. */
-  #cut(at: Position): void {
+  /**
+   * From now on no range has documents on both sides of the position, or begins below it and has all of them above.
+   * @returns as {@link find}
+   */
+  #cut(at: Position): Place {
     const place = this.#find(at)
     const last = this.#before(place)
-    if (last === undefined || hasOneKey(last) || comparePositions(endOf(last), at) <= 0) return
+    if (last === undefined || hasOneKey(last) || comparePositions(endOf(last), at) <= 0) return place
     const from = this.#previous(place)
     const narrowed = documentsBelow(last, at) === 0 ? { ...last, x0: at.x, y0: at.y } : { ...last, x1: at.x, y1: at.y }
     this.#replace(from, { b: from.b, i: from.i + 1 }, cutRange(last, at) ?? [narrowed])
+    return this.#find(at)
   }
 
   /** Where the first range begins that begins at the position or behind it. */
@@ -161,7 +164,7 @@ export class RangeSizes {
     let [low, high] = [0, blocks.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (comparePositions(startOf(blocks[middle]!.ranges[0]!), at) < 0) low = middle + 1
+      if (beginsBelow(blocks[middle]!.ranges[0]!, at)) low = middle + 1
       else high = middle
     }
     if (low === 0) return { b: 0, i: 0 }
@@ -169,16 +172,10 @@ export class RangeSizes {
     let [first, end] = [1, ranges.length]
     while (first < end) {
       const middle = (first + end) >>> 1
-      if (comparePositions(startOf(ranges[middle]!), at) < 0) first = middle + 1
+      if (beginsBelow(ranges[middle]!, at)) first = middle + 1
       else end = middle
     }
     return first === ranges.length ? { b: low, i: 0 } : { b: low - 1, i: first }
-  }
-
-  /** {@link find}, without having cut. */
-  #place(at: Position): Place {
-    this.#cut(at)
-    return this.#find(at)
   }
 
   #before({ b, i }: Place): SizedRange | undefined {
@@ -237,6 +234,10 @@ export class RangeSizes {
     }
     blocks.splice(from.b, last - from.b + 1, ...made)
   }
+}
+
+function beginsBelow({ x0, y0 }: SizedRange, { x, y }: Position): boolean {
+  return x0 === x ? y0 < y : x0 < x
 }
 
 function sizeAbove(range: SizedRange, at: Position): Size {

@@ -1,5 +1,5 @@
 /** A part of a key space with the documents in it. */
-import { unpackRanges, type SizedRange } from '@shardlab/actor'
+import type { SizedRange } from '@shardlab/actor'
 import { comparePositions, type Position } from './position.js'
 
 export interface Size {
@@ -59,10 +59,10 @@ export function cutRange(range: SizedRange, at: Position): readonly [SizedRange,
   ]
 }
 
-/** Of all ranges that `packRanges` packed. */
-export function sizeOfPacked(packed: Uint8Array): Size {
+/** Of all of them. */
+export function sizeOf(ranges: readonly SizedRange[]): Size {
   let [documents, bytes] = [0, 0]
-  for (const range of unpackRanges(packed)) {
+  for (const range of ranges) {
     documents += range.documents
     bytes += range.bytes
   }

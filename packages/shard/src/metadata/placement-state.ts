@@ -3,7 +3,15 @@
  * server when a router comes with a version that does not fit, and kept until it is contradicted.
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
-import { configAddress, RequestFailedError, type ActorContext, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
+import {
+  configAddress,
+  RequestFailedError,
+  type ActorContext,
+  type DatabaseVersionTuple,
+  type ReplyOf,
+  type RequestOf,
+  type TimestampPair,
+} from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
 import {
   knownVersion,
@@ -33,7 +41,9 @@ export class PlacementState {
   /** null: known not to be sharded; absent: unknown. */
   readonly #collections = new Map<string, CollectionPlacement | null>()
   readonly #databases = new Map<string, DatabasePlacement | null>()
-  readonly #refreshes = new Map<string, Promise<unknown>>()
+  /** By what is asked for: the question that is on its way. */
+  readonly #collectionRefreshes = new Map<string, Promise<CollectionPlacement | null>>()
+  readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
   readonly #histories = new PlacementHistories()
   readonly #shared: SharedPlacements
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
@@ -90,21 +100,7 @@ export class PlacementState {
 
   /** Asks the config server for what changed. Concurrent calls share one request. */
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
-    return this.#once(`c ${ns}`, async () => {
-      const known = this.#shared.before(ns, this.#collections.get(ns) ?? null)
-      const answer = await this.#ask(() =>
-        this.#context.request(
-          configAddress,
-          'config.get-collection',
-          { ns, since: versionToAskWith(this.#context, known?.table ?? null) },
-          { timeoutMs: refreshTimeoutMs },
-        ),
-      )
-      const placement = this.#shared.after(ns, known, answer)
-      this.#collections.set(ns, placement)
-      if (placement !== null) this.#learned(ns, placement)
-      return placement
-    })
+    return once(this.#collectionRefreshes, ns, () => this.#learnCollection(ns))
   }
 
   /**
@@ -113,35 +109,33 @@ export class PlacementState {
    */
   async placementAt(placement: CollectionPlacement, time: TimestampPair): Promise<CollectionPlacement | undefined> {
     const { ns } = placement
-    const request = { ns, since: null }
-    const history = await this.#histories.of(placement, () =>
-      this.#ask(() => this.#context.request(configAddress, 'config.get-collection', request, { timeoutMs: refreshTimeoutMs })),
-    )
+    const history = await this.#histories.of(placement, () => this.#ask('config.get-collection', { ns, since: null }))
     return history?.at(time)
   }
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {
-    return this.#once(`d ${db}`, async () => {
-      const { database } = await this.#ask(() =>
-        this.#context.request(configAddress, 'config.get-database', { db }, { timeoutMs: refreshTimeoutMs }),
-      )
-      const placement = database === null ? null : parseDatabase(database)
-      this.#databases.set(db, placement)
-      return placement
-    })
+    return once(this.#databaseRefreshes, db, () => this.#learnDatabase(db))
   }
 
-  #once<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const running = this.#refreshes.get(key) as Promise<T> | undefined
-    if (running !== undefined) return running
-    const refresh = work().finally(() => this.#refreshes.delete(key))
-    this.#refreshes.set(key, refresh)
-    return refresh
+  async #learnCollection(ns: string): Promise<CollectionPlacement | null> {
+    const known = this.#shared.before(ns, this.#collections.get(ns) ?? null)
+    const answer = await this.#ask('config.get-collection', { ns, since: versionToAskWith(this.#context, known?.table ?? null) })
+    const placement = this.#shared.after(ns, known, answer)
+    this.#collections.set(ns, placement)
+    if (placement !== null) this.#learned(ns, placement)
+    return placement
   }
 
-  async #ask<T>(work: () => Promise<T>): Promise<T> {
+  async #learnDatabase(db: string): Promise<DatabasePlacement | null> {
+    const { database } = await this.#ask('config.get-database', { db })
+    const placement = database === null ? null : parseDatabase(database)
+    this.#databases.set(db, placement)
+    return placement
+  }
+
+  async #ask<K extends 'config.get-collection' | 'config.get-database'>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     try {
-      return await work()
+      return await this.#context.request(configAddress, kind, request, { timeoutMs: refreshTimeoutMs })
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       throw new CommandError(
@@ -150,6 +144,14 @@ export class PlacementState {
       )
     }
   }
+}
+
+function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
+  const known = running.get(key)
+  if (known !== undefined) return known
+  const promise = work().finally(() => running.delete(key))
+  running.set(key, promise)
+  return promise
 }
 
 /** Reads a config.databases document. */

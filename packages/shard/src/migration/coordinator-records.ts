@@ -23,6 +23,14 @@ export class MigrationRecords extends Records<MigrationRecord, Uint8Array> {
   constructor(node: StorageNode) {
     super(node, { ns: 'config.migrationCoordinators', id: uuidValue, write: writeRecord, read: parseRecord })
   }
+
+  /** Notes how a migration ended, unless that is known. {@link StorageNode.flush} follows. */
+  decide(id: Uint8Array, decision: MigrationDecision): void {
+    this.store.change(uuidValue(id), (document) => {
+      if (findField(document, 'decision') !== undefined) return undefined
+      return new DocumentWriter(document.length + 32).fields(document).string('decision', decision).finish()
+    })
+  }
 }
 
 function writeRecord(record: MigrationRecord): Uint8Array {

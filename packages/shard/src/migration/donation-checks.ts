@@ -4,7 +4,9 @@ import { CommandError, keyStringOfDocument, sameBytes, toExtendedJson } from '@s
 import type { StorageNode } from '@shardlab/node'
 import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import type { RangeSource } from '../measured/collection-ranges.js'
 import { rangesOf } from '../measured/ranges-of.js'
+import { noSize } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
 import { isBoundOf, type KeyRange } from './key-range.js'
 
@@ -62,4 +64,20 @@ export function versionOfChunk({ node, versions }: ShardParts, { table, ns }: Co
     throw versions.stale(ns, `Range with bounds ${formatRange(range.min, range.max)} is not contained within a chunk owned by this shard.`)
   const [epoch, seconds, increment] = table.version
   return [epoch, seconds, increment, chunk.major, chunk.minor]
+}
+
+/**
+ * Is so little left that writers may wait for it? A recipient that writers keep busy never has everything.
+ * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
+ */
+export function isNearlyCaughtUp(
+  { node }: ShardParts,
+  { ns, maxChunkSizeBytes }: MoveRequest,
+  { waitingChanges }: Pick<RangeSource, 'waitingChanges'>,
+): boolean {
+  const collection = node.collection(ns)
+  const { documents, bytes } = collection === undefined ? noSize : rangesOf(node, collection).totals
+  const waitingBytes = waitingChanges * (bytes / Math.max(1, documents))
+  const percentage = Math.trunc((Math.min(maxChunkSizeBytes, waitingBytes) * 100) / maxChunkSizeBytes)
+  return percentage < node.parameters.number('maxCatchUpPercentageBeforeBlockingWrites')
 }

@@ -22,12 +22,11 @@ import { writersOut } from '../cloning/writers-out.js'
 import type { CriticalSection } from '../metadata/critical-sections.js'
 import type { RangeSource } from '../measured/collection-ranges.js'
 import { rangesOf } from '../measured/ranges-of.js'
-import { noSize } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
 import type { MigrationRecord } from './coordinator-records.js'
-import { donatedCollection, donatedPlacement, donatedRange, versionOfChunk } from './donation-checks.js'
+import { donatedCollection, donatedPlacement, donatedRange, isNearlyCaughtUp, versionOfChunk } from './donation-checks.js'
 import type { KeyRange } from './key-range.js'
-import { moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
+import { commitDetails, moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
 
 /** Longest wait for one answer of the recipient, and how often it is asked. */
 const recipientPatience = { timeoutMs: 15_000, attemptsMax: 3 }
@@ -66,13 +65,17 @@ export class Donation {
     const { node } = this.#parts
     const { ns, to, waitForDelete } = this.#request
     const from = node.context.address
+    let noted: Promise<void> | null = null
     try {
       await this.#move()
+      noted = this.#noteCommit()
       if (waitForDelete) await this.#parts.migrations.deleter.waitForTask(this.id)
       this.#timing.done()
     } finally {
       this.source?.close()
+      // Both entries go one after the other, and nobody needs to know of the first one before the second is sent.
       if (this.#range !== null) await this.#timing.write(ns, this.#range, from, to)
+      await noted
     }
   }
 
@@ -114,10 +117,12 @@ export class Donation {
       if (decision === 'aborted') throw error
     }
     this.#tell('committed')
-    const [cloned, clonedBytes, catchup, steady] = this.#counts
-    const details = moveDetails(range, context.address, to).startDocument('counts')
-    details.int64('cloned', cloned).int64('clonedBytes', clonedBytes).int64('catchup', catchup).int64('steady', steady).end()
-    await noteChange(context, 'moveChunk.commit', ns, details.finish())
+  }
+
+  #noteCommit(): Promise<void> {
+    const { context } = this.#parts.node
+    const { ns, to } = this.#request
+    return noteChange(context, 'moveChunk.commit', ns, commitDetails(this.#range!, context.address, to, this.#counts))
   }
 
   /** From here on there is something to finish. @throws CommandError those of {@link CollectionRanges.source} */
@@ -198,24 +203,10 @@ export class Donation {
         const why = reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
         throw new CommandError('OperationFailed', `Data transfer error: ${why}`)
       }
-      if (state === 'catchup' && this.#isNearlyCaughtUp()) break
+      if (state === 'catchup' && isNearlyCaughtUp(this.#parts, this.#request, this.source!)) break
     }
     this.#tell('cloned')
     await context.reach('shard.migration.caught-up', { ns: this.#request.ns })
-  }
-
-  /**
-   * Is so little left that writers may wait for it? A recipient that writers keep busy never has everything.
-   * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
-   */
-  #isNearlyCaughtUp(): boolean {
-    const { node } = this.#parts
-    const { ns, maxChunkSizeBytes } = this.#request
-    const collection = node.collection(ns)
-    const { documents, bytes } = collection === undefined ? noSize : rangesOf(node, collection).totals
-    const waitingBytes = this.source!.waitingChanges * (bytes / Math.max(1, documents))
-    const percentage = Math.trunc((Math.min(maxChunkSizeBytes, waitingBytes) * 100) / maxChunkSizeBytes)
-    return percentage < node.parameters.number('maxCatchUpPercentageBeforeBlockingWrites')
   }
 
   /** Writers wait: the recipient takes what is left. */

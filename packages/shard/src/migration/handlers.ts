@@ -26,16 +26,14 @@ export const migrationHandlers: ShardHandlers<
   async 'shard.receive-commit'({ migrations }, { migrationId }) {
     return { counts: await migrations.receipt(migrationId).commit(), error: null }
   },
-  'shard.migrate-clone': ({ migrations }, { migrationId, batch, documentsMax }) => ({
-    sizes: null,
-    ...migrations.donation(migrationId).clone(batch, documentsMax),
-    error: null,
-  }),
-  'shard.transfer-mods': ({ migrations }, { migrationId, batch }) => ({
-    sizes: null,
-    ...migrations.donation(migrationId).mods(batch),
-    error: null,
-  }),
+  'shard.migrate-clone'({ migrations }, { migrationId, batch, documentsMax }) {
+    const { documents, sizes = null, last } = migrations.donation(migrationId).clone(batch, documentsMax)
+    return { documents, sizes, last, error: null }
+  },
+  'shard.transfer-mods'({ migrations }, { migrationId, batch }) {
+    const { deleted, reloaded, sessions, sizes = null } = migrations.donation(migrationId).mods(batch)
+    return { deleted, reloaded, sessions, sizes, error: null }
+  },
   async 'shard.settle-migration'({ migrations }, { migrationId, decision }) {
     await migrations.heed(migrationId, decision)
     return { error: null }

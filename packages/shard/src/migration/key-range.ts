@@ -1,5 +1,6 @@
 /** A range of shard keys, and the documents of a collection in it. Server: chunk_range.h. */
 import {
+  BsonType,
   DocumentWriter,
   fieldsOf,
   findField,
@@ -22,6 +23,13 @@ export interface KeyRange {
 /** `{ min, max }` in a document. */
 export function writeRange(writer: DocumentWriter, name: string, { min, max }: KeyRange): DocumentWriter {
   return writer.startDocument(name).document('min', min).document('max', max).end()
+}
+
+/** Is it what {@link writeRange} writes? Clients may write something else. */
+export function isRange(value: RawValue | undefined): value is RawValue {
+  if (value?.type !== BsonType.object) return false
+  const bound = (name: string) => findField(value.bytes, name, value.start)?.type === BsonType.object
+  return bound('min') && bound('max')
 }
 
 /** Reads what {@link writeRange} wrote. */

@@ -1,8 +1,10 @@
 /** What migrations leave in config.changelog. Server: move_timing_helper.cpp, sharding_logging.cpp. */
-import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type RecipientCounts } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { KeyRange } from './key-range.js'
 
+/** The fields' names, for each number of steps that a version has. */
+const stepNames = Array.from({ length: 10 }, (_, steps) => Array.from({ length: steps }, (_, i) => `step ${i + 1} of ${steps}`))
 /** Longest wait for the config server; a migration does not fail for want of an entry. */
 const changelogTimeoutMs = 10_000
 
@@ -25,6 +27,14 @@ export async function writeChange(context: ActorContext, what: string, ns: strin
 /** `{ min, max, from, to }`. */
 export function moveDetails({ min, max }: KeyRange, from: string, to: string): DocumentWriter {
   return new DocumentWriter(256).document('min', min).document('max', max).string('from', from).string('to', to)
+}
+
+/** {@link moveDetails} with what the recipient has taken over. */
+export function commitDetails(range: KeyRange, from: string, to: string, counts: RecipientCounts): Uint8Array {
+  const [cloned, clonedBytes, catchup, steady] = counts
+  const details = moveDetails(range, from, to).startDocument('counts')
+  details.int64('cloned', cloned).int64('clonedBytes', clonedBytes).int64('catchup', catchup).int64('steady', steady).end()
+  return details.finish()
 }
 
 /** How long the steps of one side took: the entries `moveChunk.from` and `moveChunk.to`. */
@@ -51,9 +61,10 @@ export class MoveTiming {
   }
 
   /** @param errmsg what ended it; default: nothing is told */
-  async write(ns: string, { min, max }: KeyRange, from: string, to: string, errmsg: string | null = null): Promise<void> {
+  write(ns: string, { min, max }: KeyRange, from: string, to: string, errmsg: string | null = null): Promise<void> {
     const details = new DocumentWriter(512)
-    this.#durationsMs.forEach((durationMs, i) => details.int32(`step ${i + 1} of ${this.#steps}`, durationMs))
+    const names = stepNames[this.#steps]!
+    for (let i = 0; i < this.#durationsMs.length; i++) details.int32(names[i]!, this.#durationsMs[i]!)
     details
       .document('min', min)
       .document('max', max)
@@ -61,6 +72,6 @@ export class MoveTiming {
       .string('from', from)
       .string('note', this.#durationsMs.length === this.#steps ? 'success' : 'aborted')
     if (errmsg !== null && errmsg !== '') details.string('errmsg', errmsg)
-    await noteChange(this.#context, `moveChunk.${this.#side}`, ns, details.finish())
+    return noteChange(this.#context, `moveChunk.${this.#side}`, ns, details.finish())
   }
 }

@@ -148,7 +148,7 @@ export class Migrations {
     const { context } = node
     try {
       if (record.decision === 'committed') await this.#learn(record)
-      this.records.put(record)
+      this.records.decide(record.id, record.decision!)
       await node.flush()
       await reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision: record.decision })
     } finally {

@@ -10,6 +10,7 @@ import type { Collection } from '@shardlab/storage'
 import type { DeletedSome } from '../measured/collection-ranges.js'
 import { rangesOf } from '../measured/ranges-of.js'
 import type { MigrationStatistics } from '../statistics/migration-statistics.js'
+import { DueRanges, type Scheduled } from './due-ranges.js'
 import type { KeyRange } from './key-range.js'
 import { RangeDeletionTasks, type RangeDeletionTask } from './range-deletion-tasks.js'
 
@@ -20,22 +21,11 @@ const documentsPerTurnMax = 1000
 /** Pause after a deletion that could not be done. */
 const retryAfterMs = 10_000
 
-/** A range that will be deleted. */
-export interface Scheduled {
-  readonly id: Uint8Array
-  /** Not before. */
-  dueAtMs: number
-  /** Cursors that have to be gone before. */
-  cursors: readonly bigint[]
-  /** How long after the end of the last of them. */
-  delayMs: number
-}
-
 export class RangeDeleter {
   readonly tasks: RangeDeletionTasks
   readonly #node: StorageNode
   readonly #statistics: MigrationStatistics
-  readonly #scheduled = new Map<string, Scheduled>()
+  readonly #scheduled = new DueRanges()
   /** Resolved, and made anew, whenever a task is gone. */
   #progress: Deferred<void> = createDeferred()
   #working = false
@@ -53,12 +43,12 @@ export class RangeDeleter {
 
   /** When each range is due. */
   export(): readonly Scheduled[] {
-    return [...this.#scheduled.values()].map((scheduled) => ({ ...scheduled }))
+    return [...this.#scheduled.all()]
   }
 
   /** Instead of {@link start}. */
   import(scheduled: readonly Scheduled[]): void {
-    for (const each of scheduled) this.#scheduled.set(hexOf(each.id), { ...each })
+    for (const each of scheduled) this.#scheduled.put(each)
     // Of what the copy has none of is not waited for.
     this.#cursorEnded()
   }
@@ -76,18 +66,18 @@ export class RangeDeleter {
 
   /** A pending task may begin, with `when` null as it was noted when it was made. {@link StorageNode.flush} follows. */
   release(id: Uint8Array, when: RangeDeletionTask['whenToClean'] | null, numOrphanDocs?: number): void {
-    const task = this.tasks.get(id)
+    const task = this.tasks.change(id, (known) => {
+      const whenToClean = when ?? known.whenToClean
+      return known.pending ? { ...known, pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? known.numOrphanDocs } : known
+    })
     if (task === undefined) return
-    const whenToClean = when ?? task.whenToClean
-    if (task.pending) this.tasks.put({ ...task, pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? task.numOrphanDocs })
     // A range that this shard has not owned until now is none that cursors read.
-    this.#schedule({ ...task, whenToClean }, when === null ? this.#readers(task) : [])
+    this.#schedule({ ...task, whenToClean: when ?? task.whenToClean }, when === null ? this.#readers(task) : [])
   }
 
   /** So many more documents lie in the range. {@link StorageNode.flush} follows. */
   countOrphans(id: Uint8Array, documents: number): void {
-    const task = this.tasks.get(id)
-    if (task !== undefined && documents > 0) this.tasks.put({ ...task, numOrphanDocs: task.numOrphanDocs + documents })
+    if (documents > 0) this.tasks.change(id, (known) => ({ ...known, numOrphanDocs: known.numOrphanDocs + documents }))
   }
 
   /** The range belongs to this shard: nothing is deleted. {@link StorageNode.flush} follows. */
@@ -112,7 +102,7 @@ export class RangeDeleter {
 
   /** Resolves when that task is gone. */
   async waitForTask(id: Uint8Array): Promise<void> {
-    while (this.tasks.get(id) !== undefined) await this.#progress.promise
+    while (this.tasks.has(id)) await this.#progress.promise
   }
 
   /** The timer is due: deletes what is due, one range after another. */
@@ -132,9 +122,9 @@ export class RangeDeleter {
     const isDelayed = task.whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
     const delayMs = isDelayed ? parameters.number('orphanCleanupDelaySecs') * 1000 : 0
     const isBehind = behaviours.orphanCleanupDelay === 'behind-queries'
-    const known = this.#scheduled.get(hexOf(task.id))
-    const dueAtMs = Math.min(known?.dueAtMs ?? Infinity, context.now() + delayMs)
-    this.#scheduled.set(hexOf(task.id), { id: task.id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })
+    const id = hexOf(task.id)
+    const dueAtMs = Math.min(this.#scheduled.get(id)?.dueAtMs ?? Infinity, context.now() + delayMs)
+    this.#scheduled.put({ id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })
     this.#arm()
   }
 
@@ -153,48 +143,39 @@ export class RangeDeleter {
   /** A cursor has ended: ranges that only waited for that are due after their delay. */
   #cursorEnded(): void {
     const { cursors, context } = this.#node
-    for (const scheduled of this.#scheduled.values()) {
-      if (scheduled.cursors.length === 0) continue
-      scheduled.cursors = scheduled.cursors.filter((id) => cursors.find(id) !== undefined)
-      if (scheduled.cursors.length === 0) scheduled.dueAtMs = Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
+    for (const scheduled of [...this.#scheduled.kept()]) {
+      const left = scheduled.cursors.filter((id) => cursors.find(id) !== undefined)
+      const dueAtMs = left.length > 0 ? scheduled.dueAtMs : Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
+      this.#scheduled.put({ ...scheduled, cursors: left, dueAtMs })
     }
     this.#arm()
   }
 
   #arm(): void {
     const { context, stopping, cursors } = this.#node
-    let nextAtMs = Infinity
-    let isAwaitingCursors = false
-    for (const each of this.#scheduled.values()) {
-      if (each.cursors.length > 0) isAwaitingCursors = true
-      else if (each.dueAtMs < nextAtMs) nextAtMs = each.dueAtMs
-    }
-    cursors.onEnd = isAwaitingCursors ? () => this.#cursorEnded() : null
-    if (this.#working || nextAtMs === Infinity || stopping.signal.aborted) return
-    context.setTimer(rangeDeleterTimer, Math.max(0, nextAtMs - context.now()))
+    cursors.onEnd = this.#scheduled.kept().size > 0 ? () => this.#cursorEnded() : null
+    const next = this.#scheduled.next()
+    if (this.#working || next === undefined || stopping.signal.aborted) return
+    context.setTimer(rangeDeleterTimer, Math.max(0, next.dueAtMs - context.now()))
   }
 
   #nextDue(): Scheduled | null {
-    const now = this.#node.context.now()
-    let next: Scheduled | null = null
-    for (const each of this.#scheduled.values()) {
-      if (each.cursors.length > 0 || each.dueAtMs > now) continue
-      if (next === null || each.dueAtMs < next.dueAtMs) next = each
-    }
-    return next
+    const next = this.#scheduled.next()
+    return next === undefined || next.dueAtMs > this.#node.context.now() ? null : next
   }
 
-  async #run(scheduled: Scheduled): Promise<void> {
+  async #run({ id }: Scheduled): Promise<void> {
     const { context } = this.#node
     try {
-      const task = this.tasks.get(scheduled.id)
+      const task = this.tasks.get(Buffer.from(id, 'hex'))
       const done = task === undefined || (await this.#deleteRange(task))
       if (!done) throw new CommandError('IndexNotFound', `no index begins with the shard key of ${task.ns}`)
-      this.#scheduled.delete(hexOf(scheduled.id))
+      this.#scheduled.delete(id)
       this.#progressed()
     } catch (error) {
       if (!(error instanceof CommandError || error instanceof RequestFailedError || error instanceof StepFailedError)) throw error
-      scheduled.dueAtMs = context.now() + retryAfterMs
+      const scheduled = this.#scheduled.get(id)
+      if (scheduled !== undefined) this.#scheduled.put({ ...scheduled, dueAtMs: context.now() + retryAfterMs })
       context.log('warn', 'a range was not deleted', { reason: error.message })
     }
   }
@@ -204,23 +185,23 @@ export class RangeDeleter {
     const node = this.#node
     const { context, parameters } = node
     const startedAtMs = context.now()
-    if (!task.processing) this.tasks.put({ ...task, processing: true })
+    this.tasks.change(task.id, (known) => (known.processing ? known : { ...known, processing: true }))
     await node.flush()
     await context.reach('shard.range-deleter.started', { ns: task.ns })
+    const shardKey = ShardKeyPattern.parse(task.keyPattern, { compoundHashed: true })
     let documents = 0
     let bytes = 0
     for (;;) {
       const collection = this.#collection(task)
       if (collection === undefined) break
-      const deleted = this.#deleteSome(task, collection)
+      const deleted = this.#deleteSome(task.range, shardKey, collection)
       if (deleted === null) return false
       documents += deleted.documents
       bytes += deleted.bytes
       this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
       if (deleted.documents === 0) break
-      const known = this.tasks.get(task.id)
-      if (known === undefined) break
-      this.tasks.put({ ...known, numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
+      const lessOrphans = (known: RangeDeletionTask) => ({ ...known, numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
+      if (this.tasks.change(task.id, lessOrphans) === undefined) break
       await node.flush()
       await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
     }
@@ -246,10 +227,10 @@ export class RangeDeleter {
     return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
   }
 
-  #deleteSome({ range, keyPattern }: RangeDeletionTask, collection: Collection): DeletedSome | null {
+  #deleteSome(range: KeyRange, shardKey: ShardKeyPattern, collection: Collection): DeletedSome | null {
     const batch = this.#node.parameters.number('rangeDeleterBatchSize')
     const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
-    return rangesOf(this.#node, collection).deleteSome(range, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }), most)
+    return rangesOf(this.#node, collection).deleteSome(range, shardKey, most)
   }
 
   #progressed(): void {

@@ -3,11 +3,12 @@
  * Server: range_deletion_task.idl.
  */
 import type { TimestampPair } from '@shardlab/actor'
-import { BsonType, DocumentWriter, encodeKeyString, findField, sameBytes, uuidValue } from '@shardlab/bson'
+import { BsonType, DocumentWriter, findField, uuidValue, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection, LogEntry } from '@shardlab/storage'
-import { keysOf, parseRange, writeRange, type KeyRange } from './key-range.js'
+import { isRange, keysOf, parseRange, writeRange, type KeyRange } from './key-range.js'
 import { Records } from '../record-store.js'
+import { TaskRanges, type TaskRange } from './task-ranges.js'
 
 export interface RangeDeletionTask {
   /** That of the migration. */
@@ -28,61 +29,70 @@ export interface RangeDeletionTask {
 
 const tasksNs = 'config.rangeDeletions'
 
-/** Where a task's range lies: what is read of each of them whenever a range is to move. */
-interface TaskPlace {
-  readonly collectionUuid: Uint8Array
-  readonly low: string
-  readonly high: string
-}
-
 export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   readonly #node: StorageNode
-  /** By the KeyString of the `_id`, kept as the log tells; null: to be read from the collection. */
-  #places: Map<string, TaskPlace> | null = null
+  /** Kept as the log tells; null: to be read from the collection. */
+  #ranges: TaskRanges | null = null
 
   constructor(node: StorageNode) {
     super(node, { ns: tasksNs, id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
     this.#node = node
-    node.observe((entry) => this.#hear(entry))
+    node.observe((entry, preImage) => this.#hear(entry, preImage))
   }
 
   /** Is a task of the collection left that has keys of the range, or, with null, any task of it? */
   anyIn(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
     const collection = this.#node.collection(tasksNs)
     if (collection === undefined || collection.count === 0) return false
-    const [low, high] = range === null ? ['', ''] : keysOf(range)
-    for (const place of (this.#places ??= placesIn(collection)).values()) {
-      if ((range === null || (place.low < high && low < place.high)) && sameBytes(place.collectionUuid, collectionUuid)) return true
-    }
-    return false
+    const ranges = (this.#ranges ??= rangesIn(collection))
+    return range === null ? ranges.anyOf(collectionUuid) : ranges.anyBetween(collectionUuid, ...keysOf(range))
   }
 
-  #hear({ op, ns, object, id }: LogEntry): void {
-    if (this.#places === null) return
+  #hear({ op, ns, object }: LogEntry, preImage: Uint8Array | null): void {
+    if (this.#ranges === null) return
     // The collection may be another one afterwards.
-    if (op === 'c') this.#places = null
-    else if (ns !== tasksNs) return
-    else if (op === 'd') this.#places.delete(encodeKeyString([id!]))
-    else notePlace(this.#places, object)
+    if (op === 'c') this.#ranges = null
+    else if (ns === tasksNs) {
+      const before = preImage === null ? null : placeIn(preImage)
+      const after = op === 'd' ? null : placeIn(object)
+      if (before !== null && after !== null && isSamePlace(before, after)) return
+      if (before !== null) this.#ranges.remove(rangeAt(before))
+      if (after !== null) this.#ranges.add(rangeAt(after))
+    }
   }
 }
 
-function placesIn(collection: Collection): Map<string, TaskPlace> {
-  const places = new Map<string, TaskPlace>()
+/** Where a task's document says of what it is a range, and which. */
+interface TaskPlace {
+  readonly collectionUuid: RawValue
+  readonly range: RawValue
+}
+
+/** Null: clients may write there what is no task. */
+function placeIn(document: Uint8Array): TaskPlace | null {
+  const collectionUuid = findField(document, 'collectionUuid')
+  const range = findField(document, 'range')
+  if (collectionUuid?.type !== BsonType.binary || !isRange(range)) return null
+  return { collectionUuid, range }
+}
+
+function isSamePlace(a: TaskPlace, b: TaskPlace): boolean {
+  return a.range.isIdentical(b.range) && a.collectionUuid.isIdentical(b.collectionUuid)
+}
+
+function rangeAt({ collectionUuid, range }: TaskPlace): TaskRange {
+  const [low, high] = keysOf(parseRange(range))
+  return { collectionUuid: collectionUuid.asBinary(), low, high }
+}
+
+function rangesIn(collection: Collection): TaskRanges {
+  const ranges = new TaskRanges()
   const scan = collection.scan()
-  for (let record = scan.next(); record !== null; record = scan.next()) notePlace(places, record.document)
-  return places
-}
-
-function notePlace(places: Map<string, TaskPlace>, document: Uint8Array): void {
-  const key = encodeKeyString([findField(document, '_id')])
-  const task = parseTask(document)
-  if (task === undefined) {
-    places.delete(key)
-    return
+  for (let record = scan.next(); record !== null; record = scan.next()) {
+    const place = placeIn(record.document)
+    if (place !== null) ranges.add(rangeAt(place))
   }
-  const [low, high] = keysOf(task.range)
-  places.set(key, { collectionUuid: task.collectionUuid, low, high })
+  return ranges
 }
 
 function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair): Uint8Array {
@@ -111,7 +121,7 @@ function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
   const keyPattern = findField(document, 'keyPattern')
   if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return undefined
   if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
-  if (range?.type !== BsonType.object || keyPattern?.type !== BsonType.object) return undefined
+  if (!isRange(range) || keyPattern?.type !== BsonType.object) return undefined
   const count = findField(document, 'numOrphanDocs')
   return {
     id: id.asBinary(),

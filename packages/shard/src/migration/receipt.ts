@@ -7,6 +7,7 @@ import {
   Cancellation,
   createDeferred,
   RequestFailedError,
+  unpackRanges,
   type ErrorField,
   type RecipientCounts,
   type RecipientState,
@@ -16,9 +17,9 @@ import {
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import { askAgain, reasonOf } from '../cloning/requests.js'
+import { askAgain, reasonOf, type RepeatedRequest } from '../cloning/requests.js'
 import type { CriticalSection } from '../metadata/critical-sections.js'
-import { sizeOfPacked, type Size } from '../measured/sized-range.js'
+import { sizeOf, type Size } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
 import { membershipOf, type KeyRange } from './key-range.js'
 import { MoveTiming } from './migration-log.js'
@@ -33,6 +34,8 @@ const heartbeatMs = 500
 /** Longest time that a question for the state stays without an answer. */
 const statusWaitMs = 1000
 
+const isCatchingUp = (state: RecipientState): boolean => state === 'ready' || state === 'clone' || state === 'catchup'
+
 /** The donor has never heard of the migration, or has forgotten it: nobody will decide it. */
 export const unknownMigration = 47
 
@@ -43,6 +46,7 @@ export class Receipt {
   readonly #changed: Happening
   readonly #ended = createDeferred<void>()
   readonly #stopping = new Cancellation()
+  readonly #patience: RepeatedRequest = { ...donorPatience, signal: this.#stopping }
   readonly #timing: MoveTiming
   #state: RecipientState = 'ready'
   #reason: CommandError | null = null
@@ -74,7 +78,7 @@ export class Receipt {
 
   /** How far it is; waits a while until it has caught up, or has ended. */
   async status(): Promise<Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }> {
-    if (this.#isCatchingUp()) await this.#changed.next(statusWaitMs)
+    if (isCatchingUp(this.#state)) await this.#changed.next(statusWaitMs)
     return { state: this.#state, counts: this.counts, reason: this.#reason }
   }
 
@@ -243,10 +247,10 @@ export class Receipt {
   /** What would have been sent takes its time. */
   async #receiveSizes(changes: ReceivedChanges, sizes: Uint8Array): Promise<Size> {
     const { node, measured } = this.#parts
-    const { bytes } = sizeOfPacked(sizes)
-    await node.context.sleep(measured.cloneMs(bytes), this.#stopping)
+    const ranges = unpackRanges(sizes)
+    await node.context.sleep(measured.cloneMs(sizeOf(ranges).bytes), this.#stopping)
     this.#check()
-    return changes.grow(sizes)
+    return changes.grow(ranges)
   }
 
   /** Pulls until nothing has changed; how many documents had. */
@@ -260,7 +264,7 @@ export class Receipt {
       this.#modsBatch++
       const { deleted, reloaded, sessions, sizes } = mods
       changes.remove(deleted)
-      const received = sizes === null ? changes.store(reloaded) : changes.grow(sizes)
+      const received = sizes === null ? changes.store(reloaded) : changes.grow(unpackRanges(sizes))
       migrations.statistics.noteCaughtUp(received)
       if (sessions !== null && !node.context.mutated('sessionMigrationOff')) changes.remember(sessions)
       const changed = deleted.length + received.documents
@@ -274,8 +278,7 @@ export class Receipt {
   /** @throws CommandError of the donor; RequestFailedError */
   async #ask<K extends 'shard.migrate-clone' | 'shard.transfer-mods'>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const { context } = this.#parts.node
-    const signal = this.#stopping
-    const reply = await askAgain(context, this.request.donor, kind, request, { ...donorPatience, signal })
+    const reply = await askAgain(context, this.request.donor, kind, request, this.#patience)
     this.#check()
     raiseError((reply as { readonly error: ErrorField }).error)
     return reply
@@ -286,14 +289,10 @@ export class Receipt {
     if (this.#state === 'abort') throw new CommandError('Interrupted', 'the migration was aborted')
   }
 
-  #isCatchingUp(): boolean {
-    return this.#state === 'ready' || this.#state === 'clone' || this.#state === 'catchup'
-  }
-
   #enter(state: RecipientState): void {
     if (this.#state === 'abort') return
     this.#state = state
     // Nobody waits for a state before that.
-    if (!this.#isCatchingUp()) this.#changed.notify()
+    if (!isCatchingUp(state)) this.#changed.notify()
   }
 }

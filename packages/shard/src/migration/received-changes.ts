@@ -1,10 +1,10 @@
 /** Puts into a recipient's collection what comes from the donor. Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp. */
-import { unpackRanges } from '@shardlab/actor'
+import type { SizedRange } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { rememberSessions } from '../cloning/remember-sessions.js'
-import { noSize, sizeOfPacked, type Size } from '../measured/sized-range.js'
+import { noSize, sizeOf, type Size } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
 
 export class ReceivedChanges {
@@ -62,12 +62,12 @@ export class ReceivedChanges {
   }
 
   /** Adds sizes of ranges instead of documents. @returns their sum */
-  grow(sizes: Uint8Array): Size {
+  grow(ranges: readonly SizedRange[]): Size {
+    if (ranges.length === 0) return noSize
     const measured = this.#parts.measured.of(this.#collection())
-    if (sizes.length === 0) return noSize
     if (measured === undefined) throw new Error(`${this.#ns} is measured on the donor and not here`)
-    for (const range of unpackRanges(sizes)) measured.grow(range)
-    return sizeOfPacked(sizes)
+    for (const range of ranges) measured.grow(range)
+    return sizeOf(ranges)
   }
 
   /** Takes over which statements of retryable writes the donor has executed. {@link StorageNode.flush} follows. */

@@ -2,8 +2,9 @@ import { Cancellation, createDeferred, RequestFailedError, type ActorContext } f
 
 /** Something that happens again and again, and that others wait for. */
 export class Happening {
-  readonly #waiting = new Set<Cancellation>()
   readonly #context: ActorContext
+  /** What ends the sleep of all who wait for the next time; null: nobody does. */
+  #waiting: Cancellation | null = null
 
   constructor(context: ActorContext) {
     this.#context = context
@@ -11,22 +12,20 @@ export class Happening {
 
   /** Now: whoever waits goes on. */
   notify(): void {
-    for (const each of this.#waiting) each.abort()
-    this.#waiting.clear()
+    const waiting = this.#waiting
+    this.#waiting = null
+    waiting?.abort()
   }
 
   /** Resolves when it happens, or after `timeoutMs`. */
-  async next(timeoutMs: number): Promise<void> {
-    const waiting = new Cancellation()
-    this.#waiting.add(waiting)
-    try {
-      await this.#context.sleep(timeoutMs, waiting)
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-    } finally {
-      this.#waiting.delete(waiting)
-    }
+  next(timeoutMs: number): Promise<void> {
+    this.#waiting ??= new Cancellation()
+    return this.#context.sleep(timeoutMs, this.#waiting).catch(cutShort)
   }
+}
+
+function cutShort(error: unknown): void {
+  if (!(error instanceof RequestFailedError)) throw error
 }
 
 /** Resolves with what the work gives, or with undefined after `timeoutMs`; the work goes on. */

@@ -17,6 +17,7 @@ import {
   maxKeyValue,
   minKeyValue,
   nullValue,
+  sameBytes,
   type RawValue,
 } from '@shardlab/bson'
 import { formatDocument, type KeyPattern } from '@shardlab/query'
@@ -44,6 +45,9 @@ export type NoKeyReason = 'array' | 'missing'
 export interface ValuesByPath {
   get(path: string): RawValue | undefined
 }
+
+/** What has been checked once is read again and again. */
+let lastLenient: ShardKeyPattern | null = null
 
 export class ShardKeyPattern {
   /** The pattern as it was given. */
@@ -82,6 +86,8 @@ export class ShardKeyPattern {
    */
   static parse(document: Uint8Array, options: { compoundHashed: boolean; refuseDollars?: boolean }): ShardKeyPattern {
     const { compoundHashed, refuseDollars = false } = options
+    const isLenient = compoundHashed && !refuseDollars
+    if (isLenient && lastLenient !== null && sameBytes(lastLenient.document, document)) return lastLenient
     const fields: ShardKeyField[] = []
     let fieldCount = 0
     for (const it = new FieldIterator(document); it.next();) fieldCount++
@@ -101,7 +107,9 @@ export class ShardKeyPattern {
       fields.push({ path, hashed, parts })
     }
     if (fields.length === 0) throw new CommandError('BadValue', 'Shard key is empty')
-    return new ShardKeyPattern(document, fields)
+    const pattern = new ShardKeyPattern(document, fields)
+    if (isLenient) lastLenient = pattern
+    return pattern
   }
 
   /** The index that the server makes for this key: `x_1_y_hashed`. */
@@ -159,16 +167,20 @@ export class ShardKeyPattern {
     return { values, keyString: encodeKeyString(values) }
   }
 
-  /** Place of a bound document `{ path: value, … }` in the key space; its fields may be in any order. Undefined when fields are missing or too many, or a value is an array. */
-  keyStringOfBound(bound: Uint8Array): string | undefined {
+  /**
+   * Place of a bound document `{ path: value, … }` in the key space; its fields may be in any order. Undefined when fields are missing or too
+   * many, or a value is an array.
+   * @param start where the document begins
+   */
+  keyStringOfBound(bound: Uint8Array, start = 0): string | undefined {
     const values: RawValue[] = []
     for (const field of this.fields) {
-      const value = findField(bound, field.path)
+      const value = findField(bound, field.path, start)
       if (value === undefined || value.type === BsonType.array) return undefined
       values.push(value)
     }
     let count = 0
-    for (const it = new FieldIterator(bound); it.next();) count++
+    for (const it = new FieldIterator(bound, start); it.next();) count++
     return count === this.fields.length ? encodeKeyString(values) : undefined
   }
 

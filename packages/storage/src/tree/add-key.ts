@@ -1,5 +1,5 @@
 /** One key more in a tree. */
-import { childOf, firstNotBelow, insertAt, newInner, newLeaf, nodeSizeMax, writable, type TreeNode } from './tree-node.js'
+import { childOf, firstNotBelow, insertChild, insertEntry, newInner, newLeaf, nodeSizeMax, writable, type TreeNode } from './tree-node.js'
 
 const half = nodeSizeMax / 2
 
@@ -15,18 +15,14 @@ export function addKey(node: TreeNode, owner: object, key: string, head: number,
   const bound = behind.keys[0]!
   const boundHead = behind.heads[0]!
   if (keys.length < nodeSizeMax) {
-    insertAt(keys, at + 1, bound)
-    insertAt(heads, at + 1, boundHead)
-    insertAt(children, at + 1, behind)
+    insertChild(node, at + 1, bound, boundHead, behind)
     return null
   }
   if (at + 1 === keys.length) return newInner(owner, [bound], [boundHead], [behind])
   const second = newInner(owner, keys.splice(half), heads.splice(half), children.splice(half))
   const into = at < half ? node : second
   const position = at < half ? at + 1 : at + 1 - half
-  insertAt(into.keys, position, bound)
-  insertAt(into.heads, position, boundHead)
-  insertAt(into.children!, position, behind)
+  insertChild(into, position, bound, boundHead, behind)
   return second
 }
 
@@ -35,9 +31,7 @@ function addToLeaf(leaf: TreeNode, owner: object, key: string, head: number, val
   const { length } = keys
   const at = firstNotBelow(leaf, key, head, length)
   if (length < nodeSizeMax) {
-    insertAt(keys, at, key)
-    insertAt(heads, at, head)
-    insertAt(values, at, value)
+    insertEntry(leaf, at, key, head, value)
     return null
   }
   // What ascends leaves full leaves behind it.
@@ -45,8 +39,6 @@ function addToLeaf(leaf: TreeNode, owner: object, key: string, head: number, val
   const behind = newLeaf(owner, keys.splice(half), heads.splice(half), values.splice(half))
   const into = at <= half ? leaf : behind
   const position = at <= half ? at : at - half
-  insertAt(into.keys, position, key)
-  insertAt(into.heads, position, head)
-  insertAt(into.values, position, value)
+  insertEntry(into, position, key, head, value)
   return behind
 }

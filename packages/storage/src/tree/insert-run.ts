@@ -23,30 +23,35 @@ function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number
   const before = keys.length
   const isAppended = before === 0 || keys[before - 1]! < run.keys[from]!
   for (let i = from; i < to; i++) {
-    keys.push(run.keys[i]!)
-    heads.push(0)
+    const key = run.keys[i]!
+    keys.push(key)
+    heads.push(headOf(key))
     values.push(run.values[i]!)
   }
-  // From behind, so that each entry is moved once.
+  if (!isAppended) mergeIn(leaf, before, run, from, to)
+  return keys.length <= nodeSizeMax ? null : divided(leaf, owner, isAppended)
+}
+
+/** Puts the run's entries in their places among the first `before` ones of a leaf that has room for them: from behind, so that each is moved once. */
+function mergeIn(leaf: TreeNode, before: number, run: KeyRun, from: number, to: number): void {
+  const { keys, heads, values } = leaf
   let last = before
   for (let i = to - 1; i >= from; i--) {
     const key = run.keys[i]!
     const head = headOf(key)
-    const at = isAppended ? last : firstNotBelow(leaf, key, head, last)
+    const at = firstNotBelow(leaf, key, head, last)
     const distance = i - from + 1
     for (let moved = last - 1; moved >= at; moved--) {
       keys[moved + distance] = keys[moved]!
       heads[moved + distance] = heads[moved]!
       values[moved + distance] = values[moved]!
     }
-    const to = at + distance - 1
-    keys[to] = key
-    heads[to] = head
-    values[to] = run.values[i]!
+    const place = at + distance - 1
+    keys[place] = key
+    heads[place] = head
+    values[place] = run.values[i]!
     last = at
   }
-  if (keys.length <= nodeSizeMax) return null
-  return divided(keys.length, isAppended, (start) => newLeaf(owner, keys.splice(start), heads.splice(start), values.splice(start)))
 }
 
 function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
@@ -74,7 +79,7 @@ function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: numbe
     children.splice(at + 1, 0, ...behind)
   }
   if (keys.length <= nodeSizeMax) return null
-  return divided(keys.length, isAppended, (start) => newInner(owner, keys.splice(start), heads.splice(start), children.splice(start)))
+  return divided(node, owner, isAppended)
 }
 
 /** Puts a root over nodes that follow each other. */
@@ -87,21 +92,33 @@ export function rootOver(nodes: TreeNode[], owner: object): TreeNode {
       level.map(({ heads }) => heads[0]!),
       level,
     )
-    const { keys, heads, children } = below
-    if (keys.length <= nodeSizeMax) return below
-    const parts = divided(keys.length, false, (start) => newInner(owner, keys.splice(start), heads.splice(start), children!.splice(start)))
-    level = [below, ...parts]
+    if (below.keys.length <= nodeSizeMax) return below
+    level = [below, ...divided(below, owner, false)]
   }
   return level[0]!
 }
 
 /**
- * Divides so many entries among nodes, the last ones first. What ascends fills its nodes; what comes in any order gets nodes with room in them.
- * @param cut makes a node of all entries from a position on
+ * Leaves a node its first entries, and divides the others among new ones. What ascends fills its nodes; what comes in any order gets nodes with
+ * room in them.
  */
-function divided(count: number, isAppended: boolean, cut: (start: number) => TreeNode): TreeNode[] {
+function divided(node: TreeNode, owner: object, isAppended: boolean): TreeNode[] {
+  const { keys, heads, values, children } = node
+  const count = keys.length
   const size = isAppended ? nodeSizeMax : Math.ceil(count / Math.ceil(count / looseNodeSize))
   const parts: TreeNode[] = []
-  for (let start = Math.floor((count - 1) / size) * size; start > 0; start -= size) parts.push(cut(start))
-  return parts.reverse()
+  for (let start = size; start < count; start += size) {
+    const end = start + size
+    const [ownKeys, ownHeads] = [keys.slice(start, end), heads.slice(start, end)]
+    parts.push(
+      children === null
+        ? newLeaf(owner, ownKeys, ownHeads, values.slice(start, end))
+        : newInner(owner, ownKeys, ownHeads, children.slice(start, end)),
+    )
+  }
+  // Lists that are cut like this give back the memory of all that was in them; those that are spliced keep it.
+  keys.length = heads.length = size
+  if (children === null) values.length = size
+  else children.length = size
+  return parts
 }

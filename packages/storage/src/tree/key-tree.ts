@@ -55,8 +55,8 @@ export class KeyTree {
 
   /** @returns whether the key was in the tree */
   delete(key: string): boolean {
-    if (this.get(key) === undefined) return false
-    let root = this.#without(this.#root, key)
+    let root = this.#without(this.#root, key, headOf(key))
+    if (root === null) return false
     while (root.children !== null && root.children.length === 1) root = root.children[0]!
     this.#root = root.keys.length === 0 && root.children !== null ? newLeaf(this.#owner, [], [], []) : root
     this.#size--
@@ -77,20 +77,23 @@ export class KeyTree {
     return new IndexCursor(this.#root, from, to, reverse)
   }
 
-  /** The node without a key that is below it. */
-  #without(node: TreeNode, key: string): TreeNode {
-    const into = writable(node, this.#owner)
-    if (into.children === null) {
-      const at = firstNotBelow(into, key, headOf(key), into.keys.length)
-      into.keys.splice(at, 1)
-      into.heads.splice(at, 1)
-      into.values.splice(at, 1)
-      return into
+  /** The node without a key; null: the key is not below it. */
+  #without(node: TreeNode, key: string, head: number): TreeNode | null {
+    if (node.children === null) {
+      const at = firstNotBelow(node, key, head, node.keys.length)
+      if (node.keys[at] !== key) return null
+      const leaf = writable(node, this.#owner)
+      leaf.keys.splice(at, 1)
+      leaf.heads.splice(at, 1)
+      leaf.values.splice(at, 1)
+      return leaf
     }
+    const at = childOf(node, key, head)
+    const child = this.#without(node.children[at]!, key, head)
+    if (child === null) return null
+    const into = writable(node, this.#owner)
     const { keys, heads } = into
-    const children = into.children
-    const at = childOf(into, key)
-    const child = this.#without(children[at]!, key)
+    const children = into.children!
     children[at] = child
     if (child.keys.length === 0) {
       keys.splice(at, 1)

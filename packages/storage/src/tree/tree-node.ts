@@ -60,10 +60,10 @@ export function firstNotBelow({ keys, heads }: TreeNode, key: string, head: numb
   let high = count
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (heads[middle]! < head) low = middle + 1
+    const other = heads[middle]!
+    if (other < head || (other === head && keys[middle]! < key)) low = middle + 1
     else high = middle
   }
-  while (low < count && heads[low] === head && keys[low]! < key) low++
   return low
 }
 
@@ -80,8 +80,33 @@ export function childOf({ keys, heads }: TreeNode, key: string, head = headOf(ke
   return low - 1
 }
 
-export function insertAt<T>(list: T[], at: number, value: T): void {
-  list.push(value)
-  for (let i = list.length - 1; i > at; i--) list[i] = list[i - 1]!
-  list[at] = value
+/** Puts an entry into a leaf. Each list by itself: a function that moves entries of lists of any kind would have the engine box the numbers. */
+export function insertEntry({ keys, heads, values }: TreeNode, at: number, key: string, head: number, value: number): void {
+  keys.push(key)
+  heads.push(head)
+  values.push(value)
+  for (let i = keys.length - 1; i > at; i--) {
+    keys[i] = keys[i - 1]!
+    heads[i] = heads[i - 1]!
+    values[i] = values[i - 1]!
+  }
+  keys[at] = key
+  heads[at] = head
+  values[at] = value
+}
+
+/** Puts a child into a node above the leaves, under the key that it is not below. */
+export function insertChild({ keys, heads, children }: TreeNode, at: number, bound: string, head: number, child: TreeNode): void {
+  const below = children!
+  keys.push(bound)
+  heads.push(head)
+  below.push(child)
+  for (let i = keys.length - 1; i > at; i--) {
+    keys[i] = keys[i - 1]!
+    heads[i] = heads[i - 1]!
+    below[i] = below[i - 1]!
+  }
+  keys[at] = bound
+  heads[at] = head
+  below[at] = child
 }

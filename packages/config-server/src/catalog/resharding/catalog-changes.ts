@@ -127,7 +127,7 @@ function removeChunks(catalog: ShardingCatalog, uuid: Uint8Array): void {
 
 function chunksOf({ store }: ShardingCatalog, uuid: Uint8Array): Uint8Array[] {
   const key = [uuidValue(uuid)]
-  return [...store.scanIndex('config.chunks', { fields: ['uuid', 'min'], from: key, to: key })]
+  return store.inIndex('config.chunks', { fields: ['uuid', 'min'], from: key, to: key })
 }
 
 /** A chunk that is where it is from this time on. */

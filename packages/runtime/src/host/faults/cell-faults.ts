@@ -1,28 +1,5 @@
-import type { Alarm, HostClock, Sleeper } from '../clock.js'
+import type { HostClock, Sleeper } from '../clock.js'
 import type { MemberEffect, MemberFault } from './host-fault.js'
-
-/** Made for each request and each sleep: one object, and none of its own to be woken by. */
-class CellAlarm implements Alarm, Sleeper {
-  readonly #faults: CellFaults
-  readonly #sleeper: Sleeper
-  readonly #alarm: Alarm
-  #cancelled = false
-
-  constructor(faults: CellFaults, clock: HostClock, delayMs: number, sleeper: Sleeper) {
-    this.#faults = faults
-    this.#sleeper = sleeper
-    this.#alarm = clock.alarm(delayMs, this)
-  }
-
-  wake(): void {
-    if (!this.#cancelled && !this.#faults.postpones(() => this.wake())) this.#sleeper.wake()
-  }
-
-  cancel(): void {
-    this.#cancelled = true
-    this.#alarm.cancel()
-  }
-}
 
 /** What is wrong with one incarnation of one member: its disk, its clock, or that it does nothing. */
 export class CellFaults {
@@ -30,8 +7,8 @@ export class CellFaults {
   active = false
   readonly #clock: HostClock
   readonly #applied = new Map<number, MemberFault>()
-  /** What it would have done since it was frozen. */
-  #postponed: (() => void)[] = []
+  /** Who would have woken since it was frozen. */
+  readonly #postponed: Sleeper[] = []
   #diskBusyUntilMs = 0
   #lastMs = 0
 
@@ -49,7 +26,7 @@ export class CellFaults {
     if (!this.#applied.has(id)) return
     this.now()
     this.#applied.delete(id)
-    if (!this.#frozen) for (const act of this.#postponed.splice(0)) act()
+    if (!this.#frozen) for (const sleeper of this.#postponed.splice(0)) sleeper.wake()
   }
 
   /** The member's own time: it never goes back but by jumps, so a clock that is skewed back stands still for a while. */
@@ -68,15 +45,10 @@ export class CellFaults {
     return this.#lastMs + jumpedMs
   }
 
-  /** An alarm of the member: a frozen one does not hear it before it is healed. */
-  alarm(delayMs: number, sleeper: Sleeper): Alarm {
-    return new CellAlarm(this, this.#clock, delayMs, sleeper)
-  }
-
-  /** Is the member frozen? Then this is done when it is healed. */
-  postpones(act: () => void): boolean {
+  /** Is the member frozen? Then it is woken when it is healed. */
+  postpones(sleeper: Sleeper): boolean {
     if (!this.#frozen) return false
-    this.#postponed.push(act)
+    this.#postponed.push(sleeper)
     return true
   }
 

@@ -1,0 +1,110 @@
+/** Chunks in key order: in blocks, which a new list shares with the one before it as long as nothing in them has changed. */
+import type { ChunkPlace } from './policy/distribution.js'
+
+const blockSize = 128
+
+/** No block is empty. */
+type Blocks<C> = readonly (readonly C[])[]
+
+/** Immutable. */
+export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
+  readonly length: number
+  readonly #blocks: Blocks<C>
+
+  constructor(length: number, blocks: Blocks<C>) {
+    this.length = length
+    this.#blocks = blocks
+  }
+
+  /** @param chunks in key order */
+  static of<C extends ChunkPlace>(chunks: readonly C[]): ChunkList<C> {
+    const blocks: C[][] = []
+    for (let at = 0; at < chunks.length; at += blockSize) blocks.push(chunks.slice(at, at + blockSize))
+    return new ChunkList(chunks.length, blocks)
+  }
+
+  *[Symbol.iterator](): Iterator<C, void, void> {
+    for (const block of this.#blocks) for (let i = 0; i < block.length; i++) yield block[i]!
+  }
+
+  toArray(): C[] {
+    return this.#blocks.flat()
+  }
+
+  /** The last chunk that begins at or before a key; the first one when none does, undefined without chunks. */
+  before(key: string): C | undefined {
+    const block = this.#blocks[blockAt(this.#blocks, key)]
+    return block?.[placeAt(block, key)]
+  }
+
+  draft(): ChunkListDraft<C> {
+    return new ChunkListDraft(this.length, this.#blocks)
+  }
+}
+
+export class ChunkListDraft<C extends ChunkPlace> {
+  #length: number
+  readonly #blocks: (readonly C[])[]
+
+  constructor(length: number, blocks: Blocks<C>) {
+    this.#length = length
+    this.#blocks = blocks.slice()
+  }
+
+  /** The chunk takes the place of all that it overlaps. @returns what was there */
+  place(chunk: C): readonly C[] {
+    const blocks = this.#blocks
+    const first = blockAt(blocks, chunk.min)
+    let last = first
+    while (last + 1 < blocks.length && blocks[last + 1]![0]!.min < chunk.max) last++
+    const around = last === first ? (blocks[first] ?? []) : blocks.slice(first, last + 1).flat()
+    let from = around.length === 0 ? 0 : placeAt(around, chunk.min)
+    if (from < around.length && around[from]!.max <= chunk.min) from++
+    let to = from
+    while (to < around.length && around[to]!.min < chunk.max) to++
+    const block = to === from + 1 ? around.with(from, chunk) : around.toSpliced(from, to - from, chunk)
+    const parts = block.length <= 2 * blockSize ? [block] : [block.slice(0, blockSize), block.slice(blockSize)]
+    if (parts.length === 1 && last === first) blocks[first] = block
+    else blocks.splice(first, last - first + 1, ...parts)
+    this.#length += 1 - (to - from)
+    return around.slice(from, to)
+  }
+
+  /** @param chunk one of them */
+  remove({ min }: C): void {
+    const blocks = this.#blocks
+    const at = blockAt(blocks, min)
+    const block = blocks[at]!
+    if (block.length === 1) blocks.splice(at, 1)
+    else blocks[at] = block.toSpliced(placeAt(block, min), 1)
+    this.#length--
+  }
+
+  finish(): ChunkList<C> {
+    return new ChunkList(this.#length, this.#blocks)
+  }
+}
+
+/** Index of the last block that begins at or before a key; 0 when none does. */
+function blockAt(blocks: Blocks<ChunkPlace>, key: string): number {
+  let low = 0
+  let high = blocks.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (blocks[middle]![0]!.min <= key) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** Index of the last chunk that begins at or before a key; 0 when none does. */
+function placeAt(block: readonly ChunkPlace[], key: string): number {
+  let low = 0
+  let high = block.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (block[middle]!.min <= key) low = middle
+    else high = middle
+  }
+  return low
+}

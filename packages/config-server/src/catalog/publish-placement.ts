@@ -1,0 +1,28 @@
+/** Where members share placements: whoever asks after a commit asks for what is newer, not for what everybody else asks for as well. */
+import type { PlacementVersionTuple } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import { comparePlacement, generationOf, sameGeneration, SharedPlacements } from '@shardlab/sharding'
+import type { ShardingCatalog } from './sharding-catalog.js'
+
+/** @param version that of the collection after a commit that is on the disk: a later one may be lost yet */
+export function publishPlacement(catalog: ShardingCatalog, ns: string, version: PlacementVersionTuple): void {
+  const placements = new SharedPlacements(catalog.node.context)
+  const known = placements.before(ns, null)
+  const collection = known === null ? null : catalog.collection(ns)
+  if (known === null || collection === null) return
+  const { version: from } = known.table
+  if (!sameGeneration(from, version) || !sameGeneration(from, [...generationOf(collection), 0, 0]) || comparePlacement(from, version) >= 0)
+    return
+  const range = { from: [lastmod(from)], fromIncluded: false, to: [lastmod(version)] }
+  const chunks = catalog.chunkDocuments(collection, { fields: ['lastmod'], ...range })
+  try {
+    placements.after(ns, known, { collection, chunks, full: false })
+  } catch (error) {
+    // Clients have spoilt config.chunks: whoever asks hears of it.
+    if (!(error instanceof CommandError)) throw error
+  }
+}
+
+function lastmod([, , , major, minor]: PlacementVersionTuple): RawValue {
+  return findField(new DocumentWriter(32).timestamp('lastmod', major, minor).finish(), 'lastmod')!
+}

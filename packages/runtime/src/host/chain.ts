@@ -1,0 +1,48 @@
+/** What can be in one {@link Chain} at a time. */
+export interface Link<Item> {
+  previous: Item | null
+  next: Item | null
+}
+
+/** Objects in the order in which they came. They come and go with every message: a Set takes new memory for its table again and again. */
+export class Chain<Item extends Link<Item>> {
+  #first: Item | null = null
+  #last: Item | null = null
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** The item must not be in any chain. */
+  add(item: Item): void {
+    item.previous = this.#last
+    if (this.#last === null) this.#first = item
+    else this.#last.next = item
+    this.#last = item
+    this.#size++
+  }
+
+  /** No error when it is not here, nor in another chain. */
+  delete(item: Item): void {
+    const { previous, next } = item
+    if (previous === null && this.#first !== item) return
+    if (previous === null) this.#first = next
+    else previous.next = next
+    if (next === null) this.#last = previous
+    else next.previous = previous
+    item.previous = null
+    item.next = null
+    this.#size--
+  }
+
+  /** Takes all of them out. */
+  takeAll(): Item[] {
+    const items: Item[] = []
+    for (let item = this.#first; item !== null; item = this.#first) {
+      items.push(item)
+      this.delete(item)
+    }
+    return items
+  }
+}

@@ -1,0 +1,82 @@
+/** What a shard keeps of the ranges that it has still to delete. */
+import { createRandom } from '@shardlab/actor'
+import { DueRanges, TaskRanges, type Scheduled, type TaskRange } from '@shardlab/shard'
+import t from 'tap'
+
+const seeds = process.env['SHARDLAB_SEED'] === undefined ? [1, 2, 3, 4] : [Number(process.env['SHARDLAB_SEED'])]
+const steps = 400
+
+t.test('which ranges of a collection have keys in common with another one: as a look at all of them says', (t) => {
+  for (const seed of seeds) {
+    const random = createRandom(seed)
+    const uuids = [1, 2].map((n) => new Uint8Array(16).fill(n))
+    const key = () => String.fromCharCode(97 + random.below(26), 97 + random.below(3))
+    // They overlap, and some are there twice: clients may write tasks.
+    const any = (): TaskRange => {
+      const [low, high] = [key(), key()]
+      return { collectionUuid: uuids[random.below(2)]!, low: low < high ? low : high, high: low < high ? high : low }
+    }
+    const ranges = new TaskRanges()
+    let known: TaskRange[] = []
+    for (let step = 0; step < steps; step++) {
+      if (known.length > 0 && random.below(step < steps / 2 ? 3 : 2) === 0) {
+        const gone = known[random.below(known.length)]!
+        known = known.toSpliced(known.indexOf(gone), 1)
+        ranges.remove(gone)
+      } else {
+        const added = any()
+        known.push(added)
+        ranges.add(added)
+      }
+      const asked = any()
+      const ofCollection = known.filter(({ collectionUuid }) => collectionUuid === asked.collectionUuid)
+      const expected = ofCollection.some(({ low, high }) => low < asked.high && high > asked.low)
+      const found = [ranges.anyBetween(asked.collectionUuid, asked.low, asked.high), ranges.anyOf(asked.collectionUuid)]
+      if (found[0] !== expected || found[1] !== ofCollection.length > 0) {
+        t.same(found, [expected, ofCollection.length > 0], `seed ${seed}, step ${step}`)
+        break
+      }
+    }
+    for (const range of known) ranges.remove(range)
+    t.notOk(
+      uuids.some((uuid) => ranges.anyOf(uuid)),
+      `seed ${seed}: nothing is left`,
+    )
+    ranges.remove(any())
+  }
+  t.end()
+})
+
+t.test('the next range that is due: the earliest, of equals the one that was scheduled first, none that cursors keep', (t) => {
+  for (const seed of seeds) {
+    const random = createRandom(seed)
+    const due = new DueRanges()
+    const model = new Map<string, Scheduled>()
+    for (let step = 0; step < steps; step++) {
+      const id = String(random.below(40))
+      if (random.below(3) === 0) {
+        due.delete(id)
+        model.delete(id)
+      } else {
+        const scheduled = { id, dueAtMs: random.below(20), cursors: random.below(4) === 0 ? [1n] : [], delayMs: 0 }
+        due.put(scheduled)
+        model.set(id, scheduled)
+      }
+      let next: Scheduled | undefined
+      for (const each of model.values()) if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
+      const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
+      const found = [due.next()?.id, due.get(id)?.dueAtMs, [...due.kept()].map((each) => each.id).toSorted()]
+      const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
+      if (JSON.stringify(found) !== JSON.stringify(expected)) {
+        t.same(found, expected, `seed ${seed}, step ${step}`)
+        break
+      }
+    }
+    t.same(
+      [...due.all()].map(({ id }) => id),
+      [...model.keys()],
+      `seed ${seed}: all, in the order in which they were scheduled`,
+    )
+  }
+  t.end()
+})
