@@ -120,10 +120,7 @@ export class ActorHost {
   begin(cell: ActorCell, findRole: RoleFinder, start: (actor: Actor) => Promise<void> | void = (actor) => actor.start?.()): Promise<void> {
     const started = createDeferred<void>()
     cell.failStart = started.reject
-    this.#start(cell, findRole, start).then(
-      () => started.resolve(),
-      cell.crash,
-    )
+    this.#start(cell, findRole, start).then(() => started.resolve(), cell.crash)
     return started.promise
   }
 
