@@ -117,7 +117,7 @@ class ConfigServer implements Actor {
   #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const handler = (configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>)[kind]
     if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
-    const refused = (error: unknown) => answering<K>(kind, () => Promise.reject(error as Error))
+    const refused = (error: unknown) => answering<K>(kind, () => Promise.reject(error))
     try {
       if (needsRoom(kind)) this.#node.requireRoom()
       const reply = handler(this.#catalog, request) as Promise<ReplyOf<K>> | ReplyOf<K>
