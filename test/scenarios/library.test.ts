@@ -69,6 +69,26 @@ expect:
   - bytesMoved < 1KB
 `
 
+t.test('a large scenario runs on a thread of its own, and gives what it gives in this one', async (t) => {
+  const file = parseScenario(
+    `version: 1
+seed: 8
+emulate: "4.4"
+cluster: { shards: 100 }
+collections: [{ ns: a.b, key: { k: hashed }, mode: metadata, numInitialChunks: 1100 }]
+data: [{ ns: a.b, size: 1GB, keys: { distribution: uniform } }]
+timeline: [{ at: 10s, do: addShard, count: 10 }]
+duration: 60s
+`,
+    'large.yaml',
+  )
+  const shares: number[] = []
+  const [run] = await runScenario(file, ({ share }) => shares.push(share))
+  t.ok(run!.result.migrations.total > 0)
+  t.same(run!.result, (await runVariant(file.variants[0]!)).result)
+  t.equal(shares.at(-1), 1)
+})
+
 t.test('equal files and seeds give equal results; another seed gives another', async (t) => {
   const file = parseScenario(small, 'small.yaml')
   const one = await runVariant(file.variants[0]!)

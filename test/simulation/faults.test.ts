@@ -200,6 +200,10 @@ t.test('a router with frozen routes believes what it knows', async (t) => {
   t.match(await find(cluster, 1), { ok: 1 }, 'the other router is fine')
   t.match(await find(cluster, 1, 'mongos02'), { ok: 0, code: 13388, codeName: 'StaleConfig' })
   t.match(await find(cluster, -1, 'mongos02'), { ok: 0, code: 13388 }, 'so is the shard that was not concerned: its version has moved on')
+  const later = { insert: 'things', documents: [{ _id: 1 }], $db: 'later' }
+  t.match(await ask(cluster, { count: 'things', $db: 'later' }, 'mongos02'), { n: 0 })
+  t.match(await ask(cluster, later), { n: 1 })
+  t.match(await ask(cluster, { count: 'things', $db: 'later' }, 'mongos02'), { n: 1 }, 'nobody would tell it of a new database')
   await cluster.faults.heal()
   t.match(await find(cluster, 1, 'mongos02'), { ok: 1, cursor: { firstBatch: [{ x: 1 }] } })
 })

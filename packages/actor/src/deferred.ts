@@ -8,6 +8,9 @@ export class Deferred<T> {
     this.promise = new Promise<T>(keepEnds)
     this.resolve = endsOfLast.resolve as Deferred<T>['resolve']
     this.reject = endsOfLast.reject as Deferred<T>['reject']
+    // They would keep whoever waits in memory.
+    endsOfLast.resolve = nothing
+    endsOfLast.reject = nothing
   }
 }
 
@@ -18,8 +21,10 @@ export function createDeferred<T>(): Deferred<T> {
 /** Of a promise of anything. */
 type Settle = (value: never) => void
 
-/** A promise gives its ends away while it is being made: kept here, none of them needs a closure of its own for that. */
-const endsOfLast: { resolve: Settle; reject: Settle } = { resolve: () => {}, reject: () => {} }
+/** A promise gives its ends away while it is being made: kept here until then, none of them needs a closure of its own for that. */
+const endsOfLast: { resolve: Settle; reject: Settle } = { resolve: nothing, reject: nothing }
+
+function nothing(): void {}
 
 function keepEnds(resolve: Settle, reject: Settle): void {
   endsOfLast.resolve = resolve

@@ -1,5 +1,10 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { Cancellation, LinkedAbort } from '@shardlab/actor'
+import { Cancellation, createDeferred, LinkedAbort } from '@shardlab/actor'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 t.test('any number may listen to a cancellation, each of them hears of it once', (t) => {
   const warnings: unknown[] = []
@@ -38,4 +43,14 @@ t.test('what was linked to a cancellation and has ended listens no more', (t) =>
   t.equal(links[1]!.signal.aborted, false, 'it had been unlinked')
   t.equal(new LinkedAbort(stopping.signal).signal.aborted, true, 'one that comes later ends at once')
   t.end()
+})
+
+t.test('a promise that nobody holds is not kept because it was the last one', (t) => {
+  const lost = new WeakRef(createDeferred<void>().promise)
+  // A reference that was read in a turn holds until its end.
+  setImmediate(() => {
+    collectGarbage()
+    t.equal(lost.deref(), undefined)
+    t.end()
+  })
 })

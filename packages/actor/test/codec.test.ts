@@ -158,6 +158,26 @@ t.test('what may not travel is refused, and the packet stays whole', async (test
     () => new PacketWriter({ checked: true }).addReply(1, 1, 1, 'node.command', stranger),
     /node.command reply.extra: a field that the exchange does not have/,
   )
+  const heir = Object.assign(Object.create({ inherited: 1 }) as object, nodeExample.reply)
+  new PacketWriter({ checked: true }).addReply(1, 1, 1, 'node.command', heir)
+})
+
+t.test('a value that cannot be read at all leaves the packet whole', async (test) => {
+  const writer = new PacketWriter()
+  addBody(writer, 'before')
+  const broken = {
+    ...nodeExample.request,
+    get body(): Uint8Array {
+      throw new Error('on purpose')
+    },
+  }
+  test.throws(() => writer.addRequest(1, 0, 1, 'node.command', broken), /on purpose/)
+  let deep: unknown = 1
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+  test.throws(() => addBody(writer, deep), RangeError)
+  addBody(writer, 'after')
+  const packet = writer.take()
+  test.same([bodyOf(packet, 0), bodyOf(packet, 1), readPacket(packet).length], ['before', 'after', 2])
 })
 
 t.test('a packet with what no writer of ours writes is read as any msgpack, and half a packet is refused', async (test) => {

@@ -1,15 +1,18 @@
 /** The config server role: a storage node that keeps the sharding catalog in its config.* collections. */
 import {
   answering,
+  clusterAddress,
   createDeferred,
   UnservedMessageError,
   type Actor,
   type ActorContext,
+  type Address,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
   type UnfinishedWork,
 } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
 import { StorageNode, type Access, type NodeClients, type NodeState } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
@@ -30,6 +33,9 @@ export function createConfigServer(context: ActorContext, options: ConfigServerO
 }
 
 const everything: Access = { ownership: null }
+
+/** Whoever hears the answer remembers it, and asks next for what is newer. */
+const tellsPlacement: ReadonlySet<MessageKind> = new Set(['config.get-collection', 'config.get-database'])
 
 class ConfigServer implements Actor {
   readonly #context: ActorContext
@@ -92,8 +98,10 @@ class ConfigServer implements Actor {
     this.#node.stop()
   }
 
-  receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+  receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (kind === 'config.initialise') return this.#initialise(kind, request)
+    // Whoever measures changes nothing, and may find time standing still.
+    if (tellsPlacement.has(kind) && !this.#node.isWritten && from !== clusterAddress) return this.#serveWritten(kind, request)
     return this.#catalog.isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
   }
 
@@ -106,6 +114,17 @@ class ConfigServer implements Actor {
   async #serveLater<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     await this.#initialised.promise
     return this.#serve(kind, request)
+  }
+
+  /** What this member would not know any more after a crash it tells nobody: whoever hears it goes on from there. */
+  async #serveWritten<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    try {
+      while (!this.#node.isWritten) await this.#node.flush()
+    } catch (error) {
+      // As long as the disk is full, reads go on.
+      if (!(error instanceof CommandError)) throw error
+    }
+    return this.#serveLater(kind, request)
   }
 
   #serve<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {

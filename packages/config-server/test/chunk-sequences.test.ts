@@ -1,5 +1,6 @@
 /** Random sequences of splits, merges and moves, against the rules that every one of them keeps. */
-import { decode, type Document, type Timestamp } from '@shardlab/bson'
+import { FakeDisk } from '@shardlab/actor/testing'
+import { decode, encode, keyStringOfDocument, type Document, type Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
 import {
   applyPlacementAnswer,
@@ -85,6 +86,28 @@ t.test('where members share, whoever asks after a move knows it already', async 
   t.equal(newer.length, 0)
   t.ok(await chunks.move(-10, 'nowhere'), 'what is refused changes nothing')
   t.equal(placements.before(ns, null), known)
+})
+
+t.test('where members share: a later commit that is not on the disk yet takes nothing from what is published', async (t) => {
+  const shared = new Map<string, unknown>()
+  const disk = new FakeDisk()
+  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared, disk)
+  const placements = new SharedPlacements({ shared })
+  await new Member(chunks, shared).refresh()
+  t.equal((await chunks.at(-10))['shard'], 'shard02')
+  disk.held = true
+  const first = chunks.move(-10, 'shard03')
+  while (disk.waiting === 0) await Promise.resolve()
+  const second = chunks.move(-10, 'shard01')
+  while ((await chunks.at(-10))['shard'] !== 'shard01') await Promise.resolve()
+  disk.release()
+  disk.held = true
+  t.equal(await first, null)
+  const { table } = placements.before(ns, null)!
+  t.same(table.version.slice(3), [2, 1])
+  t.equal(table.shardOf(keyStringOfDocument(encode({ a: -10 }))), 'shard03')
+  disk.release()
+  t.equal(await second, null)
 })
 
 /** One of several who keep the newest placement together. */

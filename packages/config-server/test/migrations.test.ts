@@ -1,6 +1,7 @@
 /** Migrations on the config server: whom it asks, what it commits and what it refuses. */
 import { decode, encode, type Document, type Timestamp } from '@shardlab/bson'
-import type { RequestOf } from '@shardlab/actor'
+import { clusterAddress, type RequestOf } from '@shardlab/actor'
+import { FakeDisk } from '@shardlab/actor/testing'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Chunks, ns } from './support/chunks.js'
@@ -142,4 +143,31 @@ t.test('what is still on its way cannot commit after the donor has asked', async
   })
   t.match(decode(error!), { code: 117 })
   t.equal(((await chunks.at(50))['lastmod'] as Timestamp).t, 2)
+})
+
+t.test('members hear of a commit when it is on the disk; as long as the disk is full they hear what there is', async (t) => {
+  const disk = new FakeDisk()
+  const chunks = await Chunks.make([0], ['shard01', 'shard02'], '7.0', undefined, disk)
+  const owners = async (from?: string) => {
+    const { chunks: documents } = await chunks.config.send('config.get-collection', { ns, since: null }, from)
+    return documents.map((document) => decode(document)['shard']).sort()
+  }
+  disk.held = true
+  const moved = chunks.move(0, 'shard03')
+  while (disk.waiting === 0) await Promise.resolve()
+  let heard: readonly unknown[] | null = null
+  const hears = owners().then((all) => (heard = all))
+  t.same(await owners(clusterAddress), ['shard01', 'shard03'], 'whoever only measures does not wait')
+  t.equal(heard, null)
+  disk.release()
+  t.equal(await moved, null)
+  await hears
+  t.same(heard, ['shard01', 'shard03'])
+  disk.held = true
+  const refused = chunks.move(0, 'shard01')
+  while (disk.waiting === 0) await Promise.resolve()
+  disk.limitBytes = 0
+  disk.release()
+  t.match(await refused, { code: 14031 })
+  t.same(await owners(), ['shard01', 'shard01'])
 })

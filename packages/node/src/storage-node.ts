@@ -263,6 +263,11 @@ export class StorageNode implements CommonHost {
     this.#log.requireRoom(documentBytes, entries)
   }
 
+  /** Is everything that has been applied on the disk? */
+  get isWritten(): boolean {
+    return this.#log.isWritten
+  }
+
   /** Resolves when everything applied so far is on the disk. @throws CommandError 14031 OutOfDiskSpace */
   flush(): Promise<void> {
     return this.#log.flush()

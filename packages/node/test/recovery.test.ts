@@ -1,4 +1,4 @@
-import { createDeferred } from '@shardlab/actor'
+import { createDeferred, DiskFullError } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
@@ -173,6 +173,31 @@ t.test('what fails to be appended beside a checkpoint that holds it is not writt
   t.match(await second, { n: 0, writeErrors: [{ code: 14031 }] }, 'it has begun the checkpoint')
   await node.ok({ insert: 'c', documents: [{ _id: 4 }] })
   t.equal(await contents(node.restarted()), await contents(node))
+})
+
+t.test('of changes that meet a full disk together none is acknowledged before it is on the disk', async (t) => {
+  // What counts is in which of the first one’s turns the last one comes.
+  for (let turns = 0; turns < 25; turns++) {
+    const disk = new FakeDisk()
+    const node = new NodeUnderTest({ disk, checkpointAfterBytes: 0 })
+    await node.ok({ insert: 'c', documents: [{ _id: 0 }] })
+    const { uuid } = node.node.collection('test.c')!
+    const { append, writeCheckpoint } = disk
+    disk.append = disk.writeCheckpoint = () => Promise.reject(new DiskFullError(0))
+    const insert = (_id: number): Promise<boolean> => {
+      node.node.apply({ op: 'i', ns: 'test.c', uuid, object: encode({ _id, x: 'x'.repeat(500) }), id: null, session: null })
+      return node.node.flush().then(
+        () => true,
+        () => false,
+      )
+    }
+    const first = [insert(1), insert(2)]
+    for (let i = 0; i < turns; i++) await Promise.resolve()
+    t.same(await Promise.all([...first, insert(3)]), [false, false, false], `${turns} turns later`)
+    Object.assign(disk, { append, writeCheckpoint })
+    await node.node.flush()
+    t.equal(await contents(node.restarted()), await contents(node))
+  }
 })
 
 t.test('a log full of changes to one document shrinks to a checkpoint', async (t) => {

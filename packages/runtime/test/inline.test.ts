@@ -1,4 +1,4 @@
-import type { ActorFactory, RequestOf, UnfinishedWork } from '@shardlab/actor'
+import { Cancellation, type ActorFactory, type RequestOf, type UnfinishedWork } from '@shardlab/actor'
 import t from 'tap'
 import { BusyWorldError, createInlineRuntime, type InlineRuntime } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
@@ -30,6 +30,25 @@ t.test('a manual clock moves only when it is advanced', async (test) => {
   await runtime.advance(hour)
   test.same(await names(), ['early', 'late', 'later'])
   await test.rejects(createInlineRuntime({ roles: toyRoles, seed: 1 }).advance(1), /only a manual clock/)
+})
+
+t.test('a request that is answered while it is being sent waits for nothing any more', async (test) => {
+  const asker: ActorFactory<never> = (context) => {
+    const echo = toyRoles['echo']!(context, null as never)
+    return {
+      receive: (kind, _, from) => {
+        const stopping = new Cancellation()
+        const options = { signal: stopping.signal, timeoutMs: 3_600_000 }
+        void context.request('b', 'node.command', toyRequest('echo', 'x'.repeat(1000)), options)
+        return echo.receive(kind, toyRequest('echo', stopping.listeners) as never, from)
+      },
+    }
+  }
+  // What is larger leaves at once, and in this world arrives at once.
+  const runtime = createInlineRuntime({ roles: { ...toyRoles, asker }, seed: 1, limits: { packetBytes: 1000 } })
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'asker'), spec('b', 'echo')])
+  test.match(await ask(runtime, 'a', 'listeners'), { value: 0 })
 })
 
 /** Counts its ticks, of which there is one each second; what it is told to call unfinished it cannot be copied with. */

@@ -49,3 +49,17 @@ t.test('the size of a packet', async (test) => {
   test.ok(packets > 3, `${packets} packets`)
   test.match(reached[0], { member: 'a', limit: 'packetBytes' })
 })
+
+t.test('a packet that leaves early lets none of the others stay behind', async (test) => {
+  const { runtime, reached } = limited({ packetBytes: 400 })
+  await runtime.start([spec('a', 'forwarder'), ...['p', 'q', 'r'].map((address) => spec(address, 'collector'))])
+  const long = Array.from({ length: 20 }, () => 'p')
+  for (let round = 0; round < 2; round++) {
+    const answers = (await ask(runtime, 'a', 'scatter', ['p', 'q', ...long, 'r', 'q'])) as { values: number[] }[]
+    test.same(
+      answers.map(({ values }) => values?.length),
+      [21, 2, 1].map((count) => count * (round + 1)),
+    )
+  }
+  test.match(reached[0], { member: 'a', limit: 'packetBytes' })
+})

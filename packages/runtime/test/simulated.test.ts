@@ -1,9 +1,14 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import type { ActorFactory, RequestFailedError } from '@shardlab/actor'
+import type { Actor, ActorFactory, RequestFailedError } from '@shardlab/actor'
 import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
 import { runtimeSuite } from './support/runtime-suite.js'
-import { toyRoles } from './support/toy-roles.js'
+import { toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const create = (seed: number | string = 1) => createSimulatedRuntime({ roles: toyRoles, seed })
 
@@ -165,4 +170,42 @@ t.test('links have their own latency and keep their order', async (test) => {
     values,
     Array.from({ length: 40 }, (_, i) => i),
   )
+})
+
+t.test('a link keeps the latency that it got, whatever becomes of the object', async (test) => {
+  const range = { minMicros: 0, maxMicros: 0 }
+  const latency = (from: string) => {
+    const micros = from === 'a' ? 5000 : 1000
+    return Object.assign(range, { minMicros: micros, maxMicros: micros })
+  }
+  const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 1, latency })
+  await runtime.start([spec('a', 'echo')])
+  const before = runtime.now()
+  await ask(runtime, 'a', 'echo')
+  test.equal(runtime.now(), before + 6)
+})
+
+t.test('members that have crashed do not stay in memory', async (test) => {
+  const lives: WeakRef<Actor>[] = []
+  const busy: ActorFactory<never> = (context) => {
+    const actor: Actor = {
+      ...toyRoles['echo']!(context, null as never),
+      start: () => context.send('e', 'node.command', toyRequest('echo')),
+    }
+    lives.push(new WeakRef(actor))
+    return actor
+  }
+  const runtime = createSimulatedRuntime({ roles: { ...toyRoles, busy }, seed: 1 })
+  const addresses = Array.from({ length: 10 }, (_, i) => `b${i}`)
+  await runtime.start([spec('e', 'echo'), ...addresses.map((address) => spec(address, 'busy'))])
+  await runtime.advance(10)
+  for (const address of addresses) {
+    await runtime.crash(address)
+    await runtime.restart(address)
+    await runtime.advance(10)
+  }
+  await ask(runtime, 'e', 'echo')
+  await new Promise(setImmediate)
+  collectGarbage()
+  test.equal(lives.filter((life) => life.deref() !== undefined).length, addresses.length)
 })

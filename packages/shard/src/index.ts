@@ -1,3 +1,4 @@
+export { WrittenBytes, type ChunkLook, type WrittenCollection } from './auto-split/written-bytes.js'
 export { MeasuredDisks, type MeasuredOptions } from './measured/measured-collections.js'
 export { MeasuredKeys } from './measured/measured-keys.js'
 export { positionOf, type Position } from './measured/position.js'

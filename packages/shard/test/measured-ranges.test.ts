@@ -3,7 +3,7 @@ import { createRandom, packRanges, unpackRanges, type Random, type SizedRange } 
 import { decode, encode, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
-import { MeasuredDisks, MeasuredKeys, positionOf, RangeSizes } from '@shardlab/shard'
+import { MeasuredDisks, MeasuredKeys, positionOf, RangeSizes, type Position } from '@shardlab/shard'
 import { Shards } from './support/shards.js'
 
 const keys = 200
@@ -88,6 +88,28 @@ for (const seed of seeds) {
     }
   })
 }
+
+t.test('what lies within an interval is what would be taken out of it', async (t) => {
+  for (const seed of seeds) {
+    const random = createRandom(seed).fork('within')
+    const position = () => ({ x: random.below(12), y: random.below(4) })
+    for (let round = 0; round < 200; round++) {
+      const sizes = new RangeSizes()
+      for (let i = 0; i < 12; i++) {
+        const [from, to] = [position(), position()].sort((a, b) => a.x - b.x || a.y - b.y)
+        const documents = 1 + random.below(40)
+        sizes.grow({ x0: from!.x, y0: from!.y, x1: to!.x, y1: to!.y, documents, bytes: documents * 100 })
+      }
+      const [min, max] = [position(), position()].sort((a, b) => a.x - b.x || a.y - b.y) as [Position, Position]
+      const { documents } = sizes.sizeOf({ min, max })
+      const within = sizes.within({ min, max })
+      if (within.reduce((sum, each) => sum + each.documents, 0) !== documents) t.equal(within, documents, `seed ${seed}, round ${round}`)
+      const taken = sizes.take({ min, max })
+      if (JSON.stringify(within) !== JSON.stringify(taken)) return t.same(within, taken, `seed ${seed}, round ${round}`)
+    }
+  }
+  t.pass()
+})
 
 t.test('what grows at its end stays one range', async (t) => {
   const sizes = new RangeSizes()

@@ -1,7 +1,9 @@
-/** What a shard keeps of the ranges that it has still to delete. */
+/** What a shard keeps of the ranges that it has still to delete, and what clients may write there. */
 import { createRandom } from '@shardlab/actor'
+import { Long, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
 import { DueRanges, TaskRanges, type Scheduled, type TaskRange } from '@shardlab/shard'
 import t from 'tap'
+import { Shards } from './support/shards.js'
 
 const seeds = process.env['SHARDLAB_SEED'] === undefined ? [1, 2, 3, 4] : [Number(process.env['SHARDLAB_SEED'])]
 const steps = 400
@@ -79,4 +81,50 @@ t.test('the next range that is due: the earliest, of equals the one that was sch
     )
   }
   t.end()
+})
+
+const taskOf = (collectionUuid: UUID, more: Document = {}): Document => ({
+  ...{ _id: new UUID(), nss: 'db.c', collectionUuid, donorShardId: 'shard02', range: { min: { a: 0 }, max: { a: 9 } } },
+  ...{ whenToClean: 'now', timestamp: new Timestamp({ t: 1, i: 1 }), numOrphanDocs: Long.fromNumber(0), keyPattern: { a: 1 }, ...more },
+})
+
+const inConfig = async (shards: Shards, collection: string, document: Document) =>
+  t.match(await shards.direct('shard01', { insert: collection, documents: [document], $db: 'config' }), { ok: 1, n: 1 })
+
+t.test('nobody waits for what clients have written into config.rangeDeletions that is no task', async (t) => {
+  const shards = new Shards()
+  await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }] })
+  const listed = await shards.direct('shard01', { listCollections: 1 })
+  const { uuid } = (listed as { cursor: { firstBatch: { info: { uuid: UUID } }[] } }).cursor.firstBatch[0]!.info
+  shards.config.shard('db.c', { a: 1 }, [], ['shard01'], uuid.buffer)
+  const cleaned = () => shards.direct('shard01', { cleanupOrphaned: 'db.c', maxTimeMS: 1, $db: 'admin' })
+  const missing = ['nss', 'donorShardId', 'keyPattern', 'collectionUuid', 'range']
+  const strange = [taskOf(uuid, { _id: 1 }), taskOf(uuid, { range: { min: 1 } }), ...missing.map((name) => taskOf(uuid, { [name]: 5 }))]
+  await inConfig(shards, 'rangeDeletions', strange[0]!)
+  for (const document of strange.slice(1)) {
+    t.match(await cleaned(), { ok: 1 })
+    await inConfig(shards, 'rangeDeletions', document)
+  }
+  t.match(await cleaned(), { ok: 1 })
+})
+
+t.test('after a restart: tasks of collections that are gone end, whatever is their key; what is no migration is none', async (t) => {
+  const shards = new Shards()
+  await inConfig(shards, 'rangeDeletions', taskOf(new UUID(), { keyPattern: { a: 'x' } }))
+  const preMigrationChunkVersion = { e: new ObjectId(), t: new Timestamp({ t: 1, i: 1 }), v: new Timestamp({ t: 1, i: 0 }) }
+  const record = {
+    ...{ nss: 'db.c', collectionUuid: new UUID(), donorShardId: 'shard01', recipientShardId: 'shard02' },
+    ...{ range: { min: { a: 0 }, max: { a: 9 } }, preMigrationChunkVersion },
+  }
+  for (const more of [
+    { range: { min: { a: 0 } } },
+    { preMigrationChunkVersion: {} },
+    { preMigrationChunkVersion: { ...preMigrationChunkVersion, e: 1 } },
+  ])
+    await inConfig(shards, 'migrationCoordinators', { _id: new UUID(), ...record, ...more })
+  shards.restart('shard01')
+  await shards.wake('shard01', 'range-deleter')
+  const left = (collection: string) => shards.ids('shard01', { find: collection, $db: 'config' }, 'direct')
+  t.same((await left('rangeDeletions')).length, 0)
+  t.same((await left('migrationCoordinators')).length, 3, 'they stay as clients have written them')
 })

@@ -1,6 +1,7 @@
 /** Where chunks are split that nobody asked to split. */
 import { decode, encode, Long, MaxKey, MinKey, type Document } from '@shardlab/bson'
-import type { EmulatedVersion } from '@shardlab/sharding'
+import { WrittenBytes } from '@shardlab/shard'
+import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
@@ -93,4 +94,34 @@ t.test('without an index there are no points', async (t) => {
   const ask = async (ns: string) => decode((await shards.send('shard01', 'shard.find-split-points', { ns, ...request })).error!)
   t.match(await ask('db.c'), { code: 27, errmsg: "couldn't find index over splitting key { a: 1 }" })
   t.match(await ask('db.none'), { code: 26, errmsg: 'namespace db.none does not exists' })
+})
+
+t.test('bytes that are written to chunks: by version of a chunk, of many chunks', async (t) => {
+  const shardKey = ShardKeyPattern.parse(encode({ a: 1 }), { compoundHashed: true })
+  const written = new WrittenBytes({ ns: 'db.c', uuid: new Uint8Array(16), shardKey, globalMax: 'z' }, true)
+  const chunk = (n: number, minor = 0) => ({ min: `k${n}`, max: n === 99 ? 'z' : `k${n + 1}`, shard: 'shard01', major: 1, minor })
+  const places = Array.from({ length: 100 }, (_, n) => written.add(chunk(n), null, n))
+  t.same(
+    [...written.all()],
+    places.map((place, n) => [`k${n}`, place]),
+  )
+  const taken = (map: WrittenBytes) => [...map.all()].flatMap(([min, place]) => map.take(min, place, 490)?.min ?? [])
+  t.same(taken(written.clone()), ['k98', 'k99'])
+  t.equal(written.take('k97', places[97]!, 490), null)
+  const look = written.take('k98', places[98]!, 490)!
+  t.equal(written.take('k98', places[98]!, 490), null, 'it is taken')
+  t.equal(written.bytesOf(look), 98)
+  written.add(chunk(98), null, 100)
+  written.looked(look, 98)
+  const again = written.take('k98', places[98]!, 490)!
+  t.equal(written.bytesOf(again), 100, 'what came in meanwhile counts')
+  t.equal(written.add(chunk(98, 1), null, 97), places[98]!, 'a chunk with another version begins anew')
+  t.equal(written.take('k98', places[98]!, 490), null)
+  written.looked(again, 100)
+  written.add(chunk(98, 1), null, 1)
+  t.match(
+    written.take('k98', places[98]!, 490),
+    { min: 'k98', max: 'k99', values: null },
+    'looks at the chunk that was there before take nothing from it',
+  )
 })

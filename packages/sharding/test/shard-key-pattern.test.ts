@@ -12,8 +12,18 @@ import {
   type Document,
 } from '@shardlab/bson'
 import t from 'tap'
-import type { ExtractedKey } from '../src/index.js'
+import { ShardKeyPattern, type ExtractedKey } from '../src/index.js'
 import { failure, long, max, min, patternOf } from './support/placements.js'
+
+t.test('a pattern that is given out again does not change with the bytes it was read from', async (t) => {
+  const bytes = encode({ a: 1 })
+  const read = (document: Uint8Array) => ShardKeyPattern.parse(document, { compoundHashed: true })
+  const pattern = read(bytes)
+  t.equal(read(encode({ a: 1 })), pattern)
+  bytes.set(encode({ b: 1 }))
+  t.same(read(bytes).paths, ['b'])
+  t.same(decode(pattern.document), { a: 1 })
+})
 
 t.test('legal patterns', async (t) => {
   for (const key of [

@@ -25,7 +25,7 @@ export type MultikeyPaths = readonly ReadonlySet<number>[]
 
 /** What one document puts into an index. */
 export interface DocumentKeys {
-  /** Each key once, in no particular order. */
+  /** Each key once, ascending: of several that are taken already the server names the first. A wildcard index's are in no particular order. */
   readonly keys: readonly string[]
   /** Null when no path of the document holds an array: the usual case. */
   readonly arrays: MultikeyPaths | null
@@ -148,7 +148,7 @@ export class KeyGenerator implements IndexKeyMaker {
     const arrays = this.#fields.map(() => new Set<number>())
     const keys = new Set<string>()
     for (const tuple of this.tuplesOf(document, arrays)) keys.add(this.encode(tuple))
-    return { keys: [...keys], arrays }
+    return { keys: [...keys].sort(), arrays }
   }
 
   /** Follows the path to its end or to the first array; the rest then begins at `#stoppedAt`. */

@@ -17,6 +17,7 @@ import { recordIdLength, withRecordId } from './record-key.js'
 import type { RecordTable, StoredRecord } from './record-table.js'
 import { KeyTree } from './tree/key-tree.js'
 import type { Index, IndexUsage, KeyRange } from './types.js'
+import { hasSameTypes } from './typed-keys.js'
 import { checkAgainst, checkPrepared, checkRepeated, makeKeys, mayWait, type WaitingKeys } from './waiting-keys.js'
 import type { WildcardPaths } from './wildcard/wildcard-spec.js'
 
@@ -157,8 +158,8 @@ export class MemoryIndex implements Index {
 
   /**
    * What changes when a record gets a new document, to be given to {@link replace}; null: nothing, or its keys can wait. Keys that the
-   * record keeps are not looked for: an index that is to become unique may have them twice. Server: `prepareUpdate` of
-   * index_access_method.cpp.
+   * record keeps are not looked for: an index that is to become unique may have them twice. There a key of another type of number is a new
+   * one. Server: `prepareUpdate`, `setDifference` of index_access_method.cpp.
    * @throws CommandError as {@link prepare}
    */
   prepareReplacement(ns: string, previous: Uint8Array, document: Uint8Array, recordId: number): ReplacedKeys | null {
@@ -166,7 +167,8 @@ export class MemoryIndex implements Index {
     if (after === null) return null
     const before = this.generate(previous)
     const own = before.keys.length > 1 ? new Set(before.keys) : null
-    const isKept = (key: string): boolean => (own === null ? key === before.keys[0] : own.has(key))
+    const isSame = this.#spec.prepareUnique ? hasSameTypes(this, previous, document) : null
+    const isKept = (key: string): boolean => (own === null ? key === before.keys[0] : own.has(key)) && isSame?.(key) !== false
     const hasNoArrays = after.arrays === null && after.arrayPaths === undefined
     if (hasNoArrays && own === null && after.keys.length === 1 && isKept(after.keys[0]!)) return null
     for (const key of after.keys) if (!isKept(key) && this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)

@@ -1,7 +1,7 @@
 /** What becomes of an engine: by its log, by checkpoints and by many changes at once it is always the same. */
 import fc from 'fast-check'
 import t from 'tap'
-import { CommandError, decode, encode } from '@shardlab/bson'
+import { CommandError, decode, Double, encode, Long, type Document } from '@shardlab/bson'
 import { createMemoryEngine, decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type StorageEngine } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { fields, scalar } from './support/documents.js'
@@ -175,6 +175,47 @@ t.test('an index that is to become unique takes no new duplicates from many at o
   t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: 'newer' }))).code, 11000)
   t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: ['twice', 'newer'] }))).code, 11000)
   t.equal(engine.collection('db.c')!.index('a_1')!.entries, 6)
+})
+
+t.test('of several duplicate keys of a document the lowest is named', async (t) => {
+  const engine = engineWith(
+    createOf('db.c'),
+    createIndexOf('db.c', { a: 1 }, { unique: true }),
+    ...[1, 2, 3].map((a) => insertOf('db.c', { _id: a, a })),
+  )
+  const named = / dup key: { a: 1 }$/
+  t.match(errorOf(() => engine.apply(insertOf('db.c', { _id: 4, a: [3, 2, 1] }))).message, named)
+  t.match(errorOf(() => engine.apply(updateOf('db.c', { _id: 3, a: [3, 2, 1] }))).message, named)
+})
+
+t.test('an index that is to become unique looks for a key again whose number changes its type, as the server does', async (t) => {
+  const engine = engineWith(
+    createOf('db.c'),
+    createIndexOf('db.c', { a: 1, b: 1 }),
+    ...[1, 2].map((_id) => insertOf('db.c', { _id, a: [1, 2] })),
+    insertOf('db.c', { _id: 3, a: 3 }),
+    commandOf('db', { collMod: 'c', index: { name: 'a_1_b_1', prepareUnique: true } }),
+  )
+  const changed =
+    (a: unknown, others: Document = {}) =>
+    () =>
+      engine.apply(updateOf('db.c', { _id: 1, a, ...others }))
+  t.equal(errorOf(changed([new Double(1), 2])).code, 11000)
+  t.equal(errorOf(changed([1, Long.fromNumber(2)])).code, 11000)
+  changed([2, 1], { b: null, c: 1 })()
+  engine.apply(updateOf('db.c', { _id: 3, a: new Double(3) }))
+  t.equal(engine.collection('db.c')!.index('a_1_b_1')!.entries, 5)
+})
+
+t.test('an index that is to become unique does not ask for the keys of documents that its filter leaves out', async (t) => {
+  const engine = engineWith(
+    createOf('db.c'),
+    createIndexOf('db.c', { a: 1, b: 1 }, { partialFilterExpression: { c: 1 }, prepareUnique: true }),
+    insertOf('db.c', { _id: 1, a: [1], b: [1] }),
+  )
+  engine.apply(updateOf('db.c', { _id: 1, a: 1, b: 1, c: 1 }))
+  engine.apply(updateOf('db.c', { _id: 1, a: [2], b: [2] }))
+  t.equal(engine.collection('db.c')!.index('a_1_b_1')!.entries, 0)
 })
 
 t.test('a checkpoint of another version is refused', async (t) => {

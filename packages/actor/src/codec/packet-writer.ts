@@ -110,12 +110,18 @@ export class PacketWriter {
     const start = writer.length
     this.#addHead(type, id, to, from, shape.index)
     writer.arrayHeader(fields.length)
-    const refused = write(writer, record)
+    let refused: number
+    try {
+      refused = write(writer, record)
+    } catch (error) {
+      writer.truncate(start)
+      throw error
+    }
     if (refused >= 0) {
       const field = fields[refused]!
       this.#refuse(start, type, shape, field, writer.value(record[field]) ?? 'a value')
     }
-    if (this.#checked && fieldCount(record) !== fields.length) {
+    if (this.#checked && fieldCount(record) !== fields.length && Object.keys(record).length !== fields.length) {
       const stranger = Object.keys(record).find((key) => !fields.includes(key))
       this.#refuse(start, type, shape, stranger ?? '', 'a field that the exchange does not have')
     }
@@ -138,7 +144,7 @@ function recordOf(sent: unknown, shape: KindShape, type: PacketType): Readonly<R
   throw new UnpackableValueError(pathOf(shape, type), String(sent))
 }
 
-/** Without a list of their names for each message. */
+/** Without a list of their names for each message; with those that it inherits. */
 function fieldCount(record: object): number {
   let count = 0
   for (const _ in record) count++

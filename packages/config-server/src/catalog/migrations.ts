@@ -9,7 +9,7 @@ import { isUnsplittable } from './catalog-documents.js'
 import type { StoredChunk } from './chunk-documents.js'
 import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
 import { moveRange } from './move-range.js'
-import { publishPlacement } from './publish-placement.js'
+import { placementToPublish } from './publish-placement.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 export const migrationHandlers: ConfigHandlers<
@@ -147,8 +147,9 @@ async function commitMigration(
   const { ns, from, to, min, max } = request
   await catalog.node.context.reach('config.migration.before-commit', { ns })
   const reply = commit(catalog, request)
+  const publish = placementToPublish(catalog, ns, reply.collectionVersion)
   await catalog.node.flush()
-  publishPlacement(catalog, ns, reply.collectionVersion)
+  publish()
   catalog.node.context.log('info', 'a range has another owner', { ns, from, to, range: formatRange(min, max) })
   await catalog.node.context.reach('config.migration.committed', { ns })
   return reply

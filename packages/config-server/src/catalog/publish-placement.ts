@@ -4,24 +4,36 @@ import { CommandError, DocumentWriter, findField, type RawValue } from '@shardla
 import { comparePlacement, generationOf, sameGeneration, SharedPlacements } from '@shardlab/sharding'
 import type { ShardingCatalog } from './sharding-catalog.js'
 
-/** @param version that of the collection after a commit that is on the disk: a later one may be lost yet */
-export function publishPlacement(catalog: ShardingCatalog, ns: string, version: PlacementVersionTuple): void {
+/**
+ * In the turn of the commit: later ones may change the same chunks while this one is written down, and may be lost yet.
+ * @param version that of the collection after the commit
+ * @returns publishes the placement as it is now; to be called when the commit is on the disk
+ */
+export function placementToPublish(catalog: ShardingCatalog, ns: string, version: PlacementVersionTuple): () => void {
   const placements = new SharedPlacements(catalog.node.context)
   const known = placements.before(ns, null)
   const collection = known === null ? null : catalog.collection(ns)
-  if (known === null || collection === null) return
+  if (known === null || collection === null) return nothing
   const { version: from } = known.table
   if (!sameGeneration(from, version) || !sameGeneration(from, [...generationOf(collection), 0, 0]) || comparePlacement(from, version) >= 0)
-    return
-  const range = { from: [lastmod(from)], fromIncluded: false, to: [lastmod(version)] }
-  const chunks = catalog.chunkDocuments(collection, { fields: ['lastmod'], ...range })
-  try {
-    placements.after(ns, known, { collection, chunks, full: false })
-  } catch (error) {
-    // Clients have spoilt config.chunks: whoever asks hears of it.
-    if (!(error instanceof CommandError)) throw error
+    return nothing
+  const chunks = catalog.chunkDocuments(collection, {
+    fields: ['lastmod'],
+    from: [lastmod(from)],
+    fromIncluded: false,
+    to: [lastmod(version)],
+  })
+  return () => {
+    try {
+      placements.after(ns, known, { collection, chunks, full: false })
+    } catch (error) {
+      // Clients have spoilt config.chunks: whoever asks hears of it.
+      if (!(error instanceof CommandError)) throw error
+    }
   }
 }
+
+const nothing = (): void => {}
 
 function lastmod([, , , major, minor]: PlacementVersionTuple): RawValue {
   return findField(new DocumentWriter(32).timestamp('lastmod', major, minor).finish(), 'lastmod')!

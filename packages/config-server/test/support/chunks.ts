@@ -1,3 +1,4 @@
+import type { FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, type ObjectId, type Timestamp, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { ConfigUnderTest } from './config.js'
@@ -17,8 +18,9 @@ export class Chunks {
     shards = ['shard01', 'shard02'],
     version: EmulatedVersion = '7.0',
     shared?: Map<string, unknown>,
+    disk?: FakeDisk,
   ): Promise<Chunks> {
-    const config = await new ConfigUnderTest(version, undefined, shared).initialised(['shard01', 'shard02', 'shard03'])
+    const config = await new ConfigUnderTest(version, disk, shared).initialised(['shard01', 'shard02', 'shard03'])
     await config.createDatabase('db')
     await config.createCollection(ns, cuts, shards)
     return new Chunks(config)

@@ -41,8 +41,8 @@ export class ConfigUnderTest {
     return next
   }
 
-  async send<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
-    return this.actor.receive(kind, request, 'mongos01')
+  async send<K extends MessageKind>(kind: K, request: RequestOf<K>, from = 'mongos01'): Promise<ReplyOf<K>> {
+    return this.actor.receive(kind, request, from)
   }
 
   async initialised(shards: readonly string[] = ['shard01', 'shard02']): Promise<this> {

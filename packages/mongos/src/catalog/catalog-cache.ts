@@ -48,7 +48,8 @@ export class CatalogCache {
     const onLimit = (limit: string, value: number) => () =>
       context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.#databases = new RefreshingMap({
-      fetch: (name, known) => this.#unlessFrozen(known, () => this.#fetchDatabase(name)),
+      // That there was none is never believed: nobody who is asked could tell it otherwise.
+      fetch: (name, known) => this.#unlessFrozen(known ?? undefined, () => this.#fetchDatabase(name)),
       entriesMax: limits.cachedDatabasesMax,
       onLimit: onLimit('cachedDatabasesMax', limits.cachedDatabasesMax),
     })
@@ -164,7 +165,7 @@ export class CatalogCache {
     this.#collections.forgetAll()
   }
 
-  #unlessFrozen<T>(known: T | undefined, refresh: () => Promise<T>): Promise<T> {
+  #unlessFrozen<T>(known: NoInfer<T> | undefined, refresh: () => Promise<T>): Promise<T> {
     return this.frozen && known !== undefined ? Promise.resolve(known) : refresh()
   }
 

@@ -99,12 +99,12 @@ export class FailPoints {
   }
 }
 
-function build({ process, behaviours }: FailPointOwner, dice: Random): Built {
+function build(owner: FailPointOwner, dice: Random): Built {
   const points = new Map<string, FailPoint>()
   const steps = new Map<string, AtStep[]>()
   for (const { name, only, behaviour, step, action, detail } of failPointTable as readonly FailPointRow[]) {
-    if (only !== null && only !== process) continue
-    if (behaviour !== null && !behaviours[behaviour]) continue
+    if (only !== null && only !== owner.process) continue
+    if (behaviour !== null && !owner.behaviours[behaviour]) continue
     const failPoint = new FailPoint(name, () => dice.fraction())
     points.set(name, failPoint)
     if (step !== null) steps.set(step, [...(steps.get(step) ?? []), { failPoint, action, detail }])

@@ -84,6 +84,11 @@ export class NodeLog {
     return this.#unwritten.map(bytesOf)
   }
 
+  /** Is everything that has been applied on the disk? */
+  get isWritten(): boolean {
+    return this.#unwritten.length === 0 && this.#writing === null
+  }
+
   /** Instead of {@link recover}: engine, retry history and clock have come by another way, with what that log had not written. */
   resume(unwritten: readonly Uint8Array[]): void {
     this.#unwritten = [...unwritten]
@@ -180,18 +185,15 @@ export class NodeLog {
    * build on those before them, so none may reach the disk when an earlier one did not.
    */
   async #flushAfterwards(): Promise<void> {
-    await this.#nobodyWrites()
+    while (this.#writing !== null) await isDone(this.#writing)
     await this.flush()
   }
 
   async #flushAsCheckpoint(): Promise<void> {
     if (await this.#isCheckpointWritten()) return
-    await this.#nobodyWrites()
+    // Asked in the very turn that goes on: whoever else has waited may have taken the entries and be writing them.
+    while (this.#writing !== null) await isDone(this.#writing)
     if (this.#unwritten.length > 0) await this.#append()
-  }
-
-  async #nobodyWrites(): Promise<void> {
-    for (let writing = this.#writing; writing !== null; writing = this.#writing) await writing.catch(() => {})
   }
 
   /** How long the log may be, in bytes. */
@@ -241,6 +243,7 @@ export class NodeLog {
 
   readonly #onRefused = (error: unknown): Promise<void> =>
     this.#afterRefusal(this.#inAppend, error).finally(() => {
+      this.#inAppend = none
       this.#appending = null
     })
 

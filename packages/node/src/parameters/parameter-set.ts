@@ -1,6 +1,6 @@
 import { CommandError, type DocumentWriter, type RawValue } from '@shardlab/bson'
-import type { CommonHost } from '../common/common-invocation.js'
 import type { Behaviours } from '@shardlab/sharding'
+import type { CommonHost } from '../common/common-invocation.js'
 import { failPointParameters, failPointPrefix } from '../fail-points/parameters.js'
 import { parseParameter, writeParameter, type ParameterRow, type ParameterValue } from './parameter.js'
 import { parameterTable, type ParameterName } from './parameter-table.js'
@@ -8,16 +8,17 @@ import { parameterTable, type ParameterName } from './parameter-table.js'
 /** Rows without the fail points, by the process that has them: members of one version share them. */
 const rowsByBehaviours = new WeakMap<Behaviours, Map<CommonHost['process'], ReadonlyMap<string, ParameterRow>>>()
 
-function rowsOf({ process, behaviours }: CommonHost): ReadonlyMap<string, ParameterRow> {
+function rowsOf(host: CommonHost): ReadonlyMap<string, ParameterRow> {
+  const { behaviours } = host
   const byProcess = rowsByBehaviours.get(behaviours) ?? new Map<CommonHost['process'], ReadonlyMap<string, ParameterRow>>()
   rowsByBehaviours.set(behaviours, byProcess)
-  let rows = byProcess.get(process)
+  let rows = byProcess.get(host.process)
   if (rows === undefined) {
     const has = ({ only, behaviour }: ParameterRow): boolean =>
-      (only === undefined || only === process) &&
+      (only === undefined || only === host.process) &&
       (behaviour === undefined || (behaviours as unknown as Record<string, unknown>)[behaviour] === true)
     rows = new Map((parameterTable as readonly ParameterRow[]).filter(has).map((row) => [row.name, row]))
-    byProcess.set(process, rows)
+    byProcess.set(host.process, rows)
   }
   return rows
 }

@@ -13,7 +13,7 @@ export interface Carrier {
 export class Peer {
   readonly hostId: number
   readonly writer: PacketWriter
-  /** Waits for the end of the turn. */
+  /** Waits for the end of the turn; also when what was written was so much that it has left already. */
   dirty = false
   /** Who waits for it behind this one. */
   nextDirty: Peer | null = null
@@ -28,7 +28,6 @@ export class Peer {
   }
 
   flush(): void {
-    this.dirty = false
     if (this.writer.messageCount === 0) return
     const packet = this.writer.take()
     if (!this.closed) this.#carrier.post(packet)

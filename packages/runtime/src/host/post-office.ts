@@ -107,6 +107,7 @@ export class PostOffice {
     while (peer !== null) {
       const next: Peer | null = peer.nextDirty
       peer.nextDirty = null
+      peer.dirty = false
       peer.flush()
       peer = next
     }
@@ -141,9 +142,10 @@ export class PostOffice {
     const pending = new PendingRequest(this.#pending, cell, peer, to, toIndex)
     try {
       peer.writer.addRequest(pending.id, toIndex, cell.index, kind, request)
-      this.#touch(peer, cell.address)
       if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)
       if (options?.signal !== undefined) pending.endWith(options.signal)
+      // Last: what leaves early may be answered in here, when both are on the same host.
+      this.#touch(peer, cell.address)
     } catch (error) {
       this.#pending.take(pending.id)
       pending.reject(error)

@@ -32,7 +32,9 @@ export class Connection implements Carrier {
   readonly #toIndex: number
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
-  readonly #latency: LatencyRange
+  /** The shortest delay, and how many there are. Whoever gave the range may use the object again. */
+  readonly #minMicros: number
+  readonly #delays: number
   readonly #random: Random
   #lastArrivalMicros = 0
   #sends = true
@@ -44,7 +46,8 @@ export class Connection implements Carrier {
     this.#toIndex = to.index
     this.#clock = clock
     this.#trace = trace
-    this.#latency = latency
+    this.#minMicros = latency.minMicros
+    this.#delays = latency.maxMicros - latency.minMicros + 1
     this.#random = random
     this.peer = from.host.post.createPeer(to.host.hostId, this)
   }
@@ -70,8 +73,7 @@ export class Connection implements Carrier {
 
   /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
   carry(due: Due): void {
-    const { minMicros, maxMicros } = this.#latency
-    const arrivalMicros = this.#clock.nowMicros + minMicros + this.#random.below(maxMicros - minMicros + 1)
+    const arrivalMicros = this.#clock.nowMicros + this.#minMicros + this.#random.below(this.#delays)
     this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros, arrivalMicros)
     this.#clock.at(this.#lastArrivalMicros, due)
   }

@@ -11,6 +11,7 @@ interface Waiter {
 }
 
 const settled = Promise.resolve()
+const nothing = (): void => {}
 
 /** How many turns there are until timers and sockets of the process come up. */
 const turnsInARow = 64
@@ -19,7 +20,7 @@ const turnsInARow = 64
 export class Driver {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
-  /** What runs at the end of this turn; behind `#turnEndCount`, what ran at the end of earlier ones. */
+  /** What runs at the end of this turn; behind `#turnEndCount`, nothing: memory that was enough for earlier ones. */
   readonly #turnEnds: (() => void)[] = []
   #turnEndCount = 0
   #running = false
@@ -94,7 +95,12 @@ export class Driver {
   readonly #tick = (): void => process.nextTick(this.#turn)
 
   readonly #turn = (): void => {
-    for (let i = 0; i < this.#turnEndCount; i++) this.#turnEnds[i]!()
+    for (let i = 0; i < this.#turnEndCount; i++) {
+      const flush = this.#turnEnds[i]!
+      // It would keep a member that has crashed in memory, with all its documents.
+      this.#turnEnds[i] = nothing
+      flush()
+    }
     this.#turnEndCount = 0
     if (this.#failure !== null) this.#dismiss((waiter) => waiter.onFailure(this.#failure!))
     if (this.#waiters.size === 0) {

@@ -168,6 +168,12 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       for (let value = 0; value < count; value++) context.send(to, 'node.command', toyRequest('collect', value))
       return ask({ to, operation: 'collected' })
     },
+    /** Sends them all in one turn, one to each of these; asks what came afterwards. */
+    scatter: async (to: readonly Address[]) => {
+      to.forEach((address, value) => context.send(address, 'node.command', toyRequest('collect', value)))
+      await context.sleep(100)
+      return context.all([...new Set(to)].map((address) => outcome(ask({ to: address, operation: 'collected', timeoutMs: 1000 }))))
+    },
     fan: ({ to, operation }: { to: readonly Address[]; operation: string }) =>
       context.all(to.map((address) => outcome(ask({ to: address, operation })))),
     cancelTooLate: async (forward: Forward) => {

@@ -14,7 +14,7 @@ import type { KeyRange } from '../migration/key-range.js'
 import type { ShardParts } from '../shard-parts.js'
 import { splitPoints } from './split-points.js'
 import { cutForTopChunk } from './top-chunk.js'
-import { looked, WrittenBytes, type ChunkTally } from './written-bytes.js'
+import { WrittenBytes, type ChunkLook } from './written-bytes.js'
 
 const configTimeoutMs = 10_000
 /** More points than this are not used at a time. */
@@ -28,7 +28,7 @@ export interface WrittenSoFar {
 
 export class AutoSplitter {
   readonly #parts: () => ShardParts
-  readonly #looks: ChunkTally[] = []
+  readonly #looks: ChunkLook[] = []
   readonly #written = new Map<string, WrittenBytes>()
   /** As the config server said last; null: it has not been asked. */
   #maxChunkSizeBytes: number | null = null
@@ -90,14 +90,15 @@ export class AutoSplitter {
 
   #note(placement: CollectionPlacement, chunk: ChunkEntry, values: readonly RawValue[] | null, bytes: number): void {
     const written = this.#writtenTo(placement)
-    const tally = written.add(chunk, values, bytes)
+    const place = written.add(chunk, values, bytes)
     if (this.#maxChunkSizeBytes === null) this.#askForSize(placement.ns)
-    else this.#takeUp(written, tally, this.#maxChunkSizeBytes)
+    else this.#takeUp(written, chunk.min, place, this.#maxChunkSizeBytes)
   }
 
-  #takeUp(written: WrittenBytes, tally: ChunkTally, maxChunkSizeBytes: number): void {
-    if (!written.take(tally, maxChunkSizeBytes)) return
-    this.#looks.push(tally)
+  #takeUp(written: WrittenBytes, min: string, place: number, maxChunkSizeBytes: number): void {
+    const look = written.take(min, place, maxChunkSizeBytes)
+    if (look === null) return
+    this.#looks.push(look)
     this.#working ??= this.#work()
   }
 
@@ -118,7 +119,7 @@ export class AutoSplitter {
       try {
         await this.#settings(ns)
         for (const written of this.#written.values())
-          for (const tally of written.all()) this.#takeUp(written, tally, this.#maxChunkSizeBytes!)
+          for (const [min, place] of written.all()) this.#takeUp(written, min, place, this.#maxChunkSizeBytes!)
       } catch (error) {
         if (!isFailure(error)) throw error
       } finally {
@@ -154,25 +155,26 @@ export class AutoSplitter {
     }
   }
 
-  async #look(tally: ChunkTally): Promise<void> {
-    const { ns } = tally.collection
+  async #look(look: ChunkLook): Promise<void> {
+    const { written } = look
+    const { ns } = written.collection
     const { context } = this.#parts().node
-    const { bytes } = tally
+    const bytes = written.bytesOf(look)
     try {
       await context.reach('shard.auto-split.started', { ns })
-      const top = await this.#split(tally)
+      const top = await this.#split(look)
       if (top !== null) this.#moveTopChunk(ns, top)
     } catch (error) {
       if (!isFailure(error)) throw error
       context.log('info', 'a chunk was not split as it grew', { ns, reason: error.message })
     } finally {
-      looked(tally, bytes)
+      written.looked(look, bytes)
     }
   }
 
   /** @returns where the chunk begins that is to move to another shard; null: none, or nothing was split */
-  async #split(tally: ChunkTally): Promise<Uint8Array | null> {
-    const { ns, uuid } = tally.collection
+  async #split(look: ChunkLook): Promise<Uint8Array | null> {
+    const { ns, uuid } = look.written.collection
     const parts = this.#parts()
     const { node, state } = parts
     const { behaviours } = node
@@ -180,10 +182,10 @@ export class AutoSplitter {
     const placement = await state.refreshCollection(ns)
     const collection = node.collection(ns)
     if (placement === null || collection === undefined || !sameBytes(placement.uuid, uuid)) return null
-    const now = placement.table.chunkAt(tally.min)
-    if (now.min !== tally.min || now.max !== tally.max || now.shard !== node.context.address) return null
+    const now = placement.table.chunkAt(look.min)
+    if (now.min !== look.min || now.max !== look.max || now.shard !== node.context.address) return null
     const { shardKey } = placement
-    const range = await this.#rangeOf(tally)
+    const range = await this.#rangeOf(look)
     if (range === null) return null
     const ranges = rangesOf(node, collection)
     const found = splitPoints(behaviours, ranges, ns, { shardKey, range, maxChunkSizeBytes: this.#maxChunkSizeBytes!, pointsMax: null })
@@ -200,7 +202,8 @@ export class AutoSplitter {
   }
 
   /** The bounds of the chunk as documents; null: there is no such chunk any more. */
-  async #rangeOf({ collection: { ns, shardKey }, values, min, max }: ChunkTally): Promise<KeyRange | null> {
+  async #rangeOf({ written, values, min, max }: ChunkLook): Promise<KeyRange | null> {
+    const { ns, shardKey } = written.collection
     const { context } = this.#parts().node
     const { chunk } = await context.request(
       configAddress,

@@ -6,6 +6,8 @@ import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab
 const looksPerChunk = 5
 /** Of that, for the first and the last chunk, where the version does so. */
 const atTheEnds = 0.9
+/** Chunks for which there is room at first. */
+const roomAtFirst = 16
 
 /** The collection, under one shard key, whose chunks are written to. */
 export interface WrittenCollection {
@@ -15,72 +17,123 @@ export interface WrittenCollection {
   readonly globalMax: string
 }
 
-/** What has been written to one chunk: there may be one for each of a million, so it holds on to nothing that is kept for it alone. */
-export interface ChunkTally {
-  readonly collection: WrittenCollection
+/** A chunk that is being looked at, or is going to be. */
+export interface ChunkLook {
+  readonly written: WrittenBytes
+  readonly place: number
   readonly min: string
   readonly max: string
-  readonly major: number
-  readonly minor: number
   /** The shard key of one document in it; null: that at its lower bound. */
   readonly values: readonly RawValue[] | null
-  bytes: number
-  /** It is being looked at, or is going to be. */
-  isTaken: boolean
 }
 
+/** There may be a million chunks: what is kept for each of them are numbers, in lists in which it has a place. */
 export class WrittenBytes {
-  readonly #collection: WrittenCollection
+  readonly collection: WrittenCollection
   readonly #looksEarlierAtTheEnds: boolean
-  readonly #byChunk = new Map<string, ChunkTally>()
+  /** By lower bound. */
+  #places = new Map<string, number>()
+  #maxes: string[] = []
+  #majors = new Uint32Array(roomAtFirst)
+  #minors = new Uint32Array(roomAtFirst)
+  #bytes = new Float64Array(roomAtFirst)
+  /** By place: see {@link ChunkLook.values}. */
+  #values = new Map<number, readonly RawValue[]>()
+  /** By place: chunks that are taken. */
+  #looks = new Map<number, ChunkLook>()
 
   constructor(collection: WrittenCollection, looksEarlierAtTheEnds: boolean) {
-    this.#collection = collection
+    this.collection = collection
     this.#looksEarlierAtTheEnds = looksEarlierAtTheEnds
   }
 
-  /** Chunks of a collection that was made anew, or that has another shard key, have other tallies. */
+  /** Chunks of a collection that was made anew, or that has another shard key, are counted apart. */
   isOf({ uuid, shardKey }: CollectionPlacement): boolean {
-    const known = this.#collection
+    const known = this.collection
     if (!sameBytes(known.uuid, uuid)) return false
     return known.shardKey === shardKey || sameBytes(known.shardKey.document, shardKey.document)
   }
 
-  add({ min, max, major, minor }: ChunkEntry, values: readonly RawValue[] | null, bytes: number): ChunkTally {
-    let tally = this.#byChunk.get(min)
-    // A chunk with another version begins anew.
-    if (tally === undefined || tally.major !== major || tally.minor !== minor) {
-      tally = { collection: this.#collection, min, max, major, minor, values, bytes: 0, isTaken: false }
-      this.#byChunk.set(min, tally)
-    }
-    tally.bytes += bytes
-    return tally
+  /** So much more has been written to the chunk. @returns its place */
+  add({ min, max, major, minor }: ChunkEntry, values: readonly RawValue[] | null, bytes: number): number {
+    let place = this.#places.get(min)
+    if (place === undefined) {
+      place = this.#places.size
+      this.#places.set(min, place)
+      if (place === this.#bytes.length) this.#grow()
+      this.#begin(place, max, major, minor, values)
+    } else if (this.#majors[place] !== major || this.#minors[place] !== minor) this.#begin(place, max, major, minor, values)
+    this.#bytes[place]! += bytes
+    return place
   }
 
   clone(): WrittenBytes {
-    const copy = new WrittenBytes(this.#collection, this.#looksEarlierAtTheEnds)
-    for (const [min, tally] of this.#byChunk) copy.#byChunk.set(min, { ...tally })
+    const copy = new WrittenBytes(this.collection, this.#looksEarlierAtTheEnds)
+    copy.#places = new Map(this.#places)
+    copy.#maxes = this.#maxes.slice()
+    copy.#majors = this.#majors.slice()
+    copy.#minors = this.#minors.slice()
+    copy.#bytes = this.#bytes.slice()
+    copy.#values = new Map(this.#values)
+    copy.#looks = new Map(this.#looks)
     return copy
   }
 
-  all(): IterableIterator<ChunkTally> {
-    return this.#byChunk.values()
+  /** Lower bounds and places of all chunks, in the order in which they were first written to. */
+  all(): IterableIterator<[min: string, place: number]> {
+    return this.#places.entries()
   }
 
-  /** Is the chunk to be looked at? If so, it is taken. */
-  take(tally: ChunkTally, maxChunkSizeBytes: number): boolean {
-    if (tally.isTaken) return false
-    const { shardKey, globalMax } = this.#collection
-    const isAtAnEnd = tally.max === globalMax || tally.min === shardKey.globalMinKeyString
+  /** Is the chunk to be looked at? If so, it is taken; null: it is not, or is taken already. */
+  take(min: string, place: number, maxChunkSizeBytes: number): ChunkLook | null {
+    if (this.#looks.has(place)) return null
+    const { shardKey, globalMax } = this.collection
+    const max = this.#maxes[place]!
+    const isAtAnEnd = max === globalMax || min === shardKey.globalMinKeyString
     const full = this.#looksEarlierAtTheEnds && isAtAnEnd ? Math.trunc(maxChunkSizeBytes * atTheEnds) : maxChunkSizeBytes
-    if (tally.bytes < Math.trunc(full / looksPerChunk)) return false
-    tally.isTaken = true
-    return true
+    if (this.#bytes[place]! < Math.trunc(full / looksPerChunk)) return null
+    const look = { written: this, place, min, max, values: this.#values.get(place) ?? null }
+    this.#looks.set(place, look)
+    return look
+  }
+
+  /** How much has been written to a chunk that is taken. */
+  bytesOf(look: ChunkLook): number {
+    return this.#isTaken(look) ? this.#bytes[look.place]! : 0
+  }
+
+  /** What was written before the look does not count any more; what came in meanwhile does. */
+  looked(look: ChunkLook, bytesBefore: number): void {
+    if (!this.#isTaken(look)) return
+    this.#looks.delete(look.place)
+    this.#bytes[look.place]! -= bytesBefore
+  }
+
+  /** False: the chunk has got another version since. */
+  #isTaken(look: ChunkLook): boolean {
+    return this.#looks.get(look.place) === look
+  }
+
+  /** Nothing has been written to this version of the chunk. */
+  #begin(place: number, max: string, major: number, minor: number, values: readonly RawValue[] | null): void {
+    this.#maxes[place] = max
+    this.#majors[place] = major
+    this.#minors[place] = minor
+    this.#bytes[place] = 0
+    this.#looks.delete(place)
+    if (values === null) this.#values.delete(place)
+    else this.#values.set(place, values)
+  }
+
+  #grow(): void {
+    const room = 2 * this.#bytes.length
+    this.#majors = widened(this.#majors, new Uint32Array(room))
+    this.#minors = widened(this.#minors, new Uint32Array(room))
+    this.#bytes = widened(this.#bytes, new Float64Array(room))
   }
 }
 
-/** What was written before the look does not count any more; what came in meanwhile does. */
-export function looked(tally: ChunkTally, bytesBefore: number): void {
-  tally.bytes -= bytesBefore
-  tally.isTaken = false
+function widened<A extends Uint32Array | Float64Array>(list: A, wider: A): A {
+  wider.set(list)
+  return wider
 }

@@ -60,8 +60,9 @@ export class RangeSizes {
       const { ranges } = this.#blocks[b]!
       for (let i = b === from.b ? from.i : 0; i < ranges.length; i++) {
         const range = ranges[i]!
-        if (!beginsBelow(range, max)) return found
-        found.push(cutRange(range, max)?.[0] ?? range)
+        const below = beginsBelow(range, max) ? partBelow(range, max) : null
+        if (below === null) return found
+        found.push(below)
       }
     }
     return found
@@ -238,6 +239,13 @@ export class RangeSizes {
 
 function beginsBelow({ x0, y0 }: SizedRange, { x, y }: Position): boolean {
   return x0 === x ? y0 < y : x0 < x
+}
+
+/** What {@link RangeSizes.take} would take of it up to there; null: all its documents are above. */
+function partBelow(range: SizedRange, at: Position): SizedRange | null {
+  if (comparePositions(endOf(range), at) <= 0) return range
+  if (documentsBelow(range, at) === 0) return null
+  return cutRange(range, at)?.[0] ?? { ...range, x1: at.x, y1: at.y }
 }
 
 function sizeAbove(range: SizedRange, at: Position): Size {

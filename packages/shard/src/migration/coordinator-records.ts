@@ -1,9 +1,9 @@
 /** config.migrationCoordinators: the migrations that a donor has begun and not yet forgotten. Server: migration_coordinator_document.idl. */
-import type { MigrationDecision, PlacementVersionTuple } from '@shardlab/actor'
-import { BsonType, DocumentWriter, findField, hexOf, readUint32, uuidValue } from '@shardlab/bson'
+import { timestampPair, type MigrationDecision, type PlacementVersionTuple } from '@shardlab/actor'
+import { BsonType, DocumentWriter, findField, hexOf, uuidValue, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { writePlacementVersion } from '@shardlab/sharding'
-import { parseRange, writeRange, type KeyRange } from './key-range.js'
+import { isRange, parseRange, writeRange, type KeyRange } from './key-range.js'
 import { Records } from '../record-store.js'
 
 export interface MigrationRecord {
@@ -59,11 +59,12 @@ function parseRecord(document: Uint8Array): MigrationRecord | undefined {
   const donor = findField(document, 'donorShardId')
   const recipient = findField(document, 'recipientShardId')
   const range = findField(document, 'range')
-  const version = findField(document, 'preMigrationChunkVersion')
-  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary || version?.type !== BsonType.object) return undefined
+  const version = parseVersion(findField(document, 'preMigrationChunkVersion'))
+  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary || version === undefined) return undefined
   if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
-  if (recipient?.type !== BsonType.string || range?.type !== BsonType.object) return undefined
-  const decision = findField(document, 'decision')?.asString()
+  if (recipient?.type !== BsonType.string || !isRange(range)) return undefined
+  const decision = findField(document, 'decision')
+  const decided = decision?.type === BsonType.string ? decision.asString() : null
   return {
     id: id.asBinary(),
     ns: ns.asString(),
@@ -71,15 +72,14 @@ function parseRecord(document: Uint8Array): MigrationRecord | undefined {
     donor: donor.asString(),
     recipient: recipient.asString(),
     range: parseRange(range),
-    chunkVersion: parseVersion(version.slice()),
-    decision: decision === 'committed' || decision === 'aborted' ? decision : null,
+    chunkVersion: version,
+    decision: decided === 'committed' || decided === 'aborted' ? decided : null,
   }
 }
 
-function parseVersion(document: Uint8Array): PlacementVersionTuple {
-  const pair = (name: string): [number, number] => {
-    const { bytes, start } = findField(document, name)!
-    return [readUint32(bytes, start + 4), readUint32(bytes, start)]
-  }
-  return [hexOf(findField(document, 'e')!.slice()), ...pair('t'), ...pair('v')]
+function parseVersion(value: RawValue | undefined): PlacementVersionTuple | undefined {
+  if (value?.type !== BsonType.object) return undefined
+  const [epoch, timestamp, version] = ['e', 't', 'v'].map((name) => findField(value.bytes, name, value.start))
+  if (epoch?.type !== BsonType.objectId || timestamp?.type !== BsonType.timestamp || version?.type !== BsonType.timestamp) return undefined
+  return [hexOf(epoch.slice()), ...timestampPair(timestamp), ...timestampPair(version)]
 }

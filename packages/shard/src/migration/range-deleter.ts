@@ -188,13 +188,12 @@ export class RangeDeleter {
     this.tasks.change(task.id, (known) => (known.processing ? known : { ...known, processing: true }))
     await node.flush()
     await context.reach('shard.range-deleter.started', { ns: task.ns })
-    const shardKey = ShardKeyPattern.parse(task.keyPattern, { compoundHashed: true })
     let documents = 0
     let bytes = 0
     for (;;) {
       const collection = this.#collection(task)
       if (collection === undefined) break
-      const deleted = this.#deleteSome(task.range, shardKey, collection)
+      const deleted = this.#deleteSome(task, collection)
       if (deleted === null) return false
       documents += deleted.documents
       bytes += deleted.bytes
@@ -227,10 +226,10 @@ export class RangeDeleter {
     return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
   }
 
-  #deleteSome(range: KeyRange, shardKey: ShardKeyPattern, collection: Collection): DeletedSome | null {
+  #deleteSome({ range, keyPattern }: RangeDeletionTask, collection: Collection): DeletedSome | null {
     const batch = this.#node.parameters.number('rangeDeleterBatchSize')
     const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
-    return rangesOf(this.#node, collection).deleteSome(range, shardKey, most)
+    return rangesOf(this.#node, collection).deleteSome(range, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }), most)
   }
 
   #progressed(): void {

@@ -53,28 +53,17 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
     // The collection may be another one afterwards.
     if (op === 'c') this.#ranges = null
     else if (ns === tasksNs) {
-      const before = preImage === null ? null : placeIn(preImage)
-      const after = op === 'd' ? null : placeIn(object)
-      if (before !== null && after !== null && isSamePlace(before, after)) return
-      if (before !== null) this.#ranges.remove(rangeAt(before))
-      if (after !== null) this.#ranges.add(rangeAt(after))
+      const before = preImage === null ? undefined : fieldsIn(preImage)
+      const after = op === 'd' ? undefined : fieldsIn(object)
+      if (before !== undefined && after !== undefined && isSamePlace(before, after)) return
+      if (before !== undefined) this.#ranges.remove(rangeAt(before))
+      if (after !== undefined) this.#ranges.add(rangeAt(after))
     }
   }
 }
 
 /** Where a task's document says of what it is a range, and which. */
-interface TaskPlace {
-  readonly collectionUuid: RawValue
-  readonly range: RawValue
-}
-
-/** Null: clients may write there what is no task. */
-function placeIn(document: Uint8Array): TaskPlace | null {
-  const collectionUuid = findField(document, 'collectionUuid')
-  const range = findField(document, 'range')
-  if (collectionUuid?.type !== BsonType.binary || !isRange(range)) return null
-  return { collectionUuid, range }
-}
+type TaskPlace = Pick<TaskFields, 'collectionUuid' | 'range'>
 
 function isSamePlace(a: TaskPlace, b: TaskPlace): boolean {
   return a.range.isIdentical(b.range) && a.collectionUuid.isIdentical(b.collectionUuid)
@@ -89,8 +78,8 @@ function rangesIn(collection: Collection): TaskRanges {
   const ranges = new TaskRanges()
   const scan = collection.scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
-    const place = placeIn(record.document)
-    if (place !== null) ranges.add(rangeAt(place))
+    const place = fieldsIn(record.document)
+    if (place !== undefined) ranges.add(rangeAt(place))
   }
   return ranges
 }
@@ -112,7 +101,18 @@ function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair)
     .finish()
 }
 
-function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
+/** Without these nobody can tell what is to be deleted. */
+interface TaskFields {
+  readonly id: RawValue
+  readonly ns: RawValue
+  readonly collectionUuid: RawValue
+  readonly donor: RawValue
+  readonly range: RawValue
+  readonly keyPattern: RawValue
+}
+
+/** Undefined: clients may write there what is no task. */
+function fieldsIn(document: Uint8Array): TaskFields | undefined {
   const id = findField(document, '_id')
   const ns = findField(document, 'nss')
   const collectionUuid = findField(document, 'collectionUuid')
@@ -122,6 +122,13 @@ function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
   if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return undefined
   if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
   if (!isRange(range) || keyPattern?.type !== BsonType.object) return undefined
+  return { id, ns, collectionUuid, donor, range, keyPattern }
+}
+
+function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
+  const fields = fieldsIn(document)
+  if (fields === undefined) return undefined
+  const { id, ns, collectionUuid, donor, range, keyPattern } = fields
   const count = findField(document, 'numOrphanDocs')
   return {
     id: id.asBinary(),

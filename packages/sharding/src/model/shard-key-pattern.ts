@@ -107,9 +107,9 @@ export class ShardKeyPattern {
       fields.push({ path, hashed, parts })
     }
     if (fields.length === 0) throw new CommandError('BadValue', 'Shard key is empty')
-    const pattern = new ShardKeyPattern(document, fields)
-    if (isLenient) lastLenient = pattern
-    return pattern
+    if (!isLenient) return new ShardKeyPattern(document, fields)
+    // Others get it as well: a view would keep the memory around it, and change with it.
+    return (lastLenient = new ShardKeyPattern(new Uint8Array(document), fields))
   }
 
   /** The index that the server makes for this key: `x_1_y_hashed`. */
