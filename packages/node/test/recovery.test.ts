@@ -182,8 +182,8 @@ t.test('of changes that meet a full disk together none is acknowledged before it
     const node = new NodeUnderTest({ disk, checkpointAfterBytes: 0 })
     await node.ok({ insert: 'c', documents: [{ _id: 0 }] })
     const { uuid } = node.node.collection('test.c')!
-    const { append, writeCheckpoint } = disk
-    disk.append = disk.writeCheckpoint = () => Promise.reject(new DiskFullError(0))
+    const refuse = () => Promise.reject(new DiskFullError(0))
+    Object.assign(disk, { append: refuse, writeCheckpoint: refuse })
     const insert = (_id: number): Promise<boolean> => {
       node.node.apply({ op: 'i', ns: 'test.c', uuid, object: encode({ _id, x: 'x'.repeat(500) }), id: null, session: null })
       return node.node.flush().then(
@@ -194,7 +194,7 @@ t.test('of changes that meet a full disk together none is acknowledged before it
     const first = [insert(1), insert(2)]
     for (let i = 0; i < turns; i++) await Promise.resolve()
     t.same(await Promise.all([...first, insert(3)]), [false, false, false], `${turns} turns later`)
-    Object.assign(disk, { append, writeCheckpoint })
+    for (const method of ['append', 'writeCheckpoint']) Reflect.deleteProperty(disk, method)
     await node.node.flush()
     t.equal(await contents(node.restarted()), await contents(node))
   }
