@@ -11,10 +11,13 @@ import {
   type VariantRun,
 } from '@shardlab/scenario'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Script } from 'node:vm'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 
 const cli = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
@@ -83,7 +86,16 @@ duration: 60s
     'large.yaml',
   )
   const shares: number[] = []
+  const source = '(x) => x + 1'
+  const workerData = { source, cachedData: new Script(source).createCachedData() }
   const [run] = await runScenario(file, ({ share }) => shares.push(share))
+  // This thread would not even look at what it has compiled already.
+  const worker = new Worker(
+    `const { parentPort, workerData: { source, cachedData } } = require('node:worker_threads')
+    parentPort.postMessage(new (require('node:vm').Script)(source, { cachedData }).cachedDataRejected)`,
+    { eval: true, workerData },
+  )
+  t.same(await once(worker, 'message'), [false], 'code that was compiled before is taken: flags of the engine are as they were')
   t.ok(run!.result.migrations.total > 0)
   t.same(run!.result, (await runVariant(file.variants[0]!)).result)
   t.equal(shares.at(-1), 1)

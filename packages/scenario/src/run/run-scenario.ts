@@ -47,6 +47,8 @@ export async function runScenario(
     return await Promise.all(variants.map((scenario, i) => runIn(pool, scenario, note(i))))
   } finally {
     await pool.destroy()
+    // Code that was compiled before would be refused as long as a flag is another one.
+    if (isLarge) setFlagsFromString('--allocation-site-pretenuring')
   }
 }
 
