@@ -1,6 +1,6 @@
 /** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
 import { packChunks, unpackChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { boolValue, CommandError, decode, DocumentWriter, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
+import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { leaveAnswer, ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
 import { chunkDocument, collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
@@ -32,8 +32,7 @@ function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'confi
   if (collection === null) return { collection: null, chunks: [], full: true }
   const [epoch, seconds, increment] = generationOfCollection(ns, collection)
   const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
-  const from = full ? [] : [findField(new DocumentWriter(32).timestamp('lastmod', since[3], since[4]).finish(), 'lastmod')!]
-  const chunks = catalog.chunkDocuments(collection, { fields: ['lastmod'], from, fromIncluded: full, to: [] })
+  const chunks = catalog.newerChunkDocuments(collection, full ? null : since)
   return { collection, chunks: leaveAnswer(catalog.node.context, ns, since, { collection, chunks, full }), full }
 }
 

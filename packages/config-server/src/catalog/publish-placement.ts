@@ -1,6 +1,6 @@
 /** Where members share placements: whoever asks after a commit asks for what is newer, not for what everybody else asks for as well. */
 import type { PlacementVersionTuple } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import { CommandError } from '@shardlab/bson'
 import { comparePlacement, generationOf, sameGeneration, SharedPlacements } from '@shardlab/sharding'
 import type { ShardingCatalog } from './sharding-catalog.js'
 
@@ -17,12 +17,7 @@ export function placementToPublish(catalog: ShardingCatalog, ns: string, version
   const { version: from } = known.table
   if (!sameGeneration(from, version) || !sameGeneration(from, [...generationOf(collection), 0, 0]) || comparePlacement(from, version) >= 0)
     return nothing
-  const chunks = catalog.chunkDocuments(collection, {
-    fields: ['lastmod'],
-    from: [lastmod(from)],
-    fromIncluded: false,
-    to: [lastmod(version)],
-  })
+  const chunks = catalog.newerChunkDocuments(collection, from, version)
   return () => {
     try {
       placements.after(ns, known, { collection, chunks, full: false })
@@ -34,7 +29,3 @@ export function placementToPublish(catalog: ShardingCatalog, ns: string, version
 }
 
 const nothing = (): void => {}
-
-function lastmod([, , , major, minor]: PlacementVersionTuple): RawValue {
-  return findField(new DocumentWriter(32).timestamp('lastmod', major, minor).finish(), 'lastmod')!
-}

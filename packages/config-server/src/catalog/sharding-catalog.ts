@@ -1,6 +1,6 @@
 /** What the handlers of the config server work on, and the tables that they stand in. */
-import type { CatalogEvent, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
-import { decode, encode, findField } from '@shardlab/bson'
+import type { CatalogEvent, MessageKind, PlacementVersionTuple, ReplyOf, RequestOf } from '@shardlab/actor'
+import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
@@ -67,6 +67,16 @@ export class ShardingCatalog {
     return this.store.inIndex('config.chunks', this.#chunkRange(collection, range))
   }
 
+  /** Documents of the chunks that are newer than a version of the collection, null: all, but not newer than another one; the oldest first. */
+  newerChunkDocuments(
+    collection: Uint8Array,
+    since: PlacementVersionTuple | null,
+    until: PlacementVersionTuple | null = null,
+  ): Uint8Array[] {
+    const bound = (version: PlacementVersionTuple | null): RawValue[] => (version === null ? [] : [lastmodOf(version)])
+    return this.chunkDocuments(collection, { fields: ['lastmod'], from: bound(since), fromIncluded: since === null, to: bound(until) })
+  }
+
   /** The first document of {@link chunkDocuments}; null when there is none. */
   firstChunkDocument(collection: Uint8Array, range: IndexRange): Uint8Array | null {
     return this.store.firstInIndex('config.chunks', this.#chunkRange(collection, range))
@@ -129,3 +139,7 @@ export class ShardingCatalog {
 }
 
 type CatalogChange = CatalogEvent['change']
+
+function lastmodOf([, , , major, minor]: PlacementVersionTuple): RawValue {
+  return findField(new DocumentWriter(32).timestamp('lastmod', major, minor).finish(), 'lastmod')!
+}
