@@ -9,6 +9,8 @@ import { ask, spec } from './support/toy-world.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
+// Files share a process, and compiled code is refused under other flags than it was compiled under.
+setFlagsFromString('--no-expose-gc')
 
 const create = (seed: number | string = 1) => createSimulatedRuntime({ roles: toyRoles, seed })
 
