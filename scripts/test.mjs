@@ -4,6 +4,7 @@
  *   --long            also what takes minutes (SHARDLAB_LONG=1)
  *   --except=PART     leaves out the files whose path contains PART; may be repeated
  *   --output-file=F   writes the raw TAP to F as well
+ *   --shuffle=SEED    takes the files in an order drawn from SEED: they share processes, and none may count on its neighbours
  *   other options     go to tap's own runner, for example --reporter=tap or --bail; it takes about twice as long
  */
 import { writeFileSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled, ensureTapBuilt } from './lib/install.mjs'
 import { main, run, ScriptError } from './lib/processes.mjs'
 import { TapResults } from './lib/tap-results.mjs'
-import { testFiles } from './lib/test-files.mjs'
+import { shuffled, testFiles } from './lib/test-files.mjs'
 import { runTestFiles } from './lib/test-runner.mjs'
 import { installedBin } from './lib/workspace.mjs'
 
@@ -25,14 +26,16 @@ await main(async (args) => {
   const exceptions = valuesOf('--except')
   const outputFile = valuesOf('--output-file').at(-1)
   const filters = args.filter((arg) => !arg.startsWith('-'))
-  const options = args.filter((arg) => arg.startsWith('-') && !/^--(long|except=.*|output-file=.*)?$/.test(arg))
+  const seed = valuesOf('--shuffle').at(-1)
+  const options = args.filter((arg) => arg.startsWith('-') && !/^--(long|except=.*|output-file=.*|shuffle=.*)?$/.test(arg))
 
   await ensureInstalled()
   // Before the build: the set is also what the tests are typed with.
   await ensureTapBuilt()
   await ensureBuilt()
 
-  const files = testFiles(filters).filter((file) => !exceptions.some((part) => file.includes(part)))
+  const ordered = testFiles(filters).filter((file) => !exceptions.some((part) => file.includes(part)))
+  const files = seed === undefined ? ordered : shuffled(ordered, seed)
   if (files.length === 0) throw new ScriptError(`no test file matches ${filters.join(' ') || 'anything'}`, 2)
   const timeoutSecs = long ? longTimeoutSecs : quickTimeoutSecs
   const env = long ? { SHARDLAB_LONG: '1' } : {}

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { root, workspaceFolders } from './workspace.mjs'
@@ -31,4 +32,10 @@ export function testFiles(filters) {
   const wanted = filters.length === 0 ? files : files.filter(matches)
   const ofSeveral = (path) => path.startsWith(`test${sep}`)
   return wanted.toSorted((a, b) => Number(ofSeveral(b)) - Number(ofSeveral(a)) || (a < b ? -1 : 1))
+}
+
+/** `files` in an order that `seed` decides. */
+export function shuffled(files, seed) {
+  const place = new Map(files.map((file) => [file, createHash('sha256').update(`${seed} ${file}`).digest('hex')]))
+  return files.toSorted((a, b) => (place.get(a) < place.get(b) ? -1 : 1))
 }
