@@ -1,3 +1,5 @@
+// Own process: what is measured is the heap of this file alone.
+
 /**
  * Commands that no driver sends, and messages that are none. Each gets a proper reply or, when it is no message, a closed connection;
  * no member dies, nothing hangs, and memory stays where it was. SHARDLAB_SEED=7 plays that seed, SHARDLAB_LONG=1 plays a million
