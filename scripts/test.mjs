@@ -17,7 +17,7 @@ import { runTestFiles } from './lib/test-runner.mjs'
 import { installedBin } from './lib/workspace.mjs'
 
 const jobs = 2
-const quickTimeoutSecs = 120
+const quickTimeoutSecs = 180
 const longTimeoutSecs = 3600
 
 await main(async (args) => {

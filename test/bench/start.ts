@@ -2,13 +2,12 @@
  * From `ShardedCluster.start()` to the first ping of a raw client, in a process that has loaded the module; and what a cluster with documents
  * takes of memory.
  */
-import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 import type { BenchResult } from './benches.js'
 import { median, spread } from './interleaved.js'
-import { startCluster } from './wire/servers.js'
+import { measureProcesses } from './start-processes.js'
 
 const repetitions = 5
 
@@ -31,9 +30,7 @@ export async function measure(): Promise<BenchResult> {
   for (let i = 0; i < repetitions; i++)
     for (const [at, start] of Object.values(clusters).entries()) samples[at]!.push(await startToPing(start))
   const threads = median(samples[0]!)
-  const five = await startCluster('five', '--shards', '5')
-  const residentMb = residentBytes(five.pid) / 2 ** 20
-  await five.stop()
+  const processes = await measureProcesses(repetitions)
   return {
     title: 'start: config server, one mongos, balancer and shards (three where it does not say), to the first ping of a raw client',
     rows: [
@@ -42,7 +39,7 @@ export async function measure(): Promise<BenchResult> {
         value: `${spread(samples[at]!, 0)} ms${shards === 3 ? '' : `, ${(median(samples[at]!) / threads).toFixed(1)} × three shards`}`,
         goal,
       })),
-      { name: 'resident: five shards, 20,000 documents', value: `${residentMb.toFixed(0)} MB` },
+      ...processes,
     ],
     note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions} starts in turns, in brackets the least and the most. Node ${process.version}, ${cpus().length} cores.`,
   }
@@ -58,8 +55,4 @@ async function startToPing({ shards, runtime, hosts }: Start): Promise<number> {
   client.close()
   await cluster.stop()
   return tookMs
-}
-
-function residentBytes(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) * 1024
 }

@@ -1,8 +1,12 @@
 /** The command line as people and programs use it: readiness, signals, wrong options. */
 import { MongoClient } from 'mongodb'
+import { ShardedCluster } from 'shardlab'
 import t from 'tap'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { shardlab, up } from '../support/up.js'
 
 t.test('--json prints one object first, and a signal ends it in order', async (t) => {
@@ -38,6 +42,8 @@ t.test('wrong options: one sentence and exit code 2', async (t) => {
     [['up', '--chunk-size', '10B'], /from 1KB/],
     [['up', '--runtime', 'cloud'], /use threads or inline/],
     [['up', '--host', '203.0.113.7', '--port', '0'], /no address of this machine/],
+    [['up', '--from', 'nowhere.snapshot'], /nowhere\.snapshot/],
+    [['up', '--from', 'package.json'], /package\.json is no snapshot/],
     [['flap'], /unknown command 'flap'/],
   ]
   for (const [args, expected] of cases) {
@@ -46,6 +52,45 @@ t.test('wrong options: one sentence and exit code 2', async (t) => {
     t.match(stderr, expected)
     t.notMatch(stderr, /\n\s+at /, 'no stack')
     t.equal(stdout, '')
+  }
+})
+
+t.test('--from a snapshot', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-up-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const paths = { real: join(folder, 'real.snapshot'), manual: join(folder, 'manual.snapshot') }
+  for (const clock of ['real', 'manual'] as const) {
+    await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 2, emulate: '8.0', clock })
+    const client = await MongoClient.connect(cluster.uri)
+    await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 'hashed' } })
+    await client
+      .db('shop')
+      .collection('orders')
+      .insertMany(Array.from({ length: 50 }, (_, customer) => ({ customer })))
+    await client.close()
+    await (await cluster.snapshot()).save(paths[clock])
+  }
+  const running = await up('--from', paths.real, '--port', '0')
+  t.same(
+    running.ready.shards.map(({ id }) => id),
+    ['shard01', 'shard02'],
+  )
+  const client = await MongoClient.connect(running.ready.uri)
+  t.equal(await client.db('shop').collection('orders').countDocuments(), 50)
+  t.match(await client.db('admin').command({ buildInfo: 1 }), { version: /^8\.0/ })
+  await client.close()
+  t.equal(await running.stop(), 0)
+  const wrong: [string[], RegExp][] = [
+    [
+      ['--from', paths.real, '--emulate', '7.0'],
+      /^shardlab: emulate is "7\.0", but the snapshot is of a cluster with "8\.0": leave it out\.\n$/,
+    ],
+    [['--from', paths.manual], /^shardlab: .*manual\.snapshot is of a cluster with a manual clock, .+\n$/],
+  ]
+  for (const [args, expected] of wrong) {
+    const { code, stdout, stderr } = await shardlab('up', '--port', '0', ...args)
+    t.same([code, stdout], [2, ''], args.join(' '))
+    t.match(stderr, expected)
   }
 })
 

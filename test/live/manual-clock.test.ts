@@ -74,6 +74,18 @@ t.test('unless that is switched off', async (t) => {
   t.match(await inserted, { acknowledged: true })
 })
 
+t.test('time goes forward, and not for ever', async (t) => {
+  const { cluster } = await start(t)
+  const began = cluster.now()
+  for (const [duration, message] of [
+    [-1, 'the time to advance is -1: time does not go back.'],
+    ['36526d', 'the time to advance is "36526d"; at most 36525d, 100 years.'],
+    [Number.NaN, 'the time to advance is NaN; give milliseconds or a time such as 500ms, 5s, 10m, 2h or 1d.'],
+  ] as const)
+    await t.rejects(cluster.advance(duration), new OptionError(message))
+  t.equal(cluster.now(), began)
+})
+
 t.test('who may have a manual clock', async (t) => {
   await t.rejects(
     ShardedCluster.start({ clock: 'manual' }),

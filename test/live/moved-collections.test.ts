@@ -132,6 +132,33 @@ t.test('back and away again, twice to one shard', async (t) => {
   t.equal(await countOn(home, db, 'c'), 0)
 })
 
+t.test('a collation and unique indexes of any fields are no obstacle', async (t) => {
+  const db = await world.database()
+  const [, second, third] = world.shardIds as [string, string, string]
+  await db.createCollection('c', { collation: { locale: 'en', strength: 2 } })
+  const collection = loose(db, 'c')
+  await collection.createIndex({ x: 1, y: 1 }, { unique: true })
+  await collection.insertMany([
+    { _id: 'A', x: 1, y: 'b' },
+    { _id: 'b', x: 2, y: 'b' },
+  ])
+  const indexes = await collection.indexes()
+  for (const command of [{ moveCollection: collection.namespace, toShard: third }, { moveCollection: collection.namespace, toShard: second }]) {
+    await world.admin(command)
+    t.equal(await countOn(command.toShard, db, 'c'), 2)
+    t.same(await collection.indexes(), indexes)
+    t.same((await collection.find({ y: 'B' }).sort({ _id: 1 }).toArray()).map(({ _id }) => _id), ['A', 'b'])
+    t.equal(await codeOf(collection.insertOne({ x: 1, y: 'B' })), 11000)
+    t.equal(await codeOf(collection.insertOne({ _id: 'a' })), 11000)
+  }
+  await world.admin({ shardCollection: `${db.databaseName}.k`, key: { k: 1 } })
+  const keyed = loose(db, 'k')
+  await keyed.createIndex({ k: 1, u: 1 }, { unique: true })
+  await keyed.insertOne({ k: 1, u: 1 })
+  await world.admin({ unshardCollection: keyed.namespace, toShard: third })
+  t.equal(await codeOf(keyed.insertOne({ k: 1, u: 1 })), 11000)
+})
+
 t.test('what is refused, D850', async (t) => {
   const { ns, db, home } = await moved()
   const first = world.shardIds[0]!

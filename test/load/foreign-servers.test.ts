@@ -64,6 +64,7 @@ t.test('a server that stalls for a second: an open loop blames all that had to w
   stub.stallAfter = 100
   const { operations: _, ...options } = { ...smallRun(stub.uri), workload: 'c', engine: 'wire' as const, concurrency: 2 }
   const report = await runLoad({ ...options, rate: 200, durationSecs: 2 })
+  t.equal(report.operations + report.notBegun, 400, 'what was due has been done, or is told')
   passed(t, report, 'stall')
   t.ok(report.operations > 300, `${report.operations} of 400 operations`)
   const { intended, service } = report.latencyUs.all

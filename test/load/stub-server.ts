@@ -16,11 +16,14 @@ export class StubServer {
   isSilentMongos = false
   /** After so many finds nothing is answered for a second; 0: always answered. */
   stallAfter = 0
+  /** Told the number of each find that has come, and of inserts. */
+  onCommand: (name: 'find' | 'insert', count: number) => void = () => {}
   readonly #documents = new Map<unknown, Document>()
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #updates = 0
   #finds = 0
+  #inserts = 0
   /** What is not answered yet; null: everything is answered at once. */
   #held: (() => void)[] | null = null
 
@@ -37,6 +40,10 @@ export class StubServer {
 
   get uri(): string {
     return `mongodb://127.0.0.1:${(this.#server.address() as AddressInfo).port}/?directConnection=true&retryWrites=false`
+  }
+
+  get isStalled(): boolean {
+    return this.#held !== null
   }
 
   async stop(): Promise<void> {
@@ -65,6 +72,8 @@ export class StubServer {
         if (command['find'] !== undefined && ++this.#finds === this.stallAfter) this.#stall()
         if (this.#held === null) socket.write(reply)
         else this.#held.push(() => socket.write(reply))
+        if (command['find'] !== undefined) this.onCommand('find', this.#finds)
+        if (command['insert'] !== undefined) this.onCommand('insert', ++this.#inserts)
       }
     })
   }

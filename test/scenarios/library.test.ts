@@ -101,6 +101,28 @@ duration: 60s
   t.equal(shares.at(-1), 1)
 })
 
+t.test('a run that is stopped tells what it knows', async (t) => {
+  const file = parseScenario(small.replace('duration: 20s', 'duration: 30m'), 'small.yaml')
+  const stopAt = (share: number) => {
+    const stop = new AbortController()
+    return runScenario(file, (progress) => progress.share >= share && stop.abort(), { stop: stop.signal })
+  }
+  const [run, ...others] = await stopAt(0.3)
+  t.same(others, [])
+  t.equal(run!.interrupted, true)
+  const { durationMs, failedExpectations, migrations } = run!.result
+  t.ok(durationMs > 0 && durationMs < 1_800_000, `${durationMs} ms`)
+  t.equal(durationMs, run!.samples.at(-1)!.atMs)
+  t.ok(migrations.total > 0)
+  t.same(failedExpectations, [], 'they are about the whole time')
+  t.match(textReport(file, [run!]), /scenario was interrupted after .* of 30m; what it expects has not been looked at\./)
+  t.match(htmlReport(file, [run!]), 'scenario was interrupted after')
+  t.match(reportOf(file, [run!]).variants, [{ interrupted: true, durationMs }])
+  const before = new AbortController()
+  before.abort()
+  t.same(await runScenario(file, () => {}, { stop: before.signal }), [], 'of what has not begun nothing is known')
+})
+
 t.test('equal files and seeds give equal results; another seed gives another', async (t) => {
   const file = parseScenario(small, 'small.yaml')
   const one = await runVariant(file.variants[0]!)

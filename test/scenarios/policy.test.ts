@@ -21,11 +21,11 @@ ${more}`
 
 let files = 0
 /** @returns the run of a scenario with a policy of that text */
-function runWith(source: string, more = '', policyAnswerMs = 10_000): Promise<VariantRun> {
+function runWith(source: string, more = '', policy: { answerMs?: number; loadMs?: number } = {}): Promise<VariantRun> {
   const name = `policy-${++files}.mjs`
   writeFileSync(join(directory, name), source)
   return runVariant(parseScenario(scenario(`policy: ./${name}\n${more}`), join(directory, 'own.yaml')).variants[0]!, () => {}, {
-    policyAnswerMs,
+    policy,
   })
 }
 
@@ -140,8 +140,14 @@ t.test('tables: a row for each shard and tick, for each decision, for each varia
 
 t.test('a policy that never ends is ended', async (t) => {
   const endless = 'export default () => { for (;;); }'
-  await t.rejects(runWith(endless, '', 100), {
+  await t.rejects(runWith(endless, '', { answerMs: 100 }), {
     name: 'ScenarioError',
     message: /^the policy .*policy-\d+\.mjs, asked about shop\.orders: it has not answered within 100 ms; it may run without an end\.$/,
   })
+  for (const [top, limits, message] of [
+    ['for (;;);', { loadMs: 200 }, /has not ended within 200 ms; it may run without an end\.$/],
+    ['await new Promise(() => {})', {}, /waits for what never happens, or ends its process\.$/],
+    ['process.exit()', {}, /waits for what never happens, or ends its process\.$/],
+  ] as const)
+    await t.rejects(runWith(`${top}\nexport default () => []`, '', limits), { name: 'OptionError', message }, top)
 })

@@ -32,3 +32,17 @@ duration: 5m
     ['shard02 has left', 'shard01 has left'],
   )
 })
+
+t.test('a shard is asked to leave again when nobody could be asked', async (t) => {
+  const { result, decisions } = await run(`cluster: { shards: 2 }
+collections: [{ ns: shop.orders, key: { customer: 1 } }]
+timeline:
+  - { at: 1s, do: config unavailable for 40s }
+  - { at: 2s, do: removeShard, shard: shard02 }
+duration: 3m
+`)
+  t.same(result.failedSteps, [])
+  const texts = decisions.filter(({ kind }) => kind === 'timeline').map(({ text }) => text)
+  t.match(texts[1], /^removeShard shard02 will be asked again: .*\(code \d+\)$/)
+  t.equal(texts.at(-1), 'shard02 has left')
+})

@@ -65,6 +65,11 @@ t.test('a member, link, step or fault that does not exist is named in one senten
     ['step down mongos01', /^stepDown is a fault of a shard or the config server, and mongos01 is a mongos\.$/],
     ['freeze routes of shard01', /^freezeRoutes is a fault of a mongos, and shard01 is a shard\.$/],
     ['fill disk of balancer', /^fullDisk is a fault of a shard or the config server/],
+    ['resume shard02', /^resume shard02 wants a member that is paused\.$/],
+    ['refuse connections to clients', /^nobody connects to clients; /],
+    ['cut replies of clients', /^clients send no replies; /],
+    ['duplicate between shard01 and clients', /^what clients send is never duplicated; /],
+    ['drop between clients and balancer', /^clients have no link to the balancer; /],
   ]
   for (const [fault, message] of wrong) {
     const error = await cluster.faults.apply(fault).catch((thrown: unknown) => thrown)
@@ -75,7 +80,8 @@ t.test('a member, link, step or fault that does not exist is named in one senten
   t.same(cluster.faults.list(), [])
   await t.rejects(cluster.faults.heal(7), /^OptionError: there is no fault 7; nothing is broken\.$|there is no fault 7; nothing is broken/)
   await cluster.crash('shard02')
-  await t.rejects(cluster.faults.apply('crash shard02'), /crash shard02 wants a member that runs: shard02 is crashed\./)
+  for (const verb of ['crash', 'pause'])
+    await t.rejects(cluster.faults.apply(`${verb} shard02`), { message: `${verb} shard02 wants a member that runs: shard02 is crashed.` })
 })
 
 t.test('faults begin and end by themselves, are listed and told of', async (t) => {
@@ -89,7 +95,7 @@ t.test('faults begin and end by themselves, are listed and told of', async (t) =
   t.match(cluster.faults.list(), [
     {
       id,
-      fault: 'crash shard2 after 10s for 5s',
+      fault: 'crash shard02 after 10s for 5s',
       state: 'scheduled',
       beginsAtMs: began + 10_000,
       healsAtMs: began + 15_000,
@@ -111,7 +117,7 @@ t.test('faults begin and end by themselves, are listed and told of', async (t) =
       ['fault-healed', told[1]!.atMs - began],
     ],
   )
-  t.match(told[0], { id, fault: 'crash shard2 after 10s for 5s', target: 'shard02' })
+  t.match(told[0], { id, fault: 'crash shard02 after 10s for 5s', target: 'shard02' })
 })
 
 t.test('all are healed at once; a fault that has not begun never does', async (t) => {

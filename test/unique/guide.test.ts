@@ -44,6 +44,11 @@ t.test('the command line', async (t) => {
     t.equal(stderr, '', 'no bar where there is no terminal')
     return { code, ...JSON.parse(stdout) }
   }
+  const early = await unique('verify')
+  t.same([early.code, early.stdout], [2, ''])
+  t.equal(early.stderr, 'shardlab: there is no proxy collection cli.information.unique.email: init makes it.\n')
+  t.same(await client.db('cli').listCollections({}, { nameOnly: true }).toArray(), [{ name: 'information', type: 'collection' }])
+  t.same(await report('init'), { code: 0, ok: true, findings: [] })
   t.match(await report('verify'), {
     code: 1,
     ok: false,
@@ -63,6 +68,10 @@ t.test('the command line', async (t) => {
     [['unique', 'flap', '--uri', 'x', '--ns', 'a.b', '--field', 'c'], /'flap' is invalid for argument 'action': allowed choices are init/],
     [['unique', 'init', '--uri', 'nowhere', '--ns', 'a.b', '--field', 'c'], /no deployment answers at nowhere/],
     [
+      ['unique', 'init', '--uri', cluster.uri.replace('//', '//ada:se:cr%40et@'), '--ns', 'a.b', '--field', 'c'],
+      /no deployment answers at mongodb:\/\/ada:\*\*\*@127\.0\.0\.1:\d+\//,
+    ],
+    [
       [
         'unique',
         'init',
@@ -78,6 +87,10 @@ t.test('the command line', async (t) => {
         'information.unique.email',
       ],
       /is sharded by/,
+    ],
+    [
+      ['unique', 'init', '--uri', cluster.uri, '--ns', 'cli.information', '--field', 'email', '--proxy', 'information'],
+      /information cannot be its own proxy collection/,
     ],
   ]
   for (const [args, expected] of wrong) {

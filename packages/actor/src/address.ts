@@ -18,6 +18,10 @@ export function shardAddress(index: number): Address {
   return `shard${String(index + 1).padStart(2, '0')}`
 }
 
+export function isShardAddress(address: Address): boolean {
+  return /^shard\d+$/.test(address)
+}
+
 /** `client01`, `client02`, … : clients of the simulated runtime, which are no members. */
 export function clientAddress(index: number): Address {
   return `client${String(index + 1).padStart(2, '0')}`
@@ -30,4 +34,8 @@ export function isClientAddress(address: Address): boolean {
 /** `mongos01`, `mongos02`, … */
 export function mongosAddress(index: number): Address {
   return `mongos${String(index + 1).padStart(2, '0')}`
+}
+
+export function isMongosAddress(address: Address): boolean {
+  return /^mongos\d+$/.test(address)
 }

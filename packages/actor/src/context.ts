@@ -47,6 +47,9 @@ export interface ActorContext {
   /** Waits for all, like `Promise.all`: the first rejection rejects. */
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
 
+  /** Work that nobody waits for. What it rejects with crashes this actor alone, as an exception that leaves a handler does. */
+  detach(work: Promise<unknown>): void
+
   /** Arms the named timer; an armed one is replaced. `wake(name)` is called once, when it is due. */
   setTimer(name: string, delayMs: number): void
   /** Disarms the named timer; no error when it is not armed. */

@@ -1,4 +1,5 @@
 /** Chunks in key order: in blocks, which a new list shares with the one before it as long as nothing in them has changed. */
+import { BoundList } from '@shardlab/sharding'
 import type { ChunkPlace } from './policy/distribution.js'
 
 const blockSize = 128
@@ -10,17 +11,20 @@ type Blocks<C> = readonly (readonly C[])[]
 export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
   readonly length: number
   readonly #blocks: Blocks<C>
+  /** Where each block begins. */
+  readonly #firsts: BoundList
 
-  constructor(length: number, blocks: Blocks<C>) {
+  constructor(length: number, blocks: Blocks<C>, firsts: BoundList) {
     this.length = length
     this.#blocks = blocks
+    this.#firsts = firsts
   }
 
   /** @param chunks in key order */
   static of<C extends ChunkPlace>(chunks: readonly C[]): ChunkList<C> {
     const blocks: C[][] = []
     for (let at = 0; at < chunks.length; at += blockSize) blocks.push(chunks.slice(at, at + blockSize))
-    return new ChunkList(chunks.length, blocks)
+    return new ChunkList(chunks.length, blocks, BoundList.of(blocks.map(firstOf)))
   }
 
   *[Symbol.iterator](): Iterator<C, void, void> {
@@ -33,68 +37,68 @@ export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
 
   /** The last chunk that begins at or before a key; the first one when none does, undefined without chunks. */
   before(key: string): C | undefined {
-    const block = this.#blocks[blockAt(this.#blocks, key)]
+    const block = this.#blocks[this.#firsts.position(key)]
     return block?.[placeAt(block, key)]
   }
 
   draft(): ChunkListDraft<C> {
-    return new ChunkListDraft(this.length, this.#blocks)
+    return new ChunkListDraft(this.length, this.#blocks, this.#firsts)
   }
 }
 
 export class ChunkListDraft<C extends ChunkPlace> {
   #length: number
   readonly #blocks: (readonly C[])[]
+  #firsts: BoundList
 
-  constructor(length: number, blocks: Blocks<C>) {
+  constructor(length: number, blocks: Blocks<C>, firsts: BoundList) {
     this.#length = length
     this.#blocks = blocks.slice()
+    this.#firsts = firsts
   }
 
   /** The chunk takes the place of all that it overlaps. @returns what was there */
   place(chunk: C): readonly C[] {
     const blocks = this.#blocks
-    const first = blockAt(blocks, chunk.min)
+    const firsts = this.#firsts
+    const first = firsts.position(chunk.min)
     let last = first
-    while (last + 1 < blocks.length && blocks[last + 1]![0]!.min < chunk.max) last++
+    while (last + 1 < firsts.length && firsts.at(last + 1)! < chunk.max) last++
     const around = last === first ? (blocks[first] ?? []) : blocks.slice(first, last + 1).flat()
     let from = around.length === 0 ? 0 : placeAt(around, chunk.min)
     if (from < around.length && around[from]!.max <= chunk.min) from++
     let to = from
     while (to < around.length && around[to]!.min < chunk.max) to++
     const block = to === from + 1 ? around.with(from, chunk) : around.toSpliced(from, to - from, chunk)
-    const parts = block.length <= 2 * blockSize ? [block] : [block.slice(0, blockSize), block.slice(blockSize)]
-    if (parts.length === 1 && last === first) blocks[first] = block
-    else blocks.splice(first, last - first + 1, ...parts)
+    this.#replace(first, last - first + 1, block.length <= 2 * blockSize ? [block] : [block.slice(0, blockSize), block.slice(blockSize)])
     this.#length += 1 - (to - from)
     return around.slice(from, to)
   }
 
   /** @param chunk one of them */
   remove({ min }: C): void {
-    const blocks = this.#blocks
-    const at = blockAt(blocks, min)
-    const block = blocks[at]!
-    if (block.length === 1) blocks.splice(at, 1)
-    else blocks[at] = block.toSpliced(placeAt(block, min), 1)
+    const at = this.#firsts.position(min)
+    const block = this.#blocks[at]!
+    this.#replace(at, 1, block.length === 1 ? [] : [block.toSpliced(placeAt(block, min), 1)])
     this.#length--
   }
 
   finish(): ChunkList<C> {
-    return new ChunkList(this.#length, this.#blocks)
+    return new ChunkList(this.#length, this.#blocks, this.#firsts)
+  }
+
+  #replace(first: number, count: number, parts: Blocks<C>): void {
+    const isSame = parts.length === 1 && count === 1 && firstOf(parts[0]!) === this.#firsts.at(first)
+    if (isSame) this.#blocks[first] = parts[0]!
+    else {
+      this.#blocks.splice(first, count, ...parts)
+      this.#firsts = this.#firsts.toSpliced(first, count, ...parts.map(firstOf))
+    }
   }
 }
 
-/** Index of the last block that begins at or before a key; 0 when none does. */
-function blockAt(blocks: Blocks<ChunkPlace>, key: string): number {
-  let low = 0
-  let high = blocks.length
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (blocks[middle]![0]!.min <= key) low = middle
-    else high = middle
-  }
-  return low
+function firstOf(block: readonly ChunkPlace[]): string {
+  return block[0]!.min
 }
 
 /** Index of the last chunk that begins at or before a key; 0 when none does. */

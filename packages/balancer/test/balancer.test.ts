@@ -55,6 +55,7 @@ class Round {
       send: () => {},
       sleep: async () => {},
       all: (values) => Promise.all(values),
+      detach: (work) => void work,
       setTimer: (name, delayMs) => void this.timers.set(name, delayMs),
       clearTimer: (name) => void this.timers.delete(name),
       reach: async (step) => {

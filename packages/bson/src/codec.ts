@@ -4,7 +4,7 @@
  */
 import { BSON, type Document } from 'bson'
 import { RawValue } from './raw-value.js'
-import { documentValue, findField } from './scan.js'
+import { documentValue, FieldIterator, findField } from './scan.js'
 import { BsonType } from './types.js'
 
 export {
@@ -74,10 +74,68 @@ export function fromRawValue(value: RawValue, options: { promoteLongs?: boolean 
   return decode(wrapped, options).v
 }
 
-/** Relaxed or canonical Extended JSON text of a document. What is no UTF-8 in a string becomes U+FFFD. */
+/**
+ * Relaxed or canonical Extended JSON text of a document, an int64 with all its digits. What is no UTF-8 in a string becomes U+FFFD.
+ */
 export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean } = {}): string {
+  const plain = options.canonical === true ? undefined : relaxedTextOfPlain(bytes)
+  if (plain !== undefined) return plain
   const document = BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true, validation: { utf8: false } })
-  return BSON.EJSON.stringify(document, { relaxed: !options.canonical })
+  if (options.canonical) return BSON.EJSON.stringify(document, { relaxed: false })
+  const marked = markLargeLongs(document)
+  const text = BSON.EJSON.stringify(document, { relaxed: true })
+  return marked ? text.replace(markedLongs, '$1') : text
+}
+
+/** A name that is nothing special to JavaScript or to Extended JSON. */
+const plainName = /^(?:_id|[A-Za-z][\w.]*)$/
+
+/** Of a document of integers, texts and ends of the key space, as most bounds of chunks are: without an object of it. Undefined: of others. */
+function relaxedTextOfPlain(bytes: Uint8Array): string | undefined {
+  const names: string[] = []
+  let text = '{'
+  for (const it = new FieldIterator(bytes); it.next();) {
+    const name = it.name()
+    const value = relaxedTextOfScalar(it.value())
+    // Of a name that comes twice an object has the first place and the last value.
+    if (value === undefined || !plainName.test(name) || names.includes(name)) return undefined
+    text += `${names.length === 0 ? '' : ','}"${name}":${value}`
+    names.push(name)
+  }
+  return text + '}'
+}
+
+function relaxedTextOfScalar(value: RawValue): string | undefined {
+  switch (value.type) {
+    case BsonType.int32:
+    case BsonType.int64:
+      return String(value.asBigInt())
+    case BsonType.string:
+      return JSON.stringify(value.asString())
+    case BsonType.minKey:
+      return '{"$minKey":1}'
+    case BsonType.maxKey:
+      return '{"$maxKey":1}'
+    default:
+      return undefined
+  }
+}
+
+const largeLong = '\0int64:'
+const markedLongs = /"\\u0000int64:(-?\d+)"/g
+
+/** The numbers of JSON.stringify have 53 bits: longer ones become texts that no document of ours has. */
+function markLargeLongs(value: object): boolean {
+  let marked = false
+  for (const [name, each] of Object.entries(value) as [string, unknown][]) {
+    if (typeof each !== 'object' || each === null) continue
+    if (each instanceof BSON.Long) {
+      if (Number.isSafeInteger(each.toNumber())) continue
+      Reflect.set(value, name, `${largeLong}${each.toString()}`)
+      marked = true
+    } else if (!('_bsontype' in each) && markLargeLongs(each)) marked = true
+  }
+  return marked
 }
 
 const noBytes = new Uint8Array(0)

@@ -1,6 +1,6 @@
 /** Whole documents as JavaScript values. */
 import t from 'tap'
-import { decode, encode, Long, toExtendedJson } from '@shardlab/bson'
+import { decode, DocumentWriter, encode, Long, MaxKey, MinKey, toExtendedJson } from '@shardlab/bson'
 
 t.test('a string that is no UTF-8 does not stop the reader', async (t) => {
   const bytes = Buffer.from(encode({ text: 'abc', after: 1 }))
@@ -33,4 +33,23 @@ t.test('a document that is larger than the buffer of `bson`', async (t) => {
     t.ok(Object.entries(document).every(([name, value]) => typeof value !== 'string' || found[name] === value))
     t.same({ ...found, a: 0, b: 0 }, { ...document, a: 0, b: 0 })
   }
+})
+
+t.test('Extended JSON has all digits of an int64', async (t) => {
+  const [small, large] = ['-9007199254740991', '-3074457345618258602'].map((text) => Long.fromString(text))
+  t.equal(toExtendedJson(encode({ a: large, b: { c: [small, large] } })), `{"a":${large},"b":{"c":[${small},${large}]}}`)
+  t.equal(toExtendedJson(encode({ a: large }), { canonical: true }), `{"a":{"$numberLong":"${large}"}}`)
+})
+
+t.test('Extended JSON of what bounds of chunks are made of is that of an object', async (t) => {
+  const bound = { _id: new MinKey(), 'a.b': new MaxKey(), n: -7, text: 'a "quoted"\n\u2028\u{1f600}', long: Long.fromNumber(5) }
+  t.equal(
+    toExtendedJson(encode(bound)),
+    '{"_id":{"$minKey":1},"a.b":{"$maxKey":1},"n":-7,"text":"a \\"quoted\\"\\n\u2028\u{1f600}","long":5}',
+  )
+  t.equal(toExtendedJson(encode({ b: 1, 10: 2, $c: 3 })), JSON.stringify({ b: 1, 10: 2, $c: 3 }))
+  const twice = new DocumentWriter().int32('a', 1).int32('b', 2).int32('a', 3).finish()
+  t.equal(toExtendedJson(twice), '{"a":3,"b":2}')
+  const numbered = new DocumentWriter().int32('b', 1).int32('2', 2).int32('1', 3).finish()
+  t.equal(toExtendedJson(numbered), '{"1":3,"2":2,"b":1}')
 })

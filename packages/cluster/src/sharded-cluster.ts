@@ -16,7 +16,7 @@ import { addShardMember, knownMember, startMembers } from './composition.js'
 import { checkFits } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
-import { parseDuration } from './faults/duration.js'
+import { longestMs, parseDuration } from './faults/duration.js'
 import { Faults } from './faults/faults.js'
 import { faultsActor } from './faults/faults-actor.js'
 import { OptionError } from './option-error.js'
@@ -197,6 +197,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     if (this.#options.clock !== 'manual')
       throw new OptionError("only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.")
     const durationMs = parseDuration('the time to advance', duration)
+    if (durationMs > longestMs) throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; at most 36525d, 100 years.`)
     if (durationMs < 0) throw new OptionError(`the time to advance is ${JSON.stringify(duration)}: time does not go back.`)
     await (this.#runtime as InlineRuntime).advance(durationMs)
   }

@@ -51,6 +51,13 @@ export interface LoadOptions {
   readonly expectations?: readonly Expectation[]
   /** Told about four times a second. */
   readonly onProgress?: (progress: Progress) => void
+  /**
+   * Aborted: no further operation begins, and what was measured until then is checked and reported. Before the first measured operation
+   * the run rejects with an InterruptedError.
+   */
+  readonly stop?: AbortSignal
+  /** Aborted: it is reported at once, without waiting for what is in flight and without the end check. */
+  readonly hurry?: AbortSignal
 }
 
 /** What a sweep changes of the cluster it starts. */
@@ -127,8 +134,10 @@ export interface ShardShare {
 }
 
 export interface EndCheckReport {
-  /** Nothing lost, unexpected, doubled, stale or corrupt, and no read went wrong; null when the check was not asked for. */
+  /** Nothing lost, unexpected, doubled, stale or corrupt, and no read went wrong; null when there was no check. */
   readonly ok: boolean | null
+  /** Why there was no check; null: there was one. */
+  readonly leftOut: 'not asked for' | 'interrupted' | null
   readonly documents: number
   /** Acknowledged or loaded documents that are not there. */
   readonly lost: number
@@ -193,6 +202,8 @@ export interface WorkloadReport {
   readonly rate: Ramp | null
   readonly concurrency: Ramp
   readonly pipeline: number
+  /** Of a workload file's phases, each by itself; `rate` and `concurrency` above are those of the first one. Null: there are none. */
+  readonly phases: readonly { readonly name: string; readonly rate: Ramp | null; readonly concurrency: Ramp }[] | null
   /** Name to share of the operations, 0 to 1. */
   readonly mix: Readonly<Record<string, number>>
 }
@@ -209,6 +220,13 @@ export interface LoadReport {
   /** Operations that succeeded, a second. */
   readonly throughput: number
   readonly durationSecs: number
+  /** It was stopped before its time: everything here is of what was done until then. */
+  readonly interrupted: boolean
+  /**
+   * Of an open loop: operations that were due before the end and had not begun, because as many as may be were in flight. How long they would
+   * have waited is in no latency.
+   */
+  readonly notBegun: number
   readonly latencyUs: {
     readonly all: Latency
     /** Operations that ended with an error; they are in no other histogram. Null: there were none. */

@@ -9,6 +9,7 @@ import {
   distributionOf,
   parseWorkload,
   Schedule,
+  dueBefore,
   startOffsetUs,
   zetaOf,
   zipfian,
@@ -233,4 +234,13 @@ t.test('an open loop knows when each operation begins', async (t) => {
   const falling = startOffsetUs({ from: 300, to: 100 }, 10)
   t.equal(Math.round(falling(2000)), 10e6)
   t.equal(falling(1e9), Number.POSITIVE_INFINITY)
+  for (const [rate, offsetUs] of [
+    [2000, steady],
+    [{ from: 100, to: 300 }, rising],
+    [{ from: 300, to: 100 }, falling],
+  ] as const) {
+    // At a moment, those are due that begin before it.
+    for (const i of [1, 7, 999]) t.equal(dueBefore(rate, 10)(offsetUs(i) + 1), i + 1)
+  }
+  t.equal(dueBefore(0.001, null)(5e6), 1)
 })

@@ -113,6 +113,7 @@ export class StorageNode implements CommonHost {
       disk: context.disk,
       clock: this.clock,
       now: () => context.now(),
+      detach: (work) => context.detach(work),
       retries: this.retries,
       options: { checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 * 1024 : 64) * 1024 },
     })

@@ -50,6 +50,9 @@ t.test('field operators', (t) => {
     t.equal(update(specification, before), after === null ? null : json(after), JSON.stringify(specification))
   t.equal(update({ $setOnInsert: { a: 1 }, $set: { b: 2 } }, { _id: 1 }, { isInsert: true }), json({ _id: 1, a: 1, b: 2 }))
   t.equal(update({ $set: { _id: 7 } }, { a: 1 }, { isInsert: true }), json({ a: 1, _id: 7 }))
+  for (const change of [{ $set: { _id: 7 } }, { $setOnInsert: { _id: 7 } }, { $inc: { _id: 6 } }, { $unset: { _id: 1 } }])
+    t.throws(() => update(change, { _id: 1 }, { isInsert: true }), { code: 66 }, 'the _id that the query names is the one to be inserted')
+  t.equal(update({ $setOnInsert: { _id: 1, a: 2 } }, { _id: 1 }, { isInsert: true }), json({ _id: 1, a: 2 }))
   t.end()
 })
 

@@ -123,6 +123,8 @@ export interface VariantRun {
   readonly decisions: readonly Decision[]
   /** Real time that the run took. */
   readonly tookMs: number
+  /** It was stopped before its end; its result is that of the time until then, and its expectations have not been looked at. */
+  readonly interrupted?: true
 }
 
 /** What `shardlab simulate --json` prints. */
@@ -130,7 +132,7 @@ export interface ScenarioReport {
   readonly version: 1
   readonly scenario: string
   readonly seed: number
-  readonly variants: readonly VariantResult[]
+  readonly variants: readonly (VariantResult & Pick<VariantRun, 'interrupted'>)[]
 }
 
 export interface SimulationProgress {

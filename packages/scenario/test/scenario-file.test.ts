@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failedExpectations, parseScenario, parseExpectation, parseRate } from '@shardlab/scenario'
+import { failedExpectations, parseScenario, parseExpectation, parseRate, parseTime } from '@shardlab/scenario'
 
 const base = `version: 1
 seed: 7
@@ -101,12 +101,35 @@ t.test('broken rules are told with their line', async (t) => {
     ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
     [
       'do: crash shard02 for 10m',
-      'do: command, command: {}, fails: 1, answers: { ok: 1 }',
+      'do: command, command: { ping: 1 }, fails: 1, answers: { ok: 1 }',
       'a.yaml:13: timeline.1.answers: a command either fails',
     ],
-    ['do: crash shard02 for 10m', 'do: command, command: {}, answers: {}', 'a.yaml:13: timeline.1.answers: names at least one path'],
+    ['do: crash shard02 for 10m', 'do: command, command: {}', 'a.yaml:13: timeline.1.command: names a command'],
+    ['do: crash shard02 for 10m', 'do: command, command: { ping: 1 }, answers: {}', 'a.yaml:13: timeline.1.answers: names at least one path'],
     ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not understood'],
     ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: the result has no number imbalanced.last'],
+    ['imbalance.last < 1.2', 'imbalance.lst < 1.2', 'a.yaml:16: expect.0: the result has no number imbalance.lst; did you mean imbalance.last?'],
+    ['imbalance.last < 1.2', 'imbalance.last < 5MB', 'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB: give a number'],
+    ['imbalance.last < 1.2', 'bytesMoved < 5m', 'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m: give bytes or a size'],
+    ['imbalance.last < 1.2', 'shards.shard04.bytes < 5', 'a.yaml:16: expect.0: there never is a shard shard04'],
+    ['shards: 2', 'shard: 2', 'a.yaml:4: cluster.shard: there is no such setting; did you mean shards?'],
+    ['size: 2MB', 'sizes: 2MB', 'a.yaml:8: data.0.sizes: there is no such setting; did you mean size?'],
+    ['duration: 48h', 'durations: 48h', 'a.yaml:14: durations: there is no such setting; did you mean duration?'],
+    ['eu: [shard01]', 'eu: shard01', 'a.yaml:4: cluster.zones.eu: is a list, not a text'],
+    ['size: 2MB', 'size: 900000TB', 'a.yaml:8: data: is 900000 TB of documents, more than the memory'],
+    ['size: 2MB', 'size: 1000', 'a.yaml:8: data.0.size: is less than one document'],
+    ['documentSize: 1KB', 'documentSize: 17MB', 'a.yaml:8: data.0.documentSize: is from 64 bytes to 16MB'],
+    ['rate: 30/m', 'rate: 1e9/s', 'a.yaml:10: workload.0.rate: makes 3,590,000,000,000 operations, each of them played'],
+    ['rate: 30/m', 'rate: { low: 9/s, high: 1/s }', 'a.yaml:10: workload.0.rate.low: is more than high'],
+    ['rate: 30/m', 'rate: { low: 1/s, high: 9/s, period: 0s }', 'a.yaml:10: workload.0.rate.period: is at least 1s'],
+    ['do: crash shard02 for 10m', 'do: workload, ns: shop.orders, name: a, rate: 1/s', 'a.yaml:13: timeline.1.name: there is no such workload'],
+    ['do: crash shard02 for 10m', 'do: chunkSize, size: 64KB', 'a.yaml:13: timeline.1.size: is whole megabytes from 1MB to 1GB'],
+    ['do: crash shard02 for 10m', 'do: balancerWindow, start: "2:00", stop: "02:00"', 'a.yaml:13: timeline.1.stop: is the same as start'],
+    ['key: { customer: 1 }', 'key: { customer: 1 }, splitAt: [5, 5]', 'a.yaml:6: collections.0.splitAt.1: 5 is there twice'],
+    ['key: { customer: 1 }', 'key: { customer: 1 }, sharded: false, splitAt: [5]', 'a.yaml:6: collections.0.splitAt: goes only with'],
+    ['key: { customer: 1 }', 'key: { a.b: 1 }', 'a.yaml:6: collections.0.key: names fields without dots'],
+    ['key: { customer: 1 }', 'key: { pad: 1 }', 'a.yaml:6: collections.0.key: has fields other than other and pad'],
+    ['key: { customer: 1 }', 'key: { a: hashed, b: hashed }', 'a.yaml:6: collections.0.key: has at most one hashed field'],
     ['duration: 48h', 'duration: 48h\nduration: 1h', 'a.yaml:15: Map keys must be unique'],
   ]
   for (const [find, replace, message] of rules) {
@@ -143,7 +166,14 @@ t.test('expectations: numbers of the result by their path', async (t) => {
     ],
   )
   t.match(parseExpectation('convergedAtMs < 2h'), { path: 'convergedAtMs', operator: '<', value: 7_200_000 })
+  t.match(parseExpectation('imbalance.last < 1e-3'), { value: 0.001 })
   t.match(parseExpectation('bytesMoved < many'), /^"bytesMoved < many" compares with many/)
+})
+
+t.test('times, as reports print them, too', async (t) => {
+  const [minute, hour] = [60_000, 3_600_000]
+  t.same(['90m', '1h 30m', '1d12h', '2h 05m', '12m 30s'].map(parseTime), [90 * minute, 1.5 * hour, 36 * hour, 125 * minute, 12.5 * minute])
+  for (const wrong of ['30m 1h', '1h 1h', '1h and', 'soon']) t.throws(() => parseTime(wrong), /give milliseconds or a time/, wrong)
 })
 
 t.test('rates', async (t) => {

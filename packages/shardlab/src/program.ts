@@ -36,6 +36,17 @@ export function createProgram(runners: CommandRunners): Command {
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
   addUniqueCommand(program, runners.unique)
+  program.addHelpText(
+    'after',
+    `
+Examples:
+  shardlab up                                                             three shards on mongodb://127.0.0.1:27017/
+  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'  while that is running
+  shardlab simulate hot-monotonic-key --report growth.html                hours of balancing in seconds
+  shardlab load --up "--shards 4" --workload route-mix                    what operations cost that ask one shard, several, all
+
+Each command has more: shardlab load --help.`,
+  )
   return program
 }
 
@@ -43,7 +54,7 @@ export function createProgram(runners: CommandRunners): Command {
 function usageError(text: string): string {
   const message = text
     .trim()
-    .replace(/^error: /, '')
+    .replace(/^error: (command-argument value )?/, '')
     .replace(' is invalid. It must', ' is invalid: it must')
     .replace("'. Expected ", "': expected ")
     .replace('. Allowed choices', ': allowed choices')

@@ -49,6 +49,16 @@ t.test('a second signal ends it at once, with the same code', async (t) => {
   t.equal(await exitCode(child), 0)
 })
 
+t.test('it ends with a parent that has opened a channel, however that ends', async (t) => {
+  const child = spawn(process.execPath, [bin, 'up', '--json', '--port', '0', '--shards', '1', '--runtime', 'inline'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout!, 'data')
+  child.disconnect()
+  t.equal(await exitCode(child), 0)
+})
+
 t.test('a signal while it starts ends it without a word', async (t) => {
   const options = { shards: 3, mongos: 1, port: 0, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' }
   const program = `import(${JSON.stringify(upModule)}).then(({ up }) => up(${JSON.stringify(options)}, Promise.resolve()))`

@@ -46,10 +46,19 @@ t.test('without options: the defaults that --help shows', async (t) => {
     host: '127.0.0.1',
     emulate: '7.0',
     runtime: 'threads',
-    nativeWire: false,
-    strict: false,
-    serverTimings: false,
   })
+})
+
+t.test('with --from: only what was typed, and where to listen', async (t) => {
+  const cases: [string[], object][] = [
+    [[], { port: 27017, host: '127.0.0.1' }],
+    [['--port', '0', '--json'], { port: 0, host: '127.0.0.1' }],
+    [['--emulate', '7.0', '--strict'], { port: 27017, host: '127.0.0.1', emulate: '7.0', strict: true }],
+  ]
+  for (const [args, expected] of cases) {
+    const { options } = await parse('up', '--from', 'filled.snapshot', ...args)
+    t.strictSame(clusterOptions(options!), { ...expected, from: 'filled.snapshot' }, args.join(' '))
+  }
 })
 
 t.test('every option arrives at the cluster under its own name', async (t) => {
@@ -123,7 +132,9 @@ t.test('--help and --version are no errors', async (t) => {
 
 t.test('every option is told of in --help', async (t) => {
   const { stdout } = await parse('up', '--help')
-  for (const option of 'shards mongos port host emulate chunk-size runtime hosts native-wire server-timings json quiet'.split(' ')) {
+  for (const option of 'shards mongos port host emulate chunk-size runtime hosts native-wire server-timings strict from json quiet'.split(
+    ' ',
+  )) {
     t.ok(stdout.includes(`--${option} `), option)
   }
 })

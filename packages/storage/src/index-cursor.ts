@@ -1,13 +1,22 @@
 /** Pull cursor over a half-open range of one index. */
-import { childOf, firstNotBelow, headOf, type TreeNode } from './tree/tree-node.js'
+import { alikeIn, childOf, firstNotBelow, headIn, type TreeNode } from './tree/tree-node.js'
+
+interface Path {
+  /** The nodes above the leaf, the root first. */
+  readonly nodes: TreeNode[]
+  /** Which child of each is being read. */
+  readonly positions: number[]
+}
 
 export class IndexCursor {
-  /** The nodes above the leaf, the root first, and which child of each is being read. */
-  readonly #path: TreeNode[] = []
-  readonly #positions: number[] = []
+  readonly #root: TreeNode
+  /** Where reading begins; undefined: at an end of the tree. */
+  readonly #start: string | undefined
   readonly #step: 1 | -1
   /** Where the range ends: the first key behind it, or against the order the last one in it. */
   readonly #bound: string | undefined
+  /** Null in the first leaf, which most do not leave. */
+  #path: Path | null = null
   #leaf: TreeNode
   #at: number
   /** In this leaf every key lies in the range. */
@@ -17,18 +26,21 @@ export class IndexCursor {
 
   /** Keys from `from` on and below `to`; absent bounds are open. */
   constructor(root: TreeNode, from: string | undefined, to: string | undefined, reverse: boolean) {
+    const start = reverse ? to : from
+    this.#root = root
+    this.#start = start
     this.#step = reverse ? -1 : 1
     this.#bound = reverse ? from : to
-    const start = reverse ? to : from
-    let node = root
-    for (; node.children !== null;) {
-      const at = start === undefined ? (reverse ? node.keys.length - 1 : 0) : childOf(node, start)
-      this.#path.push(node)
-      this.#positions.push(at)
-      node = node.children[at]!
+    let leaf = root
+    let alike = 0
+    while (leaf.children !== null) {
+      const at = this.#childOf(leaf, alike)
+      alike = alikeIn(leaf, at, alike)
+      leaf = leaf.children[at]!
     }
-    this.#leaf = node
-    this.#at = start === undefined ? (reverse ? node.keys.length : 0) : firstNotBelow(node, start, headOf(start), node.keys.length)
+    this.#leaf = leaf
+    const { length } = leaf.keys
+    this.#at = start === undefined ? (reverse ? length : 0) : firstNotBelow(leaf, start, headIn(leaf, start, alike), length)
     if (reverse) this.#at--
     this.#enter()
   }
@@ -50,18 +62,17 @@ export class IndexCursor {
   }
 
   #toNextLeaf(): boolean {
-    const path = this.#path
-    const positions = this.#positions
-    let level = path.length - 1
+    const { nodes, positions } = (this.#path ??= this.#pathToFirstLeaf())
+    let level = nodes.length - 1
     for (; level >= 0; level--) {
       const at = positions[level]! + this.#step
-      if (at >= 0 && at < path[level]!.keys.length) break
+      if (at >= 0 && at < nodes[level]!.keys.length) break
     }
     if (level < 0) return false
     positions[level]! += this.#step
-    let node = path[level]!.children![positions[level]!]!
+    let node = nodes[level]!.children![positions[level]!]!
     for (level++; node.children !== null; level++) {
-      path[level] = node
+      nodes[level] = node
       positions[level] = this.#step === 1 ? 0 : node.keys.length - 1
       node = node.children[positions[level]!]!
     }
@@ -69,6 +80,26 @@ export class IndexCursor {
     this.#at = this.#step === 1 ? 0 : node.keys.length - 1
     this.#enter()
     return true
+  }
+
+  #pathToFirstLeaf(): Path {
+    const path: Path = { nodes: [], positions: [] }
+    let node = this.#root
+    for (let alike = 0; node.children !== null;) {
+      const at = this.#childOf(node, alike)
+      path.nodes.push(node)
+      path.positions.push(at)
+      alike = alikeIn(node, at, alike)
+      node = node.children[at]!
+    }
+    return path
+  }
+
+  /** The child of a node above the first leaf in which reading begins. */
+  #childOf(node: TreeNode, alike: number): number {
+    const start = this.#start
+    if (start !== undefined) return childOf(node, start, alike)
+    return this.#step === 1 ? 0 : node.keys.length - 1
   }
 
   #enter(): void {

@@ -39,6 +39,8 @@ export interface IndexKeyMaker {
   generate(document: Uint8Array): DocumentKeys
   /** Whether generating this document's keys may tell of anything but one key: an error, arrays, a label for a new string. */
   needsCheck(document: Uint8Array): boolean
+  /** Whether two documents have the same keys as far as that can be told without making them. */
+  isUnchanged(previous: Uint8Array, document: Uint8Array): boolean
   tuplesOf(document: Uint8Array): KeyTuple[]
 }
 
@@ -115,6 +117,16 @@ export class KeyGenerator implements IndexKeyMaker {
     if (this.#labels !== null) return true
     for (const { parts } of this.#fields) if (this.#extract(document, 0, parts, 0)?.type === BsonType.array) return true
     return false
+  }
+
+  isUnchanged(previous: Uint8Array, document: Uint8Array): boolean {
+    for (const { parts } of this.#fields) {
+      const before = this.#extract(previous, 0, parts, 0)
+      const after = this.#extract(document, 0, parts, 0)
+      if (before === undefined ? after !== undefined : after === undefined || !before.isIdentical(after)) return false
+      if (before?.type === BsonType.array) return false
+    }
+    return true
   }
 
   /** The tuples behind {@link generate}, repeated ones included. `arrays` collects the components that were arrays. */

@@ -163,8 +163,10 @@ export class MemoryIndex implements Index {
    * @throws CommandError as {@link prepare}
    */
   prepareReplacement(ns: string, previous: Uint8Array, document: Uint8Array, recordId: number): ReplacedKeys | null {
-    const after = this.#mayWaitFor(document, recordId) ? null : this.generate(document)
-    if (after === null) return null
+    if (this.#mayWaitFor(document, recordId)) return null
+    const { filter, generator } = this.#parts
+    if (filter === null && generator.isUnchanged(previous, document)) return null
+    const after = this.generate(document)
     const before = this.generate(previous)
     const own = before.keys.length > 1 ? new Set(before.keys) : null
     const isSame = this.#spec.prepareUnique ? hasSameTypes(this, previous, document) : null

@@ -7,6 +7,9 @@ import { KeyTree } from '../src/tree/key-tree.js'
 /** Keys that begin alike for as long as wanted, in any order. */
 const keyOf = (prefix: string, number: number): string => `${prefix}${String.fromCharCode((number >> 8) & 255, number & 255, 0)}`
 
+/** The same where neighbours begin with one of several prefixes. */
+const keyAmong = (prefixes: readonly string[], number: number): string => keyOf(prefixes[(number >> 7) % prefixes.length]!, number)
+
 type Model = Map<string, number>
 
 function agrees(tree: KeyTree, model: Model, bounds: readonly (string | undefined)[]): boolean {
@@ -37,11 +40,11 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
   const bound = fc.option(fc.nat(0xffff), { nil: undefined })
   check(
     fc.property(
-      fc.constantFrom('', 'a', 'beginning alike'),
+      fc.constantFrom([''], ['a'], ['beginning alike'], ['beginning alike', 'beginning', '', 'beginning alike, and longer']),
       fc.array(fc.tuple(fc.nat(), step), { maxLength: 30 }),
       bound,
       bound,
-      (prefix, steps, low, high) => {
+      (prefixes, steps, low, high) => {
         const trees: { tree: KeyTree; model: Model }[] = [{ tree: new KeyTree(), model: new Map() }]
         let value = 0
         for (const [which, action] of steps) {
@@ -49,7 +52,7 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
           if (action.do === 'run') {
             const fresh: string[] = []
             for (let i = 0; i < action.count; i++) {
-              const key = keyOf(prefix, (which * 31 + i * action.stride) & 0xffff)
+              const key = keyAmong(prefixes, (which * 31 + i * action.stride) & 0xffff)
               if (!model.has(key)) {
                 model.set(key, value + fresh.length)
                 fresh.push(key)
@@ -62,19 +65,19 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
               ),
             )
           } else if (action.do === 'add') {
-            const key = keyOf(prefix, action.number)
+            const key = keyAmong(prefixes, action.number)
             if (model.has(key)) continue
             model.set(key, value)
             tree.add(key, value++)
           } else if (action.do === 'delete') {
-            const first = keyOf(prefix, action.from)
+            const first = keyAmong(prefixes, action.from)
             for (const key of [...model.keys()].filter((each) => each >= first).filter((_, i) => i % action.part === 0)) {
               if (!tree.delete(key) || tree.delete(key)) return false
               model.delete(key)
             }
           } else if (trees.length < 4) trees.push({ tree: tree.clone(), model: new Map(model) })
         }
-        const bounds = [low, high].map((number) => (number === undefined ? undefined : keyOf(prefix, number)))
+        const bounds = [low, high].map((number) => (number === undefined ? undefined : keyAmong(prefixes, number)))
         return trees.every(({ tree, model }) => agrees(tree, model, bounds))
       },
     ),

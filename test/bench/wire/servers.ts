@@ -46,6 +46,14 @@ const javaStartMs = 20_000
  * @param classpath where its classes and those it needs are; the class that is started takes a port
  */
 export async function startJavaServer(classpath: string): Promise<Server> {
+  const { server, client } = await launchJavaServer(classpath)
+  await fill(client)
+  client.close()
+  return server
+}
+
+/** The same without documents, as soon as it takes a connection. */
+export async function launchJavaServer(classpath: string): Promise<{ readonly server: Server; readonly client: RawClient }> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
@@ -63,22 +71,15 @@ export async function startJavaServer(classpath: string): Promise<Server> {
       } catch (error) {
         if (failure !== null || performance.now() > untilMs)
           throw new Error(`mongo-java-server does not start: ${failure ?? String(error)}`, { cause: error })
-        await new Promise((resolve) => setTimeout(resolve, 100))
+        await new Promise((resolve) => setTimeout(resolve, 5))
       }
     }
   }
-  const client = await connect()
-  await fill(client)
-  client.close()
-  return {
-    name: 'mongo-java-server',
-    endpoint,
-    pid: child.pid!,
-    stop: async () => {
-      child.kill()
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-    },
+  const stop = async (): Promise<void> => {
+    child.kill()
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   }
+  return { server: { name: 'mongo-java-server', endpoint, pid: child.pid!, stop }, client: await connect() }
 }
 
 /** The stub answers what that cluster answered: the same bytes for the driver to read. */
@@ -95,8 +96,13 @@ export async function startStub(model: Server): Promise<Server> {
   }
   await checked(client, { delete: collection, deletes: [{ q: { _id: -1 }, limit: 1 }], $db: db })
   client.close()
+  return forkStub(Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, Buffer.from(body).toString('base64')])))
+}
+
+/** @param bodies base64 of the answer to each command, `ping` for all others */
+export async function forkStub(bodies: Readonly<Record<string, string>>): Promise<Server> {
   const child = fork(new URL('stub-process.js', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  child.send(Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, Buffer.from(body).toString('base64')])))
+  child.send(bodies)
   const [port] = (await once(child, 'message')) as [number]
   return {
     name: 'stub',

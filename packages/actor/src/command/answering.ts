@@ -7,17 +7,15 @@ import { RequestFailedError, StepFailedError } from '../errors.js'
  * Turns what a client did wrong, peers that cannot be reached, and steps that a fault made fail into the `error` field of the reply; its
  * other fields are then those of the example. Errors of requests whose reply has no such field are thrown on.
  */
-export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> {
-  const reply = begun(work)
-  return reply.catch((thrown: unknown) => refusalOf(kind, thrown))
-}
-
-/** The promise of the work itself where there is one: an async function around it would be another one, with all that it keeps meanwhile. */
-function begun<T>(work: () => Promise<T> | T): Promise<T> {
+export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>>): Promise<ReplyOf<K>>
+export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> | ReplyOf<K>
+export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
   try {
-    return Promise.resolve(work())
+    const reply = work()
+    // Most requests are answered at once, and then nobody has to wait.
+    return reply instanceof Promise ? reply.catch((thrown: unknown) => refusalOf(kind, thrown)) : reply
   } catch (thrown) {
-    return Promise.reject(thrown)
+    return refusalOf(kind, thrown)
   }
 }
 

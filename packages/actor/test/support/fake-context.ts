@@ -84,6 +84,11 @@ export class FakeContext implements ActorContext {
     return Promise.all(values)
   }
 
+  detach(work: Promise<unknown>): void {
+    // A rejection fails the test that it belongs to.
+    void work
+  }
+
   setTimer(name: string, delayMs: number): void {
     this.timers.set(name, this.nowMs + delayMs)
   }

@@ -1,17 +1,15 @@
 /** What each verb does to the runtime, and how it is undone. */
 import type { Address } from '@shardlab/actor'
-import type { LinkEffect, MemberEffect, Runtime } from '@shardlab/runtime'
-import type { FaultSpec } from './schema.js'
+import type { LinkEffect, LinkEnd, MemberEffect, Runtime } from '@shardlab/runtime'
+import type { FaultSpec, FaultVerb } from './schema.js'
 
 /** A fault whose names have been found. */
 export interface ResolvedFault {
   readonly spec: FaultSpec
   /** null: the fault is not one of a single member. */
   readonly target: Address | null
-  readonly link: { readonly from: LinkEnds; readonly to: LinkEnds } | null
+  readonly link: { readonly from: LinkEnd; readonly to: LinkEnd } | null
 }
-
-export type LinkEnds = 'everybody' | 'members' | readonly Address[]
 
 /** What a fault needs of its cluster. */
 export interface FaultWorld {
@@ -22,7 +20,14 @@ export interface FaultWorld {
   readonly restart: (member: Address) => Promise<unknown>
   /** Heals the pauses of that member. */
   resume(member: Address): Promise<void>
+  /** Is a fault of one of these verbs at work on that member? The one that begins or is healed does not count. */
+  isAtWork(member: Address, verbs: readonly FaultVerb[]): boolean
 }
+
+/** These keep a member down. */
+export const downVerbs: readonly FaultVerb[] = ['crash', 'destroy', 'stop']
+/** These are of a process, and over when it ends. */
+export const processVerbs: readonly FaultVerb[] = ['pause', 'stepDown', 'freezeRoutes']
 
 /** A fault at work. */
 export interface RunningFault {
@@ -60,9 +65,9 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
         await onLinks(runtime, { from: [member], to: 'everybody' }, true, { type: 'partition', silenceMs: world.networkTimeoutMs }, spec),
       ])
     case 'stepDown':
-      return switched(runtime, member, 'stepped-down')
+      return switched(world, member, 'stepDown', 'stepped-down')
     case 'freezeRoutes':
-      return switched(runtime, member, 'frozen-routes')
+      return switched(world, member, 'freezeRoutes', 'frozen-routes')
     case 'slow': {
       const perMessageMs = spec.factor - 1
       return onLinks(runtime, { from: 'everybody', to: [member] }, false, { type: 'slow', perMessageMs }, spec)
@@ -97,7 +102,8 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
   }
 }
 
-async function startIfDown({ runtime, restart }: FaultWorld, member: Address): Promise<void> {
+async function startIfDown({ runtime, restart, isAtWork }: FaultWorld, member: Address): Promise<void> {
+  if (isAtWork(member, downVerbs)) return
   const state = runtime.members().find(({ address }) => address === member)?.state
   if (state === 'crashed' || state === 'stopped') await restart(member)
 }
@@ -109,7 +115,7 @@ async function onMember({ faults }: Runtime, address: Address, effect: MemberEff
 
 async function onLinks(
   { faults }: Runtime,
-  { from, to }: { readonly from: LinkEnds; readonly to: LinkEnds },
+  { from, to }: { readonly from: LinkEnd; readonly to: LinkEnd },
   bothWays: boolean,
   effect: LinkEffect,
   spec: FaultSpec,
@@ -152,13 +158,18 @@ async function atStep(
   }
 }
 
-/** A switch is in the memory of the member: when it is started anew it is off, as what it stands for would be over. */
-async function switched(runtime: Runtime, member: Address, name: 'stepped-down' | 'frozen-routes'): Promise<RunningFault> {
+/** A switch is in the memory of the member: on while a fault of that verb is at work, off in a process that is started anew. */
+async function switched(
+  { runtime, isAtWork }: FaultWorld,
+  member: Address,
+  verb: FaultVerb,
+  name: 'stepped-down' | 'frozen-routes',
+): Promise<RunningFault> {
   const turn = (on: boolean) => runtime.background.request(member, 'faults.switch', { name, on })
-  await turn(true)
+  if (!isAtWork(member, [verb])) await turn(true)
   return {
     async heal() {
-      if (runtime.members().find(({ address }) => address === member)?.state === 'running') await turn(false)
+      if (!isAtWork(member, [verb]) && runtime.member(member)?.state === 'running') await turn(false)
     },
     strikes: () => null,
   }

@@ -2,11 +2,11 @@
 import type { Address } from '@shardlab/actor'
 import type { Alarm, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
-import { begin, type FaultWorld, type ResolvedFault, type RunningFault } from './effects.js'
+import { begin, downVerbs, processVerbs, type FaultWorld, type ResolvedFault, type RunningFault } from './effects.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
 import { checkState, resolveFault } from './resolve.js'
-import type { FaultInput, FaultSpec } from './schema.js'
+import type { FaultInput, FaultSpec, FaultVerb } from './schema.js'
 
 /** A fault that has been applied and not healed. */
 export interface AppliedFault {
@@ -36,10 +36,6 @@ interface Entry {
 /** How long a member stays stepped down unless told otherwise. */
 const stepDownMs = 10_000
 
-/** These keep a member down. */
-const downVerbs: ReadonlySet<string> = new Set(['crash', 'destroy', 'stop'])
-const endsProcess: ReadonlySet<string> = new Set([...downVerbs, 'restart'])
-
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
   /** Starts a member that is down again. Default: the runtime does. */
@@ -55,7 +51,17 @@ export class Faults {
 
   constructor(runtime: Runtime, { networkTimeoutMs, restart = (member) => runtime.background.restart(member) }: FaultsOptions) {
     this.#runtime = runtime
-    this.#world = { runtime, networkTimeoutMs, restart, resume: (member) => this.#healWhere((spec) => spec.verb === 'pause', member) }
+    this.#world = {
+      runtime,
+      networkTimeoutMs,
+      restart,
+      resume: (member) => this.#resume(member),
+      isAtWork: (member, verbs) => this.#atWork(member, verbs).length > 0,
+    }
+    runtime.onEvent((event) => {
+      // Whoever ended or started it: by a fault, by the API, or by a defect of its own.
+      if (event.type === 'member') this.#over(event.member, event.state === 'started' ? downVerbs : processVerbs)
+    })
   }
 
   /**
@@ -89,7 +95,8 @@ export class Faults {
   async applyInBackground(fault: FaultInput | string): Promise<{ id: number }> {
     const spec = await parseFault(fault)
     const resolved = resolveFault(spec, this.#runtime.members())
-    const lastsMs = spec.for ?? (spec.verb === 'stepDown' ? stepDownMs : undefined)
+    if (spec.after === undefined || spec.after === 0) this.#check(resolved)
+    const lastsMs = ('for' in spec ? spec.for : undefined) ?? (spec.verb === 'stepDown' ? stepDownMs : undefined)
     const beginsAtMs = this.#runtime.now() + (spec.after ?? 0)
     const entry: Entry = {
       id: ++this.#lastId,
@@ -100,11 +107,10 @@ export class Faults {
       running: null,
     }
     if (spec.after === undefined || spec.after === 0) {
-      checkState(resolved, this.#runtime.members())
       await this.#begin(entry)
     } else {
       this.#entries.set(entry.id, entry)
-      entry.alarm = this.#runtime.alarm(spec.after, () => this.#later(entry, () => this.#begin(entry)))
+      entry.alarm = this.#runtime.alarm(spec.after, () => this.#later(entry, () => this.#beginAsPlanned(entry)))
     }
     return { id: entry.id }
   }
@@ -123,23 +129,46 @@ export class Faults {
     return entries.map((entry) => entry.id)
   }
 
-  async #begin(entry: Entry): Promise<void> {
-    const { resolved } = entry
-    const { target, spec } = resolved
-    this.#entries.set(entry.id, entry)
+  async #beginAsPlanned(entry: Entry): Promise<void> {
     try {
-      checkState(resolved, this.#runtime.members())
-      this.#report('fault-applied', entry)
-      if (spec.verb === 'restart') this.#forgetDown(target!)
-      // A process that ends is no longer paused.
-      if (endsProcess.has(spec.verb)) await this.#world.resume(target!)
-      entry.running = await begin(this.#world, resolved)
+      this.#check(entry.resolved)
     } catch (error) {
       this.#entries.delete(entry.id)
       throw error
     }
-    if (!this.#entries.has(entry.id)) {
-      // Somebody has healed it while it began.
+    await this.#begin(entry)
+  }
+
+  /** @throws OptionError when the member is not in the state that the verb wants */
+  #check(resolved: ResolvedFault): void {
+    checkState(resolved, this.#runtime.members())
+    const { target, spec } = resolved
+    if (spec.verb === 'resume' && this.#atWork(target!, ['pause']).length === 0)
+      throw new OptionError(`${formatFault(spec)} wants a member that is paused.`)
+  }
+
+  #isUp(member: Address): boolean {
+    const state = this.#runtime.member(member)?.state
+    return state === 'running' || state === 'starting'
+  }
+
+  async #begin(entry: Entry): Promise<void> {
+    const { target, spec } = entry.resolved
+    this.#entries.set(entry.id, entry)
+    this.#report('fault-applied', entry)
+    try {
+      // Who is frozen cannot end in order.
+      if (spec.verb === 'stop') await this.#resume(target!)
+      entry.running = await begin(this.#world, entry.resolved)
+    } catch (error) {
+      this.#entries.delete(entry.id)
+      this.#report('fault-healed', entry)
+      throw error
+    }
+    const isOver = downVerbs.includes(spec.verb) && this.#isUp(target!)
+    if (isOver || !this.#entries.has(entry.id)) {
+      // Somebody has healed it while it began, or has started the member.
+      this.#entries.delete(entry.id)
       await entry.running?.heal()
       this.#report('fault-healed', entry)
     } else if (entry.running === null) {
@@ -158,19 +187,17 @@ export class Faults {
     this.#report('fault-healed', entry)
   }
 
-  /** The member is started anew: what keeps it down is over. */
-  #forgetDown(member: Address): void {
-    for (const entry of [...this.#entries.values()]) {
-      if (entry.resolved.target !== member || !downVerbs.has(entry.resolved.spec.verb)) continue
-      entry.alarm?.cancel()
-      this.#entries.delete(entry.id)
-      this.#report('fault-healed', entry)
-    }
+  #atWork(member: Address, verbs: readonly FaultVerb[]): Entry[] {
+    const isMeant = ({ running, resolved: { target, spec } }: Entry) => running !== null && target === member && verbs.includes(spec.verb)
+    return [...this.#entries.values()].filter(isMeant)
   }
 
-  async #healWhere(fits: (spec: FaultSpec) => boolean, member: Address): Promise<void> {
-    for (const entry of [...this.#entries.values()])
-      if (entry.resolved.target === member && fits(entry.resolved.spec)) await this.#heal(entry)
+  #over(member: Address, verbs: readonly FaultVerb[]): void {
+    for (const entry of this.#atWork(member, verbs)) this.#later(entry, () => this.#heal(entry))
+  }
+
+  async #resume(member: Address): Promise<void> {
+    for (const entry of this.#atWork(member, ['pause'])) await this.#heal(entry)
   }
 
   /** What a schedule does: nobody is there to hear that it cannot be done. */

@@ -157,17 +157,27 @@ export function parseFaultText(text: string): Data {
     for (const { pattern, data: read } of filters) {
       const match = pattern.exec(rest)
       if (match === null) continue
-      Object.assign(data, read(match[1]!))
+      addTo(data, read(match[1]!), text)
       rest = rest.slice(0, match.index)
       found = true
     }
   }
   for (const form of forms) {
     const match = form.pattern.exec(rest)
-    if (match !== null) return { ...form.data(match.groups ?? {}), ...data }
+    if (match !== null) return addTo(form.data(match.groups ?? {}), data, text)
   }
   throw new OptionError(notUnderstood(text, rest))
 }
+
+/** @throws OptionError when the text says something twice */
+function addTo(data: Data, more: Data, text: string): Data {
+  const twice = Object.keys(more).find((key) => key in data)
+  if (twice !== undefined) throw new OptionError(`'${text}' says ${said[twice] ?? twice} twice.`)
+  return Object.assign(data, more)
+}
+
+/** How a text says it, where data have another name for it. */
+const said: Words = { kinds: 'only', after: 'when it begins', for: 'how long it lasts' }
 
 function notUnderstood(text: string, rest: string): string {
   const verb = rest.split(' ')[0]!
@@ -243,6 +253,6 @@ function filtersOf(spec: FaultSpec): string {
     text += ` with probability ${Number((spec.probability * 100).toPrecision(12))}%`
   if ('seed' in spec && spec.seed !== undefined) text += ` seed ${spec.seed}`
   if (spec.after !== undefined) text += ` after ${formatDuration(spec.after)}`
-  if (spec.for !== undefined) text += ` for ${formatDuration(spec.for)}`
+  if ('for' in spec && spec.for !== undefined) text += ` for ${formatDuration(spec.for)}`
   return text
 }

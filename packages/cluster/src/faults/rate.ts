@@ -6,10 +6,12 @@ import { parseSize } from '../size.js'
  * @throws OptionError for anything else
  */
 export function parseRate(rate: number | string): number {
-  const text = typeof rate === 'number' ? rate : /^(.*)\/s$/.exec(rate.trim())?.[1]
-  if (text === undefined)
+  const text = typeof rate === 'number' ? rate : (/^(.*)\/s$/.exec(rate.trim())?.[1] ?? '')
+  try {
+    return parseSize('a rate', text)
+  } catch {
     throw new OptionError(`a rate is ${JSON.stringify(rate)}; give bytes in a second or a rate such as 64KB/s or 10MB/s.`)
-  return parseSize('a rate', text)
+  }
 }
 
 /** `10MB/s`: the shortest that is exact. */

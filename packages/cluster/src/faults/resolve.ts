@@ -1,8 +1,8 @@
 /** Are there the members, links and steps that a fault names? */
-import { namedSteps, type Address } from '@shardlab/actor'
-import { clientsAddress, type MemberInfo } from '@shardlab/runtime'
+import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
+import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
-import type { LinkEnds, ResolvedFault } from './effects.js'
+import type { ResolvedFault } from './effects.js'
 import { formatFault } from './grammar.js'
 import type { FaultSpec, FaultVerb } from './schema.js'
 
@@ -16,21 +16,41 @@ const rolesOf: Partial<Record<FaultVerb, readonly string[]>> = {
 }
 
 /** Verbs that want a member that is up. */
-const wantsUp: ReadonlySet<FaultVerb> = new Set(['crash', 'destroy', 'stop', 'stepDown', 'freezeRoutes'])
+const wantsUp: ReadonlySet<FaultVerb> = new Set(['crash', 'destroy', 'stop', 'pause', 'stepDown', 'freezeRoutes'])
 
 /** @throws OptionError one sentence */
 export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): ResolvedFault {
   const target = 'target' in spec && spec.target !== undefined ? memberNamed(spec.target, members) : null
   if (target !== null) checkRole(spec, target)
   if ('step' in spec) checkStep(spec.step, target)
-  const link = 'link' in spec ? { from: endNamed(spec.link.from, members), to: endNamed(spec.link.to, members) } : null
-  if (link !== null && isOne(link.from) && isOne(link.to) && link.from[0] === link.to[0])
+  const named = target === null ? spec : ({ ...spec, target: target.address } as FaultSpec)
+  if (!('link' in spec)) return { spec: named, target: target?.address ?? null, link: null }
+  const link = { from: endNamed(spec.link.from, members), to: endNamed(spec.link.to, members) }
+  checkLink(spec.verb, link)
+  const ends = { from: nameOf(link.from), to: nameOf(link.to) }
+  return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, target: null, link }
+}
+
+/** @throws OptionError when nothing travels there that the verb could act on */
+function checkLink(verb: FaultVerb, { from, to }: NonNullable<ResolvedFault['link']>): void {
+  if (isOne(from) && isOne(to) && from[0] === to[0])
     throw new OptionError(
-      link.from[0] === clientsAddress
-        ? 'clients have no links to each other; name a member.'
-        : `${link.from[0]} has no link to itself; name two members.`,
+      isClients(from) ? 'clients have no links to each other; name a member.' : `${from[0]} has no link to itself; name two members.`,
     )
-  return { spec, target: target?.address ?? null, link }
+  if (verb === 'refuse' && isClients(to)) throw new OptionError('nobody connects to clients; name a member.')
+  if (verb === 'cut' && isClients(from)) throw new OptionError('clients send no replies; name a member.')
+  if (!isClients(from) && !isClients(to)) return
+  if (verb === 'duplicate') throw new OptionError('what clients send is never duplicated; name members.')
+  const other = isClients(from) ? to : from
+  if (isOne(other) && other[0] === balancerAddress) throw new OptionError('clients have no link to the balancer; name another member.')
+}
+
+function isClients(end: LinkEnd): boolean {
+  return isOne(end) && end[0] === clientsAddress
+}
+
+function nameOf(end: LinkEnd): string {
+  return typeof end === 'string' ? end : end[0]!
 }
 
 /** @throws OptionError when the member is not in the state that the verb wants */
@@ -53,18 +73,15 @@ function findMember(name: string, members: readonly MemberInfo[]): MemberInfo | 
   return members.find(({ address }) => address === name) ?? members.find(({ address }) => address === padded)
 }
 
-function endNamed(name: string, members: readonly MemberInfo[]): LinkEnds {
-  const ofRole = (wanted: string): Address[] => addresses(members.filter(({ role }) => role === wanted))
+function endNamed(name: string, members: readonly MemberInfo[]): LinkEnd {
   switch (name) {
     case 'everybody':
     case 'members':
+    case 'shards':
+    case 'routers':
       return name
     case 'clients':
       return [clientsAddress]
-    case 'shards':
-      return ofRole('shard')
-    case 'routers':
-      return ofRole('mongos')
     default: {
       const member = findMember(name, members)
       if (member !== undefined) return [member.address]
@@ -79,7 +96,7 @@ function addresses(members: readonly MemberInfo[]): Address[] {
   return members.map(({ address }) => address).toSorted()
 }
 
-function isOne(end: LinkEnds): end is readonly [Address] {
+function isOne(end: LinkEnd): end is readonly [Address] {
   return typeof end !== 'string' && end.length === 1
 }
 

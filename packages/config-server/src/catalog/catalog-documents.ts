@@ -115,7 +115,7 @@ export function changelogDocument(entry: {
   readonly ns: string
   readonly details: Uint8Array
 }): Uint8Array {
-  const writer = new DocumentWriter(256).string('_id', entry.id).string('server', entry.server)
+  const writer = new DocumentWriter(384 + entry.details.length).string('_id', entry.id).string('server', entry.server)
   if (entry.shard !== null) writer.string('shard', entry.shard)
   return writer
     .string('clientAddr', '')

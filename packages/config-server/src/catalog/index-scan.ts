@@ -23,7 +23,7 @@ export interface IndexRange {
 export function documentsIn(collection: Collection, range: IndexRange): () => Uint8Array | null {
   const { fields, fromIncluded, toIncluded, reverse = false } = range
   const low = encodeKeyString(range.from)
-  const high = encodeKeyString(range.to)
+  const high = range.to === range.from ? low : encodeKeyString(range.to)
   const from = fromIncluded === false ? keyStringUpperBound(low) : low
   const to = toIncluded === false ? high : keyStringUpperBound(high)
   const index = indexOf(collection, fields)

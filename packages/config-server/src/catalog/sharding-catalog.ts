@@ -103,7 +103,8 @@ export class ShardingCatalog {
   ): IndexRange {
     const isByUuid = this.behaviours.chunksAreKeyedByUuid
     const owner = findField(collection, isByUuid ? 'uuid' : '_id')!
-    const bounds = { from: [owner, ...from], fromIncluded, to: [owner, ...to], toIncluded }
+    const low = [owner, ...from]
+    const bounds = { from: low, fromIncluded, to: from.length === 0 && to.length === 0 ? low : [owner, ...to], toIncluded }
     return { fields: [isByUuid ? 'uuid' : 'ns', ...fields], ...bounds, reverse }
   }
 

@@ -105,6 +105,7 @@ export class EndCheck {
     }
     const { lost: lostCount, unexpected, doubled, stale, corrupt } = this.#counts
     return {
+      leftOut: null,
       ok: lostCount + unexpected + doubled + stale + corrupt + wrongReads.count === 0,
       documents: this.#documents,
       lost: lostCount,

@@ -1,6 +1,7 @@
 /** YAML files of settings, workloads and scenarios: whatever is wrong with one is told by its line and the rule that it breaks. */
 import { LineCounter, parseDocument } from 'yaml'
-import type { z } from 'zod'
+import { z } from 'zod'
+import { nearest } from './nearest.js'
 
 /** Where a setting is: `['operations', 'one', 'by']`. */
 export type SettingPath = readonly PropertyKey[]
@@ -23,10 +24,11 @@ export class YamlFile {
 
   /** @throws Problem when the text is not YAML, or grows out of all bounds by its aliases */
   constructor(text: string, options: YamlFileOptions) {
-    const { path, Problem } = options
+    const { path, whole, Problem } = options
     this.#options = options
     this.#yaml = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false })
     const broken = this.#yaml.errors[0] ?? this.#yaml.warnings[0]
+    if (broken?.code === 'MULTIPLE_DOCS') throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${whole} is one YAML document`)
     if (broken !== undefined) throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${sentence(broken.message)}`)
     try {
       this.value = this.#yaml.toJS({ maxAliasCount: 100 })
@@ -51,12 +53,22 @@ export class YamlFile {
   checked<T>(schema: z.ZodType<T>, value: unknown = this.value, originOf: (setting: SettingPath) => SettingPath = (same) => same): T {
     const result = schema.safeParse(value)
     if (result.success) return result.data
-    const issue = result.error.issues[0]!
-    if (issue.code === 'unrecognized_keys') return this.fail(originOf([...issue.path, issue.keys[0]!]), 'there is no such setting')
+    const { issues } = result.error
+    const [first] = issues as [z.core.$ZodIssue]
+    // A setting that is missing may be there under a name that is misspelt.
+    const misspelt = issues.find((issue) => issue.code === 'unrecognized_keys' && samePlace(issue.path, first.path))
+    const issue = misspelt ?? first
+    if (issue.code === 'unrecognized_keys') {
+      const [name] = issue.keys as [string]
+      const meant = nearest(name, settingsAt(schema, issue.path))
+      return this.fail(originOf([...issue.path, name]), `there is no such setting${meant === null ? '' : `; did you mean ${meant}?`}`)
+    }
     if (issue.path.length === 0 && issue.code === 'invalid_type')
       return this.fail([], 'is settings with their values, as in "name: orders"')
-    const isMissing = issue.code !== 'custom' && valueAt(value, issue.path) === undefined
-    return this.fail(originOf(issue.path), isMissing ? 'is missing' : issue.message)
+    const wrong = valueAt(value, issue.path)
+    if (issue.code !== 'custom' && wrong === undefined) return this.fail(originOf(issue.path), 'is missing')
+    const isUnsaid = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
+    return this.fail(originOf(issue.path), isUnsaid ? `is ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}` : issue.message)
   }
 
   #lineOf(setting: SettingPath): number {
@@ -66,6 +78,51 @@ export class YamlFile {
     }
     return 1
   }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  array: 'a list',
+  record: 'settings with their values',
+  object: 'settings with their values',
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing'
+  return kinds[Array.isArray(value) ? 'array' : typeof value] ?? typeof value
+}
+
+/** Is the second one the first, or directly in it? */
+const samePlace = (outer: SettingPath, path: SettingPath): boolean =>
+  outer.every((part, i) => part === path[i]) && path.length <= outer.length + 1
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly allOf?: readonly JsonSchema[]
+}
+
+/** The names that a schema knows at a place. */
+function settingsAt(schema: z.ZodType, path: SettingPath): string[] {
+  const whole = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+  const formsOf = (form: JsonSchema): readonly JsonSchema[] => [
+    form,
+    ...[form.anyOf, form.oneOf, form.allOf].flatMap((forms) => (forms ?? []).flatMap(formsOf)),
+  ]
+  const forms = path.reduce<readonly JsonSchema[]>(
+    (at, part) =>
+      at.flatMap(({ properties, items, additionalProperties }) => {
+        const next = typeof part === 'number' ? items : (properties?.[String(part)] ?? additionalProperties)
+        return typeof next === 'object' ? formsOf(next) : []
+      }),
+    formsOf(whole),
+  )
+  return [...new Set(forms.flatMap(({ properties }) => Object.keys(properties ?? {})))]
 }
 
 function valueAt(value: unknown, path: SettingPath): unknown {

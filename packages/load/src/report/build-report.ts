@@ -19,6 +19,7 @@ export interface MeasuredParts {
   readonly marks: LoadReport['marks']
   readonly startedAt: string
   readonly durationSecs: number
+  readonly interrupted: boolean
   readonly intervalSecs: number
   readonly counters: { readonly before: ReadonlyMap<string, Opcounters>; readonly after: ReadonlyMap<string, Opcounters> }
   readonly criticalSection: Histogram | null
@@ -74,6 +75,7 @@ export function buildReport(parts: MeasuredParts): LoadReport {
       rate: load.phases[0]!.rate,
       concurrency: load.phases[0]!.concurrency,
       pipeline: load.pipeline,
+      phases: phasesOf(load),
       mix,
     },
     operations: all.count,
@@ -81,6 +83,8 @@ export function buildReport(parts: MeasuredParts): LoadReport {
     retries: results.reduce((sum, { retries }) => sum + retries, 0),
     throughput: durationSecs === 0 ? 0 : Math.round(((all.count - all.errors) / durationSecs) * 10) / 10,
     durationSecs: Math.round(durationSecs * 1000) / 1000,
+    interrupted: parts.interrupted,
+    notBegun: results.reduce((sum, { notBegun }) => sum + notBegun, 0),
     latencyUs: { all, failed: failed.length === 0 ? null : summaryOf(mergeHistograms(failed)), byOperation, byRoutingClass },
     routing: { derivedFrom: derivationOf(placement), placementChanged: parts.placementChanged },
     perShard,
@@ -90,6 +94,11 @@ export function buildReport(parts: MeasuredParts): LoadReport {
     endCheck: parts.endCheck,
     sweep: null,
   }
+}
+
+function phasesOf({ phases }: ResolvedLoad): LoadReport['workload']['phases'] {
+  const named = phases.flatMap(({ name, rate, concurrency }) => (name === null ? [] : [{ name, rate, concurrency }]))
+  return named.length === 0 ? null : named
 }
 
 function latencyOf(cells: readonly CellData[]): Latency {

@@ -1,4 +1,5 @@
 /** Charts as SVG, without scripts. */
+import { coveringLines, placeLabels, readableTicks } from './chart-labels.js'
 
 export interface Series {
   readonly name: string
@@ -32,6 +33,8 @@ const width = 860
 const height = 300
 const margin = { left: 92, right: 34, top: 34, bottom: 46 }
 
+const markRows = Math.floor((height - margin.top - margin.bottom - 12) / 14)
+
 export const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
@@ -53,9 +56,12 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
     (tick) =>
       `<line class="grid" x1="${margin.left}" x2="${width - margin.right}" y1="${round(y.at(tick))}" y2="${round(y.at(tick))}"/><text class="tick" text-anchor="end" x="${margin.left - 8}" y="${round(y.at(tick) + 4)}">${escape(options.yShown(tick))}</text>`,
   )
-  const foot = x.ticks.map(
-    (tick) =>
-      `<text class="tick" text-anchor="middle" x="${round(x.at(tick))}" y="${height - margin.bottom + 18}">${escape(options.xShown(tick))}</text>`,
+  const foot = readableTicks(x.ticks.map((tick) => ({ x: x.at(tick), text: options.xShown(tick) }))).map(
+    ({ x: at, text }) => `<text class="tick" text-anchor="middle" x="${round(at)}" y="${height - margin.bottom + 18}">${escape(text)}</text>`,
+  )
+  const labels = placeLabels(
+    (options.marks ?? []).map(({ x: at, text }) => ({ x: x.at(at), text })),
+    { from: margin.left, to: width - margin.right, rows: markRows },
   )
   const marks = (options.marks ?? []).map(({ x: at, until, text }, i) => {
     const left = x.at(at)
@@ -63,10 +69,15 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
       until === undefined
         ? ''
         : `<rect class="band" x="${round(left)}" y="${margin.top}" width="${round(Math.max(1, Math.min(x.at(until), width - margin.right) - left))}" height="${height - margin.bottom - margin.top}"/>`
-    const toLeft = left > width * 0.7
-    return `${band}<line class="mark" x1="${round(left)}" x2="${round(left)}" y1="${margin.top}" y2="${height - margin.bottom}"/><text class="marked" text-anchor="${toLeft ? 'end' : 'start'}" x="${round(left + (toLeft ? -5 : 5))}" y="${margin.top + 12 + (i % 4) * 14}">${escape(text)}</text>`
+    const label = labels[i]!
+    const shown =
+      label === null
+        ? ''
+        : `<text class="marked" text-anchor="${label.anchor}" x="${round(label.x)}" y="${margin.top + 12 + label.row * 14}">${escape(label.text)}</text>`
+    return `<g>${band}<line class="mark" x1="${round(left)}" x2="${round(left)}" y1="${margin.top}" y2="${height - margin.bottom}"/>${shown}<title>${escape(text)}</title></g>`
   })
-  const lines = series.map(({ tone, points: own }) => {
+  const covering = coveringLines(series.map((line) => line.points.map(([a, b]) => [x.at(a), y.at(b)] as const)))
+  const lines = series.map(({ tone, points: own }, number) => {
     const isGap = (i: number): boolean => own[i] === undefined || Number.isNaN(own[i][1])
     const place = (i: number): string => `${round(x.at(own[i]![0]))} ${round(y.at(own[i]![1]))}`
     const path = own.map((_, i) => (isGap(i) ? '' : `${isGap(i - 1) ? 'M' : 'L'}${place(i)}`)).join('')
@@ -74,7 +85,7 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
       if (isGap(i) || !(options.dots === true || (isGap(i - 1) && isGap(i + 1)))) return ''
       return `<circle class="${tone}" cx="${round(x.at(a))}" cy="${round(y.at(b))}" r="${options.dots === true || own.length === 1 ? 3.5 : 1.5}"/>`
     })
-    return `<path class="line ${tone}" d="${path}"/>${dots.join('')}`
+    return `<path class="line ${tone}${covering[number] === true ? ' over' : ''}" d="${path}"/>${dots.join('')}`
   })
   const legend =
     series.length < 2

@@ -82,10 +82,11 @@ function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, str
     )
   }
   const differences = differencesOf(a, b)
+  const ends = [a, b].map(({ interrupted }) => (interrupted ? ', INTERRUPTED' : ''))
   const checks = [a, b].map(({ endCheck }) => (endCheck.ok === null ? 'not checked' : endCheck.ok ? 'checked' : 'CHECK FAILED'))
   return [
-    `a: ${names[0]}, ${a.measured.server}, ${checks[0]}`,
-    `b: ${names[1]}, ${b.measured.server}, ${checks[1]}`,
+    `a: ${names[0]}, ${a.measured.server}, ${checks[0]}${ends[0]}`,
+    `b: ${names[1]}, ${b.measured.server}, ${checks[1]}${ends[1]}`,
     table(rows),
     ...(differences.length === 0 ? [] : [`The runs differ in ${differences.join(', ')}: keep that in mind.`]),
     '',

@@ -16,6 +16,9 @@ export function shortDuration(us: number): string {
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 
+/** Of something a second: `0.001`, `2.3`, `12`, `1,200`. */
+export const perSecond = (value: number): string => (value < 10 ? String(Number(value.toPrecision(2))) : whole(value))
+
 export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 
 /** Columns as wide as their widest cell, the first one to the left. */

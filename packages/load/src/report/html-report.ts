@@ -2,9 +2,9 @@
 import { decodeHistogram } from '../run/histograms.js'
 import type { Latency, LoadReport } from '../types.js'
 import { barChart, escape, lineChart, type Series } from './charts.js'
-import { duration, percent, shortDuration, whole } from './format.js'
+import { duration, percent, perSecond, shortDuration, whole } from './format.js'
 import { style } from './style.js'
-import { broadcastOf, checkLine, loopOf, markTime, topologyOf } from './text-report.js'
+import { broadcastOf, checkLine, loopOf, markTime, notBegunSentence, topologyOf } from './text-report.js'
 import { highest } from '../run/pacing.js'
 
 export function htmlReport(report: LoadReport): string {
@@ -38,7 +38,11 @@ function single(report: LoadReport): string {
 
 function header(report: LoadReport): string {
   const { workload } = report
-  return `<h1>${escape(workload.name)}</h1><p>${escape(capital(loopOf(report)))}. ${whole(workload.records)} records in <code>${escape(workload.ns)}</code>, shard key <code>${escape(workload.shardKey)}</code>, seed ${workload.seed}. ${escape(topologyOf(report))}.</p>`
+  return [
+    `<h1>${escape(workload.name)}</h1><p>${escape(capital(loopOf(report)))}. ${whole(workload.records)} records in <code>${escape(workload.ns)}</code>, shard key <code>${escape(workload.shardKey)}</code>, seed ${workload.seed}. ${escape(topologyOf(report))}.</p>`,
+    report.interrupted ? '<p class="fail">Interrupted: what follows is of what was done until then.</p>' : '',
+    report.notBegun > 0 ? `<p class="fail">${notBegunSentence(report)}.</p>` : '',
+  ].join('')
 }
 
 function tiles(report: LoadReport): string {
@@ -47,7 +51,7 @@ function tiles(report: LoadReport): string {
   const check = report.endCheck.ok
   const tile = (name: string, value: string, tone = ''): string => `<div class="tile ${tone}"><b>${value}</b><span>${name}</span></div>`
   return `<div class="tiles">${[
-    tile('operations a second', whole(report.throughput)),
+    tile('operations a second', perSecond(report.throughput)),
     tile('p50', shown(intended.p50)),
     tile('p99', shown(intended.p99)),
     tile('max', shown(intended.max)),
@@ -212,12 +216,16 @@ function sweep(report: LoadReport): string {
     )
   const rows = steps.map(
     ({ value, report: step }) =>
-      `<tr><th>${value}</th><td>${whole(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td>${shownRatio(broadcastOf(step))}</td><td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'FAILED'}</td></tr>`,
+      `<tr><th>${value}</th><td>${perSecond(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td>${shownRatio(broadcastOf(step))}</td><td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'FAILED'}</td></tr>`,
   )
   const rateOf = ({ service }: Latency, { workload: { concurrency } }: LoadReport): number =>
     service.mean === 0 ? Number.NaN : (highest(concurrency) * 1e6) / service.mean
   return [
     `<h1>${escape(report.workload.name)}, swept over ${of}</h1><p>${escape(capital(loopOf(report)))}. Shard key <code>${escape(report.workload.shardKey)}</code>.</p>`,
+    report.interrupted ? `<p class="fail">Interrupted at ${of}=${steps.at(-1)!.value}: the steps that follow are missing.</p>` : '',
+    ...steps.flatMap(({ value, report: step }) =>
+      step.notBegun === 0 ? [] : [`<p class="fail">${of}=${value}: ${notBegunSentence(step)}.</p>`],
+    ),
     lineChart(
       [
         { name: 'all', tone: 's7', points: steps.map(({ value, report: step }) => [value, step.throughput] as const) },

@@ -1,5 +1,5 @@
-import type { Latency, LoadReport, Mark, Ramp } from '../types.js'
-import { duration, percent, table, whole } from './format.js'
+import type { Latency, LoadReport, Mark, Ramp, WorkloadReport } from '../types.js'
+import { duration, percent, perSecond, table, whole } from './format.js'
 
 /** A report as lines for a terminal. */
 export function textReport(report: LoadReport): string {
@@ -21,8 +21,10 @@ const latencyRow = (name: string, { count, errors, intended, service }: Latency)
 function single(report: LoadReport): string {
   const { latencyUs, workload, measured, errors } = report
   const lines = [
-    `${workload.name}: ${whole(report.operations)} operations in ${report.durationSecs.toFixed(1)} s, ${whole(report.throughput)} a second, ${whole(errors.total)} errors, ${whole(report.retries)} retries`,
+    ...(report.interrupted ? ['INTERRUPTED: what follows is of what was done until then', ''] : []),
+    `${workload.name}: ${whole(report.operations)} operations in ${report.durationSecs.toFixed(1)} s, ${perSecond(report.throughput)} a second, ${whole(errors.total)} errors, ${whole(report.retries)} retries`,
     `  ${loopOf(report)}; ${whole(workload.records)} records in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
+    ...(report.notBegun > 0 ? [`  ${notBegunSentence(report)}`] : []),
     '',
     'Latency from the intended start',
     table([
@@ -59,9 +61,7 @@ function single(report: LoadReport): string {
   if (report.marks.length > 0) lines.push('', 'On the timeline', ...report.marks.map((mark) => `  ${markTime(mark)}  ${mark.text}`))
   lines.push('', checkLine(report), ...report.endCheck.examples.map((example) => `  ${example}`))
   lines.push('', `Measured: ${measured.server}, ${topologyOf(report)}, through ${measured.uri}`)
-  lines.push(
-    `  client: ${measured.client.cores} × ${measured.client.cpu}, ${measured.client.platform}, Node.js ${measured.client.node}, engine ${measured.engine}, ${measured.threads === 0 ? 'no threads' : `${measured.threads} ${measured.threads === 1 ? 'thread' : 'threads'}`}, ${measured.startedAt}`,
-  )
+  lines.push(`  client: ${clientOf(report)}`)
   lines.push(...notLearnedLines(report))
   lines.push(`  ${measured.caveat}`)
   return lines.join('\n')
@@ -73,7 +73,7 @@ function sweep(report: LoadReport): string {
   const rows = steps.map(({ value, report: step }) => [
     ...[
       String(value),
-      whole(step.throughput),
+      perSecond(step.throughput),
       whole(step.errors.total),
       duration(step.latencyUs.all.intended.p50),
       duration(step.latencyUs.all.intended.p99),
@@ -86,7 +86,8 @@ function sweep(report: LoadReport): string {
     step.endCheck.ok === null ? '-' : step.endCheck.ok ? 'ok' : 'FAILED',
   ])
   return [
-    `${report.workload.name}, swept over ${of}`,
+    ...(report.interrupted ? [`INTERRUPTED at ${of}=${steps.at(-1)!.value}: the steps that follow are missing`, ''] : []),
+    `${report.workload.name}, swept over ${of}; ${loopOf(report)}; ${whole(report.workload.records)} records, shard key ${report.workload.shardKey}`,
     table([[of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'], ...rows]),
     '',
     ...steps.flatMap(({ value, report: step }) =>
@@ -98,13 +99,21 @@ function sweep(report: LoadReport): string {
               .join('; ')}`,
           ],
     ),
-    `Measured: ${report.measured.server}, ${report.measured.client.cores} × ${report.measured.client.cpu}, engine ${report.measured.engine}`,
+    ...steps.flatMap(({ value, report: step }) => (step.notBegun === 0 ? [] : [`  ${of}=${value}: ${notBegunSentence(step)}`])),
+    `Measured: ${report.measured.server}`,
+    `  client: ${clientOf(steps[0]!.report)}`,
     ...notLearnedLines(report),
     `  ${report.measured.caveat}`,
   ].join('\n')
 }
 
+const clientOf = ({ measured: { client, engine, threads, startedAt } }: LoadReport): string =>
+  `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`}, ${startedAt}`
+
 const notLearnedLines = ({ measured }: LoadReport): string[] => measured.notLearned.map((sentence) => `  not learned: ${sentence}`)
+
+export const notBegunSentence = ({ notBegun }: LoadReport): string =>
+  `${whole(notBegun)} operations were due and had not begun at the end: the rate was not kept, and how long they waited is in no latency`
 
 /** What the median broadcast took in terms of the median targeted operation; null without either. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {
@@ -118,7 +127,7 @@ export const markTime = ({ atSecs, untilSecs }: Mark): string =>
   `${atSecs.toFixed(1)}${untilSecs === null ? '' : ` to ${untilSecs.toFixed(1)}`} s`
 
 export function checkLine({ endCheck }: LoadReport): string {
-  if (endCheck.ok === null) return 'End check: not asked for'
+  if (endCheck.ok === null) return `End check: ${endCheck.leftOut ?? 'none'}`
   const { documents, unknownOutcomes } = endCheck
   if (endCheck.ok)
     return `End check: all that was acknowledged is there (${whole(documents)} documents read back, ${whole(unknownOutcomes)} writes of unknown outcome)`
@@ -127,12 +136,18 @@ export function checkLine({ endCheck }: LoadReport): string {
   return `End check FAILED: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
 }
 
-export function loopOf({ workload }: LoadReport): string {
-  const of = (ramp: Ramp): string => (typeof ramp === 'number' ? whole(ramp) : `${whole(ramp.from)} to ${whole(ramp.to)}`)
+/** What differs between the steps of a sweep is not told as a number; phases are told one by one. */
+export function loopOf({ workload, sweep }: LoadReport): string {
+  const shown = (ramp: Ramp, unit: (value: number) => string): string =>
+    typeof ramp === 'number' ? unit(ramp) : `${unit(ramp.from)} to ${unit(ramp.to)}`
   const pipeline = workload.pipeline > 1 ? `, ${workload.pipeline} on a connection` : ''
-  return workload.rate === null
-    ? `closed loop, ${of(workload.concurrency)} in flight${pipeline}`
-    : `open loop, ${of(workload.rate)} a second, at most ${of(workload.concurrency)} in flight${pipeline}`
+  const told = ({ rate, concurrency }: Pick<WorkloadReport, 'rate' | 'concurrency'>): string => {
+    const inFlight = sweep?.of === 'concurrency' ? 'as many in flight as the step says' : `${shown(concurrency, whole)} in flight`
+    if (rate === null) return `closed loop, ${inFlight}${pipeline}`
+    return `open loop, ${sweep?.of === 'rate' ? 'as many a second as the step says' : `${shown(rate, perSecond)} a second`}, at most ${inFlight}${pipeline}`
+  }
+  const { phases } = workload
+  return phases === null ? told(workload) : phases.map((phase) => `${phase.name}: ${told(phase)}`).join('; ')
 }
 
 export function topologyOf({ measured }: LoadReport): string {

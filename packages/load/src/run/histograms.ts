@@ -24,7 +24,8 @@ export function mergeHistograms(texts: readonly string[], digits: 2 | 3 = 3): Hi
 }
 
 export function summaryOf(histogram: Histogram): LatencySummary {
-  const at = (percentile: number): number => histogram.getValueAtPercentile(percentile)
+  // A percentile is the end of its bucket, which may lie beyond the highest value.
+  const at = (percentile: number): number => Math.min(histogram.maxValue, histogram.getValueAtPercentile(percentile))
   const empty = histogram.totalCount === 0
   return {
     min: empty ? 0 : histogram.minNonZeroValue,

@@ -9,7 +9,7 @@ import { Schedule, type Plan } from '../workload/schedule.js'
 import { compileWorkload, type Workload } from '../workload/workload.js'
 import { nowUs, sleep } from './clock.js'
 import { LaneJournal, type JournalData } from './journal.js'
-import { allowedAt, highest, Pacer, startOffsetUs } from './pacing.js'
+import { allowedAt, dueBefore, highest, Pacer, startOffsetUs } from './pacing.js'
 import { Recorder, type RecorderData } from './recorder.js'
 
 export interface LaneOptions {
@@ -53,6 +53,8 @@ export interface LaneResult {
   readonly recorder: RecorderData
   readonly journal: JournalData | null
   readonly retries: number
+  /** Operations of the measured segments that were due and have not begun. */
+  readonly notBegun: number
 }
 
 /** After an error of the network the next try waits. */
@@ -67,7 +69,9 @@ export class Lane {
   readonly #journal: LaneJournal
   readonly #recorder: Recorder
   readonly #pacer = new Pacer()
-  #isClosed = false
+  /** When no further operation was to begin any more. */
+  #endingAtUs = Number.POSITIVE_INFINITY
+  #notBegun = 0
 
   private constructor(options: LaneOptions, workload: Workload, engine: Engine) {
     this.#options = options
@@ -100,7 +104,7 @@ export class Lane {
     let next = first + ((((lane - first) % lanes) + lanes) % lanes)
 
     const take = (): number | null => {
-      if (next >= end || nowUs() >= stopUs || this.#isClosed) return null
+      if (next >= end || nowUs() >= stopUs || this.#isEnding) return null
       if (offsetUs !== null && segment.startUs + offsetUs(next - first) >= stopUs) return null
       const cycle = next
       next += lanes
@@ -117,7 +121,7 @@ export class Lane {
       let current: ReturnType<typeof ready> = null
       for (;;) {
         while (place >= allowed(nowUs() - segment.startUs)) {
-          if (nowUs() >= stopUs || this.#isClosed) return
+          if (nowUs() >= stopUs || this.#isEnding) return
           await sleep(5)
         }
         current ??= ready()
@@ -128,6 +132,7 @@ export class Lane {
           intendedAtUs = segment.startUs + offsetUs(plan.cycle - first)
           await this.#pacer.until(intendedAtUs)
         } else if (nowUs() >= stopUs) return
+        if (this.#isEnding) return
         const startUs = nowUs()
         const sent = this.#engine.send(prepared, number)
         // Whoever waits for an answer may as well write the next question; in an open loop that would take cycles too early.
@@ -142,6 +147,12 @@ export class Lane {
     if (wait > 0) await sleep(wait / 1000)
     const slots = Math.ceil(highest(segment.concurrency) / lanes)
     await Promise.all(Array.from({ length: slots }, (_, i) => slot(i)))
+    // When the last operation of a slow rate is done, its time is not over.
+    if (segment.rate !== null && stopUs < Number.POSITIVE_INFINITY && next < end && !this.#isEnding) await this.#pacer.until(stopUs)
+    if (segment.isMeasured && segment.rate !== null) {
+      const due = dueBefore(segment.rate, segment.durationSecs)(Math.min(stopUs, this.#endingAtUs, nowUs()) - segment.startUs)
+      this.#notBegun += Math.max(0, Math.ceil((Math.min(end, first + due) - next) / lanes))
+    }
     return next
   }
 
@@ -150,13 +161,28 @@ export class Lane {
   }
 
   result(): LaneResult {
-    return { recorder: this.#recorder.data(), journal: this.#options.check ? this.#journal.data() : null, retries: this.#engine.retries }
+    return {
+      recorder: this.#recorder.data(),
+      journal: this.#options.check ? this.#journal.data() : null,
+      retries: this.#engine.retries,
+      notBegun: this.#notBegun,
+    }
+  }
+
+  /** Begins no further operation; a segment that is running ends with what is in flight. */
+  stop(): void {
+    this.#endingAtUs = Math.min(this.#endingAtUs, nowUs())
+    this.#pacer.release()
   }
 
   /** Ends a segment that is running, too. */
   close(): Promise<void> {
-    this.#isClosed = true
+    this.stop()
     return this.#engine.close()
+  }
+
+  get #isEnding(): boolean {
+    return this.#endingAtUs < Number.POSITIVE_INFINITY
   }
 
   #note(

@@ -8,6 +8,7 @@ interface LaneHandle {
   run(segment: Segment): Promise<number>
   progress(): LaneProgress | Promise<LaneProgress>
   result(): LaneResult | Promise<LaneResult>
+  stop(): void | Promise<void>
   close(): Promise<void>
 }
 
@@ -50,6 +51,10 @@ class ThreadLane implements LaneHandle {
 
   result(): Promise<LaneResult> {
     return this.#call({ method: 'result' })
+  }
+
+  stop(): Promise<void> {
+    return this.#call({ method: 'stop' })
   }
 
   async close(): Promise<void> {
@@ -120,6 +125,11 @@ export class Lanes {
 
   results(): Promise<LaneResult[]> {
     return Promise.all(this.#lanes.map(async (lane) => lane.result()))
+  }
+
+  /** Begins no further operation on any lane. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#lanes.map(async (lane) => lane.stop()))
   }
 
   async close(): Promise<void> {

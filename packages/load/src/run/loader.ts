@@ -4,6 +4,7 @@ import { messageOf, OptionError } from '../option-error.js'
 import type { Workload } from '../workload/workload.js'
 import { sleep } from './clock.js'
 import type { Control } from './control.js'
+import type { Stopping } from './stopping.js'
 
 const batchBytes = 2 * 1024 * 1024
 const batchRecordsMax = 1000
@@ -12,15 +13,20 @@ const attemptsMax = 10
 const pauseMs = 500
 const duplicateKey = 11000
 
-/** Inserts records 0 to `records - 1`, each at version 0; every one is acknowledged in the end. Throws an OptionError with the server's error. */
-export async function loadRecords({ client }: Control, workload: Workload, onLoaded: (count: number) => void): Promise<void> {
+/** Inserts records 0 to `records - 1`, each at version 0; every one is acknowledged in the end. Throws an OptionError with the server's error. A run that is stopped loads no more. */
+export async function loadRecords(
+  { client }: Control,
+  workload: Workload,
+  stopping: Stopping,
+  onLoaded: (count: number) => void,
+): Promise<void> {
   const collection = client.db(workload.database).collection<{ _id: unknown }>(workload.collection)
   const { template, records } = workload
   const recordBytes = template.texts.reduce((sum, { length }) => sum + length + 16, 64)
   const size = Math.max(1, Math.min(batchRecordsMax, Math.floor(batchBytes / recordBytes)))
   let next = 0
   const worker = async (): Promise<void> => {
-    while (next < records) {
+    while (next < records && !stopping.isStopped) {
       const first = next
       next = Math.min(records, first + size)
       const batch = Array.from({ length: next - first }, (_, i) => template.record(first + i, 0))
@@ -30,7 +36,7 @@ export async function loadRecords({ client }: Control, workload: Workload, onLoa
           break
         } catch (error) {
           // Of a batch that is sent again, a part may be in already.
-          if (attempt > 1 && isOnlyDuplicates(error)) break
+          if ((attempt > 1 && isOnlyDuplicates(error)) || stopping.isStopped) break
           if (attempt === attemptsMax) throw new OptionError(`records cannot be loaded into ${workload.ns}: ${messageOf(error)}`)
           await sleep(pauseMs)
         }

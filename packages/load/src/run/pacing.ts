@@ -15,6 +15,16 @@ export function startOffsetUs(rate: Ramp, durationSecs: number | null): (i: numb
   }
 }
 
+/** How many operations of an open loop are due before so many microseconds after the beginning have passed. */
+export function dueBefore(rate: Ramp, durationSecs: number | null): (elapsedUs: number) => number {
+  const { from, to } = typeof rate === 'number' ? { from: rate, to: rate } : rate
+  const slope = from === to ? 0 : (to - from) / durationSecs!
+  return (elapsedUs) => {
+    const secs = Math.max(0, elapsedUs / 1e6)
+    return Math.ceil(from * secs + (slope * secs * secs) / 2)
+  }
+}
+
 /** How many may be in flight after so many microseconds. */
 export function allowedAt(concurrency: Ramp, durationSecs: number | null): (elapsedUs: number) => number {
   if (typeof concurrency === 'number') return () => concurrency
@@ -42,6 +52,11 @@ export class Pacer {
         this.#turn()
       }
     })
+  }
+
+  /** Lets all go that wait. */
+  release(): void {
+    for (const { go } of this.#waiting.splice(0)) go()
   }
 
   #turn = (): void => {

@@ -20,10 +20,12 @@ import { prepareCollection } from './prepare.js'
 import { rehearse } from './rehearse.js'
 import { ProgressTeller } from './progress.js'
 import { resolveLoad, type ResolvedLoad } from './resolve-options.js'
+import { Stopping } from './stopping.js'
 
-const uncheckedReport: EndCheckReport = {
-  ...{ ok: null, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, wrongReads: 0, unknownOutcomes: 0, examples: [] },
-}
+const unchecked = (leftOut: EndCheckReport['leftOut']): EndCheckReport => ({
+  ...{ ok: null, leftOut, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, wrongReads: 0 },
+  ...{ unknownOutcomes: 0, examples: [] },
+})
 /** A moment for all lanes to begin together. */
 const headStartMs = 20
 const intervalSecsMin = 0.1
@@ -32,25 +34,34 @@ const settlingUs = 5e6
 
 export async function runOnce(options: LoadOptions, step: string | null = null): Promise<LoadReport> {
   const load = resolveLoad(options)
+  const stopping = new Stopping(options)
+  stopping.check()
   const control = await connectControl(options.uri)
   try {
     if (control.client.options.writeConcern?.w === 0)
       throw new OptionError('w=0 acknowledges nothing that could be measured or checked: leave it out')
     if (load.engine === 'wire') refuseForWire(control)
     if (load.faults.length > 0) await checkFaults(control, load.faults)
-    return await measure(load, control, options, new ProgressTeller(options.onProgress, step))
+    return await measure(load, control, options, new ProgressTeller(options.onProgress, step), stopping)
   } finally {
+    stopping.end()
     await control.client.close(true)
   }
 }
 
-async function measure(load: ResolvedLoad, control: Control, options: LoadOptions, progress: ProgressTeller): Promise<LoadReport> {
+async function measure(
+  load: ResolvedLoad,
+  control: Control,
+  options: LoadOptions,
+  progress: ProgressTeller,
+  stopping: Stopping,
+): Promise<LoadReport> {
   const { workload } = load
   const { notLearned } = control
-  await prepareCollection(control, workload, load.drop)
-  await rehearse(control, workload)
+  await stopping.unlessStopped(prepareCollection(control, workload, load.drop))
+  await stopping.unlessStopped(rehearse(control, workload))
   progress.begin('load', workload.records)
-  await loadRecords(control, workload, (count) => progress.add(count))
+  await stopping.unlessStopped(loadRecords(control, workload, stopping, (count) => progress.add(count)))
   const placement = await readPlacement(control.client, workload.ns, control.isMongos).catch((error: unknown) => {
     notLearned.add("where operations go, and so routing classes and shares (the mongos' config database)", error)
     return unknownPlacement
@@ -70,6 +81,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
   let measuredSinceUs = 0
   let endedUs = 0
   let faults: ScheduledFaults | null = null
+  void stopping.stopped.then(() => lanes.stop()).catch(() => {})
   const elapsedSecs = (): number => (measuredSinceUs === 0 ? 0 : Math.max(0, round((nowUs() - measuredSinceUs) / 1e6)))
   const play = async (segment: Omit<Segment, 'cyclesSoFar' | 'startUs' | 'measuredSinceUs'>): Promise<void> => {
     const startUs = nowUs() + headStartMs * 1000
@@ -82,7 +94,7 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
     const done = lanes.run({ ...segment, cyclesSoFar: cycles, startUs, measuredSinceUs })
     // Nobody waits for it any more when a fault is refused.
     done.catch(() => {})
-    cycles = await (faults === null ? done : Promise.race([done, faults.failed]))
+    cycles = (await stopping.unlessHurried(faults === null ? done : Promise.race([done, faults.failed]))) ?? cycles
   }
   try {
     const first = load.phases[0]!
@@ -92,23 +104,30 @@ async function measure(load: ResolvedLoad, control: Control, options: LoadOption
       const steady = { rate: rate === null ? null : steadyOf(rate), concurrency: steadyOf(concurrency) }
       await play({ ...steady, weights: first.mix, isMeasured: false, durationSecs: load.warmUpSecs, operations: null })
     }
+    stopping.check()
     progress.begin('run', load.phases.length === 1 ? first.operations : null)
     const watch = progress.watch(() => lanes.progress())
     for (const phase of load.phases) {
       if (phase.name !== null) phaseMarks.push({ atSecs: elapsedSecs(), untilSecs: null, text: phase.name })
       await play({ ...phase, weights: phase.mix, isMeasured: true })
+      if (stopping.isStopped) break
     }
     endedUs = nowUs()
     watch.stop()
+    const interrupted = stopping.isStopped
+    if (interrupted) phaseMarks.push({ atSecs: elapsedSecs(), untilSecs: null, text: 'interrupted' })
     await (faults as ScheduledFaults | null)?.end()
     const results = await lanes.results()
-    const journal = load.check ? new Journal(results.map((result) => result.journal!)) : null
+    // What is still in flight has no outcome.
+    const journal = load.check && !stopping.isHurried ? new Journal(results.map((result) => result.journal!)) : null
     const after = placement.isKnown ? await placementAfter(control, workload.ns) : unknownPlacement
     const sections = journal === null || !control.isMongos ? [] : await sectionsSince(control, workload.ns, measuredSinceUs)
     progress.begin('check', null)
-    const endCheck = journal === null ? uncheckedReport : await check(control, load, schedule, journal, cycles, results, progress)
+    const checked = journal === null ? null : check(control, load, schedule, journal, cycles, results, progress, stopping)
+    const endCheck = checked === null ? null : await stopping.unlessHurried(checked)
     return buildReport({
-      ...{ load, control, options, placement, results, startedAt, endCheck },
+      ...{ load, control, options, placement, results, startedAt, interrupted },
+      endCheck: endCheck ?? unchecked(load.check ? 'interrupted' : 'not asked for'),
       marks: withinRun(
         [...phaseMarks, ...((faults as ScheduledFaults | null)?.marks ?? [])],
         round((endedUs - measuredSinceUs) / 1e6),
@@ -136,6 +155,7 @@ async function check(
   cycles: number,
   results: Awaited<ReturnType<Lanes['results']>>,
   progress: ProgressTeller,
+  stopping: Stopping,
 ): Promise<EndCheckReport> {
   const wrongReads = {
     count: results.reduce((sum, { recorder }) => sum + recorder.wrongReads.count, 0),
@@ -147,11 +167,12 @@ async function check(
       workload,
       () => new EndCheck(schedule, journal, cycles),
       (documents) => progress.set(documents),
+      stopping,
     )
     return seen.finish(wrongReads)
   } catch (error) {
     return {
-      ...uncheckedReport,
+      ...unchecked(null),
       ok: false,
       wrongReads: wrongReads.count,
       examples: [`the documents could not be read back: ${messageOf(error)}`],

@@ -5,7 +5,7 @@ import { Lane, type LaneOptions, type Segment } from './lane.js'
 export type LaneCall = { readonly id: number } & (
   | { readonly method: 'connect'; readonly options: LaneOptions }
   | { readonly method: 'run'; readonly segment: Segment }
-  | { readonly method: 'progress' | 'result' | 'close' }
+  | { readonly method: 'progress' | 'result' | 'stop' | 'close' }
 )
 
 export function serveLane(port: MessagePort): void {
@@ -21,6 +21,9 @@ export function serveLane(port: MessagePort): void {
         return lane!.progress()
       case 'result':
         return lane!.result()
+      case 'stop':
+        lane?.stop()
+        return null
       case 'close':
         await lane?.close()
         return null

@@ -2,6 +2,7 @@
 import { OptionError } from '../option-error.js'
 import type { LoadOptions, LoadReport } from '../types.js'
 import { runOnce } from './run-once.js'
+import { InterruptedError } from './stopping.js'
 
 const swept = ['shards', 'mongos', 'concurrency', 'rate'] as const
 export type Swept = (typeof swept)[number]
@@ -27,7 +28,7 @@ export function parseSweep(text: string): Sweep {
       ? between(Number(match[2]), Number(match[3]), match[4] === undefined ? null : Number(match[4]))
       : match[5].split(',').map(Number)
   if (values.length === 0 || values.some((value) => value < 1)) throw new OptionError(`sweep is "${text}": values are at least 1 and rise`)
-  if (values.length > stepsMax) throw new OptionError(`sweep is "${text}": that is ${values.length} steps, ${stepsMax} are the most`)
+  if (values.length > stepsMax) throw new OptionError(`sweep is "${text}": it has more than ${stepsMax} steps, which are the most`)
   return { of, values }
 }
 
@@ -50,20 +51,28 @@ export async function runSweep(options: LoadOptions, { of, values }: Sweep): Pro
   if (ofCluster && options.startCluster === undefined) {
     throw new OptionError(`a sweep over ${of} starts its own clusters: give --up "" instead of --uri`)
   }
-  const steps: { value: number; report: LoadReport }[] = []
-  for (const [i, value] of values.entries()) {
+  const measure = async (i: number, value: number): Promise<LoadReport> => {
     const step = `${of}=${value}`
-    if (ofCluster) {
-      const cluster = await options.startCluster!({ [of]: value })
-      try {
-        steps.push({ value, report: await runOnce({ ...options, uri: cluster.uri }, step) })
-      } finally {
-        await cluster.stop()
-      }
-    } else {
-      // The collection is the first step's own: the next one may drop it.
-      steps.push({ value, report: await runOnce({ ...stepOf(options, of, value), drop: i > 0 || (options.drop ?? false) }, step) })
+    // The collection is the first step's own: the next one may drop it.
+    if (!ofCluster) return runOnce({ ...stepOf(options, of, value), drop: i > 0 || (options.drop ?? false) }, step)
+    const cluster = await options.startCluster!({ [of]: value })
+    try {
+      return await runOnce({ ...options, uri: cluster.uri }, step)
+    } finally {
+      await cluster.stop()
     }
   }
-  return { ...steps.at(-1)!.report, sweep: { of, steps } }
+  const steps: { value: number; report: LoadReport }[] = []
+  for (const [i, value] of values.entries()) {
+    try {
+      const report = await measure(i, value)
+      steps.push({ value, report })
+      if (report.interrupted) break
+    } catch (error) {
+      if (!(error instanceof InterruptedError) || steps.length === 0) throw error
+      break
+    }
+  }
+  const last = steps.at(-1)!.report
+  return { ...last, interrupted: last.interrupted || steps.length < values.length, sweep: { of, steps } }
 }

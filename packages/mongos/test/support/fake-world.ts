@@ -57,6 +57,8 @@ export class FakeWorld {
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
       all: (values) => Promise.all(values) as never,
+      // A rejection fails the test that it belongs to.
+      detach: (work) => void work,
       setTimer: (name, delayMs) => void this.timers.set(name, this.nowMs + delayMs),
       clearTimer: (name) => void this.timers.delete(name),
       reach: async (step) => {

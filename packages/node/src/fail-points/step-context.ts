@@ -63,6 +63,10 @@ export class StepContext implements ActorContext {
     return this.#context.all(values)
   }
 
+  detach(work: Promise<unknown>): void {
+    this.#context.detach(work)
+  }
+
   setTimer(name: string, delayMs: number): void {
     this.#context.setTimer(name, delayMs)
   }

@@ -26,6 +26,7 @@ export class NodeLog {
   readonly #disk: Disk
   readonly #clock: ClusterClock
   readonly #now: () => number
+  readonly #detach: (work: Promise<unknown>) => void
   readonly #retries: RetryHistory
   readonly #options: NodeLogOptions
   /** Whoever follows what changes while it does; recovery tells nobody. */
@@ -46,6 +47,8 @@ export class NodeLog {
     disk: Disk
     clock: ClusterClock
     now: () => number
+    /** Work that nobody waits for. */
+    detach: (work: Promise<unknown>) => void
     retries: RetryHistory
     options: NodeLogOptions
   }) {
@@ -53,6 +56,7 @@ export class NodeLog {
     this.#disk = parts.disk
     this.#clock = parts.clock
     this.#now = parts.now
+    this.#detach = parts.detach
     this.#retries = parts.retries
     this.#options = parts.options
     this.#keptBytes = parts.disk.usage().limitBytes / keptPart
@@ -165,7 +169,7 @@ export class NodeLog {
     if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
     // A log of many changes to few documents shrinks to a checkpoint. A disk that is not slow has it at once.
     this.#fullAtBytes = logBytes
-    void this.#checkpoint().catch(ignoreFullDisk)
+    this.#detach(this.#checkpoint().catch(ignoreFullDisk))
     return this.#disk.hasRoom(this.#claimedBytes + roomBytes)
   }
 

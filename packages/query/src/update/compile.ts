@@ -22,7 +22,7 @@ export interface UpdateOptions {
 }
 
 export interface ApplyOptions {
-  /** The document is the start of an upsert: $setOnInsert applies, `_id` may be set. Default false. */
+  /** The document is the start of an upsert: $setOnInsert applies. Default false. */
   readonly isInsert?: boolean
   /** The query, for the positional `$`. */
   readonly filter?: Filter
@@ -88,7 +88,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
       for (const { path, leaf } of isDynamic && position >= 0 ? inOrderAt(steps, position) : steps) {
         if (!applyLeaf(root, path, leaf, applying)) continue
         changed = true
-        if (touchesId && path.names[0] === '_id' && !isInsert) checkId(document, root, path)
+        if (touchesId && path.names[0] === '_id') checkId(document, root, path)
       }
       return changed ? root.toDocument() : null
     },

@@ -126,6 +126,10 @@ export class CellContext implements ActorContext {
     return this.#cell.gone ? never() : Promise.all(values)
   }
 
+  detach(work: Promise<unknown>): void {
+    work.then(undefined, this.#cell.crash)
+  }
+
   setTimer(name: string, delayMs: number): void {
     if (!this.#cell.gone) this.#host.setTimer(this.#cell, name, delayMs)
   }

@@ -8,6 +8,7 @@ import {
   type ActorContext,
   type ActorFactory,
   type Address,
+  type AddressDirectory,
   type Disk,
   type LogLevel,
   type MessageKind,
@@ -25,8 +26,9 @@ import type { EventSink } from './event-sink.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { HostFaults } from './faults/host-faults.js'
 import { gatewayTarget } from './gateway-calls.js'
+import type { GatewayOpener } from './gateway-opener.js'
 import type { Peer } from './peer.js'
-import { PostOffice } from './post-office.js'
+import { PostOffice, type Receiver } from './post-office.js'
 import { StepFaults } from './step-faults.js'
 import { isHello } from './is-hello.js'
 import { isThenable } from './thenable.js'
@@ -34,7 +36,7 @@ import { isThenable } from './thenable.js'
 type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
 /** Runs actors: their mailboxes, timers and incarnations. Everything in which the worlds do not differ. */
-export class ActorHost {
+export class ActorHost implements Receiver {
   readonly hostId: number
   readonly clock: HostClock
   readonly events: EventSink
@@ -45,12 +47,18 @@ export class ActorHost {
   readonly faults: HostFaults
   readonly post: PostOffice
   readonly #options: ActorHostOptions
+  readonly #directory: AddressDirectory
   /** By the actor's number. */
   readonly #cells: (ActorCell | undefined)[] = []
+  /** Who got the last message: in a large cluster most hosts have one member, and the table is far away. */
+  #latest: ActorCell | undefined
+  /** By the actor's number; each resolves when it is known what became of it. */
+  readonly #opening = new Map<number, Promise<void>>()
   #timersArmed = 0
 
   constructor(options: ActorHostOptions) {
     this.#options = options
+    this.#directory = options.directory
     this.hostId = options.hostId
     this.clock = options.clock
     this.events = options.events
@@ -69,7 +77,7 @@ export class ActorHost {
       ...options,
       links: this.faults.links,
       onLimit: (member, limit, value) => this.#reportLimit(member ?? `host ${this.hostId}`, limit, value),
-      onMessage: (peer, message) => this.#accept(peer, message),
+      receiver: this,
     })
   }
 
@@ -94,6 +102,7 @@ export class ActorHost {
     const cell = new ActorCell(boot, disk, this.clock, this.#onFailure)
     this.faults.adopt(cell)
     this.#cells[boot.index] = cell
+    this.#latest = cell
     return cell
   }
 
@@ -144,6 +153,18 @@ export class ActorHost {
     const { openGateway } = this.#options
     const { listen } = cell.boot
     if (openGateway === null || listen === null || cell.gateway !== null) return
+    // An earlier life that ended while its port was being opened gives it back only then.
+    await this.#opening.get(cell.index)
+    if (cell.gone) return
+    const opening = this.#listen(cell, openGateway, listen)
+    this.#opening.set(
+      cell.index,
+      opening.catch(() => {}),
+    )
+    await opening
+  }
+
+  async #listen(cell: ActorCell, openGateway: GatewayOpener, listen: NonNullable<MemberBoot['listen']>): Promise<void> {
     const gateway = await openGateway({
       ...listen,
       address: cell.address,
@@ -232,8 +253,10 @@ export class ActorHost {
     this.events.emit({ type: 'log', atMs: this.clock.now(), member: cell.address, level, message, fields })
   }
 
-  #accept(peer: Peer, message: MessageTuple): void {
-    const cell = this.#cells[message[2]]
+  /** See {@link Receiver}. */
+  accept(peer: Peer, message: MessageTuple): void {
+    const index = message[2]
+    const cell = this.#latest?.index === index ? this.#latest : (this.#latest = this.#cells[index])
     if (cell?.state === 'starting') this.#hold(cell, peer, message)
     else if (cell === undefined || cell.gone || cell.actor === null) this.#refuse(peer, message, 'is down')
     else this.#deliver(cell, peer, message)
@@ -243,7 +266,7 @@ export class ActorHost {
   #hold(cell: ActorCell, peer: Peer, message: MessageTuple): void {
     if (cell.waiting.length < this.#options.limits.waitingMessages) {
       const refuse = () => this.#refuse(peer, message, 'crashed while it was starting')
-      cell.waiting.push({ deliver: () => this.#accept(peer, message), refuse })
+      cell.waiting.push({ deliver: () => this.accept(peer, message), refuse })
       return
     }
     this.#reportLimit(cell.address, 'waitingMessages', cell.waiting.length)
@@ -260,7 +283,7 @@ export class ActorHost {
     const job = message[0] === packetTypes.request ? new Job(peer, message[1], from, shape.kind) : null
     try {
       const request = shape.toRequest(message[5]) as RequestOf<MessageKind>
-      const result: unknown = cell.actor!.receive(shape.kind, request, this.#options.directory.addressOf(from) ?? `#${from}`)
+      const result: unknown = cell.actor!.receive(shape.kind, request, this.#directory.addressOf(from) ?? `#${from}`)
       if (isThenable(result)) this.#answerLater(cell, job, result)
       else if (job !== null && !cell.gone) this.post.reply(cell, job, result)
     } catch (error) {

@@ -10,6 +10,7 @@ import {
   type FailurePayload,
   type MessageKind,
   type MessageTuple,
+  type PacketWriterOptions,
   type ReplyOf,
   type RequestOf,
   type RequestOptions,
@@ -37,15 +38,25 @@ export interface PostOfficeOptions {
   /** The way to a member that has none yet; undefined: it is down. Default: members are down until they are routed. */
   readonly findPeer?: (index: number) => Peer | undefined
   readonly onLimit: (member: Address | null, limit: keyof HostLimits, value: number) => void
+  readonly receiver: Receiver
+}
+
+export interface Receiver {
   /** A request or notice for a member of this host. */
-  readonly onMessage: (peer: Peer, message: MessageTuple) => void
+  accept(peer: Peer, message: MessageTuple): void
 }
 
 /** One host's mail: the ways to other hosts, what leaves in one turn, and the requests that wait for an answer. */
 export class PostOffice {
-  readonly #options: PostOfficeOptions
   readonly #directory: AddressDirectory
   readonly #links: LinkFaults
+  // Here, not in the object that they came in: a large cluster has an office for each member, and what no message has looked at lately is far away.
+  readonly #limits: HostLimits
+  readonly #atEndOfTurn: PostOfficeOptions['atEndOfTurn']
+  readonly #receiver: Receiver
+  readonly #onLimit: PostOfficeOptions['onLimit']
+  readonly #findPeer: (index: number) => Peer | undefined
+  readonly #packing: PacketWriterOptions
   /** How each member is reached, by its number; undefined: it is down. */
   readonly #routes: (Peer | undefined)[] = []
   readonly #pending = new PendingRequests()
@@ -58,9 +69,15 @@ export class PostOffice {
   readonly #nobody = new Peer(-1, { post: () => {} }, {})
 
   constructor(options: PostOfficeOptions) {
-    this.#options = options
-    this.#directory = options.directory
-    this.#links = options.links
+    const { directory, links, limits, atEndOfTurn, receiver, onLimit, findPeer = noPeer, checked, pooled = false } = options
+    this.#directory = directory
+    this.#links = links
+    this.#limits = limits
+    this.#atEndOfTurn = atEndOfTurn
+    this.#receiver = receiver
+    this.#onLimit = onLimit
+    this.#findPeer = findPeer
+    this.#packing = { checked, pooled }
     this.#nobody.closed = true
   }
 
@@ -75,8 +92,7 @@ export class PostOffice {
   }
 
   createPeer(hostId: number, carrier: Carrier): Peer {
-    const { checked, pooled = false } = this.#options
-    return new Peer(hostId, carrier, { checked, pooled })
+    return new Peer(hostId, carrier, this.#packing)
   }
 
   /** The other host is gone: nothing more comes from it, and nothing reaches it. */
@@ -134,9 +150,8 @@ export class PostOffice {
     if (toIndex === undefined || peer === undefined) return notSent('unreachable', to, `nothing answers at ${to}`)
     if (this.#refuses(cell, to, kind)) return notSent('unreachable', to, `nothing answers at ${to}`)
     if (options?.signal?.aborted === true) return notSent('cancelled', to, `the request to ${to} was cancelled`)
-    const { limits, onLimit } = this.#options
-    if (this.#pending.size >= Math.min(limits.outstandingRequests, mostPendingRequests)) {
-      onLimit(cell.address, 'outstandingRequests', this.#pending.size)
+    if (this.#pending.size >= Math.min(this.#limits.outstandingRequests, mostPendingRequests)) {
+      this.#onLimit(cell.address, 'outstandingRequests', this.#pending.size)
       return notSent('unreachable', to, 'too many requests wait for an answer')
     }
     const pending = new PendingRequest(this.#pending, cell, peer, to, toIndex)
@@ -199,7 +214,7 @@ export class PostOffice {
     } else if (type === packetTypes.broken) {
       this.#disconnect(message[2], message[3], String(message[5][0]))
     } else {
-      this.#options.onMessage(peer, message)
+      this.#receiver.accept(peer, message)
     }
   }
 
@@ -256,13 +271,12 @@ export class PostOffice {
   }
 
   #peerOf(index: number): Peer | undefined {
-    return this.#routes[index] ?? this.#options.findPeer?.(index)
+    return this.#routes[index] ?? this.#findPeer(index)
   }
 
   #touch(peer: Peer, sender: Address | null): void {
-    const { limits, onLimit, atEndOfTurn } = this.#options
-    if (peer.writer.sizeBytes >= limits.packetBytes) {
-      onLimit(sender, 'packetBytes', peer.writer.sizeBytes)
+    if (peer.writer.sizeBytes >= this.#limits.packetBytes) {
+      this.#onLimit(sender, 'packetBytes', peer.writer.sizeBytes)
       peer.flush()
     }
     if (peer.dirty) return
@@ -272,7 +286,7 @@ export class PostOffice {
     this.#lastDirty = peer
     if (this.#flushScheduled) return
     this.#flushScheduled = true
-    atEndOfTurn(this.#flushTurn)
+    this.#atEndOfTurn(this.#flushTurn)
   }
 }
 
@@ -285,6 +299,8 @@ function linkName(address: Address): Address {
 function isOfClients(kind: MessageKind): boolean {
   return kind === 'client.command' || kind === 'client.disconnected'
 }
+
+function noPeer(): undefined {}
 
 function notSent(reason: 'unreachable' | 'cancelled', to: Address, message: string): Promise<never> {
   return Promise.reject(new RequestFailedError(reason, to, message, true))

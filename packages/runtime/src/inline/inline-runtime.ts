@@ -109,6 +109,7 @@ class InlineWorld implements InlineRuntime {
   #busyCalls = 0
   /** The last one of the calls that need the world for themselves. */
   #lastTurn: Promise<unknown> = Promise.resolve()
+  #stopped = false
 
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
@@ -241,7 +242,7 @@ class InlineWorld implements InlineRuntime {
     await this.#alone(async () => {
       const untilMicros = clock.nowMicros + Math.round(durationMs * 1000)
       await this.#quiet()
-      while (clock.nextMicros() <= untilMicros) {
+      while (clock.nextMicros() <= untilMicros && !this.#stopped) {
         clock.step()
         await this.#quiet()
       }
@@ -284,6 +285,7 @@ class InlineWorld implements InlineRuntime {
         this.#doors.shut()
         try {
           await this.#stillness.reached()
+          if (this.#stopped) throw new Error('the cluster was stopped meanwhile: it can no longer be copied or restored.')
           return await work()
         } finally {
           this.#doors.open()
@@ -308,6 +310,7 @@ class InlineWorld implements InlineRuntime {
   }
 
   stop(): Promise<void> {
+    this.#stopped = true
     return this.#keepAlive.during(async () => {
       const running = this.#members.all().filter(isUp)
       const cells = running.map(({ index }) => this.#host.cell(index)!)

@@ -19,7 +19,7 @@ import { ActorHost } from '../host/actor-host.js'
 import { EventHub } from '../host/event-hub.js'
 import { EventSink } from '../host/event-sink.js'
 import { settleAll } from '../host/keep-alive.js'
-import { defaultLimits } from '../host/limits.js'
+import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
 import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
 import { localSwitchboards } from '../host/local-switchboards.js'
@@ -55,6 +55,7 @@ class Simulation implements SimulatedRuntime {
   readonly faults: FaultSwitchboard
   readonly background: Runtime['background']
   readonly #options: SimulatedRuntimeOptions
+  readonly #limits: HostLimits
   readonly #random: Random
   readonly #directory = new AddressDirectory()
   readonly #hub = new EventHub()
@@ -70,6 +71,7 @@ class Simulation implements SimulatedRuntime {
 
   constructor(options: SimulatedRuntimeOptions) {
     this.#options = options
+    this.#limits = { ...defaultLimits, ...options.limits }
     this.seed = options.seed
     this.#random = createRandom(options.seed)
     this.#events = new EventSink(this.#hub.emit, options.logLevel ?? 'info')
@@ -261,7 +263,7 @@ class Simulation implements SimulatedRuntime {
       clock: this.#clock,
       random: this.#random,
       events: this.#events,
-      limits: { ...defaultLimits, ...this.#options.limits },
+      limits: this.#limits,
       checked: true,
       pooled: true,
       mutations: this.#options.mutations ?? [],

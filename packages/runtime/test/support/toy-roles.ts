@@ -61,6 +61,14 @@ const echo: ActorFactory<never> = (context) => {
       await context.sleep(1)
       throw new Error('on purpose, later')
     },
+    detach: async () => {
+      const work = async () => {
+        await context.sleep(1)
+        throw new Error('on purpose, and nobody waits')
+      }
+      context.detach(work())
+      await context.sleep(10_000)
+    },
     /** A rejection that nobody handles. */
     float: async () => {
       void Promise.reject(new Error('floating on purpose'))

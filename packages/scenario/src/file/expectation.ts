@@ -1,4 +1,5 @@
 /** Expectations: a number of the result by its path, compared with another: `imbalance.last < 1.2`, `bytesMoved <= 20MB`. */
+import { nearest } from '@shardlab/load'
 import { parseBytes, parseTime } from './quantities.js'
 
 const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
@@ -29,47 +30,71 @@ export interface FailedExpectation {
 
 const grammar = /^\s*([A-Za-z](?:[\w.]|-\d)*)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$/
 
-/** Numbers of a result: `VariantResult` in types.ts. */
-const numbers: readonly RegExp[] = [
-  /^imbalance\.(first|worst|last)$/,
-  /^imbalance\.(bytes|chunks|operations)\.(first|worst|last)\.(maxToMean|deviation)$/,
-  /^migrations\.(total|aborted|repeated|returned)$/,
-  /^migrations\.byReason\.(draining|zoneViolation|chunksImbalance|defragment|other)$/,
-  /^(splits|merges|bytesMoved|bytesMovedLeast|convergedAtMs|jumboChunks)$/,
-  /^orphans\.(worst|last)$/,
-  /^criticalSections\.(longestMs|totalMs)$/,
-  /^operations\.(total|failed)$/,
-  /^operations\.latencyMs\.(p50|p99|max)$/,
-  /^operations\.errors\.-?\d+$/,
-  /^operations\.routed\.(targeted|multi|broadcast)$/,
-  /^hottest\.share$/,
-  /^shards\.[\w-]+\.(bytes|orphans|chunks|operations)$/,
-]
+type Kind = 'count' | 'ratio' | 'size' | 'time'
+
+const moments = ['first', 'worst', 'last'] as const
+
+/** Numbers of a result, `VariantResult` in types.ts, and what they count. */
+const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ...moments.map((moment) => [`imbalance.${moment}`, 'ratio'] as const),
+  ...(['bytes', 'chunks', 'operations'] as const).flatMap((of) =>
+    moments.flatMap((moment) => [
+      [`imbalance.${of}.${moment}.maxToMean`, 'ratio'] as const,
+      [`imbalance.${of}.${moment}.deviation`, of === 'bytes' ? 'size' : 'count'] as const,
+    ]),
+  ),
+  ...['total', 'aborted', 'repeated', 'returned'].map((name) => [`migrations.${name}`, 'count'] as const),
+  ...['draining', 'zoneViolation', 'chunksImbalance', 'defragment', 'other'].map((name) => [`migrations.byReason.${name}`, 'count'] as const),
+  ...['splits', 'merges', 'jumboChunks', 'orphans.worst', 'orphans.last'].map((name) => [name, 'count'] as const),
+  ['bytesMoved', 'size'],
+  ['bytesMovedLeast', 'size'],
+  ...['convergedAtMs', 'criticalSections.longestMs', 'criticalSections.totalMs'].map((name) => [name, 'time'] as const),
+  ['operations.total', 'count'],
+  ['operations.failed', 'count'],
+  ...['p50', 'p99', 'max'].map((name) => [`operations.latencyMs.${name}`, 'time'] as const),
+  ...['targeted', 'multi', 'broadcast'].map((name) => [`operations.routed.${name}`, 'ratio'] as const),
+  ['hottest.share', 'ratio'],
+])
+
+function kindOf(path: string): Kind | null {
+  if (/^operations\.errors\.-?\d+$/.test(path)) return 'count'
+  const [, name] = /^shards\.[\w-]+\.(bytes|orphans|chunks|operations)$/.exec(path) ?? []
+  return name === undefined ? (numbers.get(path) ?? null) : name === 'bytes' ? 'size' : 'count'
+}
 
 /** @returns the expectation, or what is wrong with the text */
 export function parseExpectation(text: string): Expectation | string {
   const match = grammar.exec(text)
   if (match === null) return `${JSON.stringify(text)} is not understood: write it as in "imbalance.last < 1.2" or "migrations.total <= 400"`
   const [, path, operator, written] = match as unknown as [string, string, string, string]
-  if (!numbers.some((pattern) => pattern.test(path)))
-    return `the result has no number ${path}; there are imbalance.last, migrations.total, bytesMoved and others: docs/guides/simulate.md`
-  const value = numberOf(written)
-  if (value === null) return `${JSON.stringify(text)} compares with ${written}: give a number, a share such as 40%, a size or a time`
+  const kind = kindOf(path)
+  if (kind === null) {
+    const meant = nearest(path, [...numbers.keys()])
+    const others = 'there are imbalance.last, migrations.total, bytesMoved and others: docs/guides/simulate.md'
+    return `the result has no number ${path}; ${meant === null ? others : `did you mean ${meant}?`}`
+  }
+  const value = numberOf(written, kind)
+  if (value === null) return `${JSON.stringify(text)} compares with ${written}: give ${wanted[kind]}`
   return { text, path, operator, value }
 }
 
-function numberOf(text: string): number | null {
+const wanted: Readonly<Record<Kind, string>> = {
+  count: 'a number',
+  ratio: 'a number, or a share such as 40%',
+  size: 'bytes or a size such as 64KB',
+  time: 'milliseconds or a time such as 5s',
+}
+
+function numberOf(text: string, kind: Kind): number | null {
+  if (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text)
   const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)
-  if (percent !== null) return Number(percent[1]) / 100
-  if (/^-?\d+(\.\d+)?(e\d+)?$/i.test(text)) return Number(text)
-  for (const read of [parseTime, parseBytes]) {
-    try {
-      return read(text)
-    } catch {
-      // Not this kind of quantity.
-    }
+  if (percent !== null) return kind === 'ratio' ? Number(percent[1]) / 100 : null
+  if (kind !== 'size' && kind !== 'time') return null
+  try {
+    return kind === 'size' ? parseBytes(text) : parseTime(text)
+  } catch {
+    return null
   }
-  return null
 }
 
 /** @param result the variant's, without series */

@@ -3,6 +3,9 @@ import { OptionError, parseDuration, parseSize } from '@shardlab/cluster'
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** As reports print times. */
+const several = /^\s*(?=\d+[a-z]+\s*\d)(\d+d\s*)?(\d+h\s*)?(\d+m\s*)?(\d+s)?\s*$/
+
 /** A quantity that is not understood, without the name of the setting. */
 export class QuantityError extends Error {}
 
@@ -13,9 +16,10 @@ export function parseRate(text: string | number): number {
   return (Number(match[1]) * 1000) / unitsMs[match[2]!.toLowerCase()]!
 }
 
-/** Milliseconds, not negative. @throws QuantityError */
+/** Milliseconds, not negative, of `500ms`, `5s`, `1d`, or several together, the larger first: `12h 30m`, `1d12h`. @throws QuantityError */
 export function parseTime(text: string | number): number {
-  const ms = quantity(() => parseDuration('it', text))
+  const parts = typeof text === 'string' && several.test(text) ? text.match(/\d+[a-z]+/g)! : [text]
+  const ms = parts.reduce<number>((sum, part) => sum + quantity(() => parseDuration('it', part)), 0)
   if (ms < 0) throw new QuantityError('must not be negative')
   return ms
 }

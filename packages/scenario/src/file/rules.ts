@@ -1,6 +1,11 @@
 /** Rules between the parts of a scenario. */
+import { totalmem } from 'node:os'
 import { OptionError, parseFaultText } from '@shardlab/cluster'
+import { bytesText, short } from '../report/format.js'
 import type { ScenarioSource, TimelineEntry } from './schema.js'
+
+/** A day of playing, or more. */
+const operationsMax = 1e8
 
 export interface BrokenRule {
   readonly path: readonly (string | number)[]
@@ -26,6 +31,10 @@ const rules: readonly Rule[] = [
   timesAreWithin,
   faultsAreUnderstood,
   commandsFailOrAnswer,
+  ratesCanBe,
+  everythingFits,
+  windowsOpen,
+  expectationsCanBeMet,
 ]
 
 function* collectionsAreKnown({ collections, data, workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
@@ -46,6 +55,9 @@ function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule
   for (const [i, { key, mode, sharded, numInitialChunks, splitAt }] of collections.entries()) {
     if (mode !== collections[0]!.mode)
       yield { path: ['collections', i, 'mode'], message: 'all collections of a scenario have one mode: documents or metadata' }
+    const repeated = splitAt.findIndex((value, k) => splitAt.indexOf(value) !== k)
+    if (repeated >= 0) yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is there twice` }
+    if (!sharded && splitAt.length > 0) yield { path: ['collections', i, 'splitAt'], message: 'goes only with a collection that is sharded' }
     if (numInitialChunks !== undefined && !Object.values(key).includes('hashed'))
       yield { path: ['collections', i, 'numInitialChunks'], message: 'goes only with a hashed key: use splitAt' }
     if (mode !== 'metadata') continue
@@ -118,6 +130,57 @@ function* commandsFailOrAnswer({ timeline }: ScenarioSource): Generator<BrokenRu
   for (const [i, entry] of timeline.entries())
     if (entry.do === 'command' && 'fails' in entry && entry.fails !== undefined && entry.answers !== undefined)
       yield { path: ['timeline', i, 'answers'], message: 'a command either fails or answers' }
+}
+
+function* ratesCanBe({ workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
+  const changes = timeline.map((entry) => (entry.do === 'workload' && 'rate' in entry ? entry : null))
+  for (const [name, list] of Object.entries({ workload, timeline: changes }))
+    for (const [i, entry] of list.entries()) {
+      if (entry === null || typeof entry.rate === 'number') continue
+      const { low, high, period } = entry.rate
+      if (low > high) yield { path: [name, i, 'rate', 'low'], message: 'is more than high' }
+      if (period < 1000) yield { path: [name, i, 'rate', 'period'], message: 'is at least 1s' }
+    }
+  for (const [i, change] of changes.entries()) {
+    if (change === null) continue
+    const named = workload.filter(({ ns, name }) => ns === change.ns && (change.name === undefined || change.name === name))
+    if (named.length === 0)
+      yield { path: ['timeline', i, change.name === undefined ? 'ns' : 'name'], message: `there is no such workload of ${change.ns}` }
+  }
+}
+
+/** Documents lie in this machine's memory, and each operation on them is played. */
+function* everythingFits({ collections, data, workload, duration }: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, { size, documentSize }] of data.entries())
+    if (size < documentSize) yield { path: ['data', i, 'size'], message: 'is less than one document' }
+  if (collections[0]!.mode === 'metadata') return
+  const smaller = 'choose less, as proportions are what counts, or mode: metadata'
+  const bytes = data.reduce((sum, { size }) => sum + size, 0)
+  if (bytes > totalmem())
+    yield { path: ['data'], message: `is ${bytesText(bytes)} of documents, more than the memory of this machine, ${bytesText(totalmem())}: ${smaller}` }
+  for (const [i, { rate, from, to = duration }] of workload.entries()) {
+    const mean = typeof rate === 'number' ? rate : (rate.low + rate.high) / 2
+    const operations = (mean * (Math.min(to, duration) - from)) / 1000
+    if (operations > operationsMax) yield { path: ['workload', i, 'rate'], message: `makes ${short(operations)} operations, each of them played: ${smaller}` }
+  }
+}
+
+function* windowsOpen({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
+  const minutes = (time: string): string => time.padStart(5, '0')
+  for (const [i, entry] of timeline.entries())
+    if (entry.do === 'balancerWindow' && 'start' in entry && minutes(entry.start) === minutes(entry.stop))
+      yield { path: ['timeline', i, 'stop'], message: 'is the same as start' }
+}
+
+/** Numbers that a result of this scenario never has. */
+function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, text] of scenario.expect.entries()) {
+    const [, shard] = /^\s*shards\.([\w-]+)\./.exec(text) ?? []
+    if (shard !== undefined && !(shard.startsWith('shard') && isMember(scenario, shard)))
+      yield { path: ['expect', i], message: `there never is a shard ${shard}` }
+    if (scenario.collections[0]!.mode === 'metadata' && /^\s*operations\.latencyMs\./.test(text))
+      yield { path: ['expect', i], message: 'mode metadata has no latencies' }
+  }
 }
 
 /** Members that the timeline adds among them, whenever it does. */

@@ -23,11 +23,25 @@ const number = quantityOf(parseNumber)
 const whole = (from: number, to: number) =>
   number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `is a whole number from ${from} to ${to}`)
 const share = z.number('is a share from 0 to 1').min(0, 'is a share from 0 to 1').max(1, 'is a share from 0 to 1')
+/** What documents have beside `_id` and their shard key: what `findOther` asks for, and what makes them as large as they are to be. */
+export const ownFields: readonly string[] = ['other', 'pad']
+/** What a document of these fields can take. */
+const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'is from 64 bytes to 16MB')
+const megabytes = bytes.refine((size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3, 'is whole megabytes from 1MB to 1GB')
 const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
-const document = z.record(z.string(), z.unknown())
+const document = z.record(z.string(), z.unknown(), 'is a document such as { customer: 1 }')
 const shardKey = z
-  .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'))
+  .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'), 'is a shard key such as { customer: 1 }')
   .refine((key) => Object.keys(key).length > 0, 'names at least one field')
+  .refine((key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1, 'has at most one hashed field')
+  .refine(
+    (key) => Object.keys(key).every((field) => /^(?!\d+$)[^.$\0][^.\0]*$/.test(field)),
+    'names fields without dots, that do not begin with $ and are no numbers',
+  )
+  .refine(
+    (key) => Object.keys(key).every((field) => !ownFields.includes(field)),
+    `has fields other than ${ownFields.join(' and ')}, which every document has besides`,
+  )
 
 /** Which numbers the first field of a shard key gets. */
 export const keysSchema = z.discriminatedUnion(
@@ -103,7 +117,7 @@ const action = z.discriminatedUnion(
     z.strictObject({ at: time, do: z.literal('startBalancer') }),
     z.strictObject({ at: time, do: z.literal('stopBalancer') }),
     z.strictObject({ at: time, do: z.literal('balancerWindow'), start: hour, stop: hour }),
-    z.strictObject({ at: time, do: z.literal('chunkSize'), size: bytes }),
+    z.strictObject({ at: time, do: z.literal('chunkSize'), size: megabytes }),
     /** Another rate for the loads of a collection, all of them or the one with this name. */
     z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
     z.strictObject({ at: time, do: z.literal('heal') }),
@@ -112,7 +126,7 @@ const action = z.discriminatedUnion(
       at: time,
       do: z.literal('command'),
       db: z.string().default('admin'),
-      command: document,
+      command: document.refine((command) => Object.keys(command).length > 0, 'names a command'),
       fails: whole(1, 2 ** 31 - 1).optional(),
       answers: document.refine((paths) => Object.keys(paths).length > 0, 'names at least one path').optional(),
     }),
@@ -147,15 +161,15 @@ const collection = z.strictObject({
   /** False: it stays on the primary shard of its database; the key only says which fields documents have. */
   sharded: z.boolean().default(true),
   /** Values of the key's first field at which it is split before anything is in it; the chunks go round the shards. */
-  splitAt: z.array(z.union([z.number(), z.string()])).default([]),
+  splitAt: z.array(z.union([z.number(), z.string()], 'is a number or a text')).default([]),
   /** How many chunks a hashed collection has at the beginning; default: the version's own. */
   numInitialChunks: whole(1, 10_000_000).optional(),
   /** Chunk size of this collection (`configureCollectionBalancing`). */
-  chunkSize: bytes.optional(),
+  chunkSize: megabytes.optional(),
 })
 export type CollectionSource = z.infer<typeof collection>
 
-const data = z.strictObject({ ns, size: bytes, documentSize: bytes.default(1024), keys: keysSchema })
+const data = z.strictObject({ ns, size: bytes, documentSize: documentSize.default(1024), keys: keysSchema })
 export type DataSource = z.infer<typeof data>
 
 const workload = z.strictObject({
@@ -167,7 +181,7 @@ const workload = z.strictObject({
   to: time.optional(),
   mix,
   keys: keysSchema,
-  documentSize: bytes.default(1024),
+  documentSize: documentSize.default(1024),
   /** How many values of the key's first field a `findRange` spans. */
   rangeKeys: number.default(100),
   /** Reads take what they can get while shards are down. */
@@ -187,9 +201,12 @@ export const scenarioSchema = z.strictObject({
     .strictObject({
       shards: whole(1, 1000).default(3),
       mongos: whole(1, 100).default(1),
-      chunkSize: bytes.optional(),
-      zones: z.record(z.string(), z.array(z.string())).default({}),
-      orphanCleanupDelay: time.optional(),
+      chunkSize: bytes.refine((size) => size >= 1024 && size <= 1024 ** 3, 'is from 1KB to 1GB').optional(),
+      zones: z
+        .record(z.string(), z.array(z.string()))
+        .refine((zones) => !('' in zones), 'has a zone without a name')
+        .default({}),
+      orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'is whole seconds').optional(),
       /** How fast a shard gets the data of a migration in mode `metadata`, bytes a second. */
       migrationBandwidth: bandwidth.default(100 * 1024 ** 2),
     })

@@ -1,12 +1,12 @@
 /** Documents of a collection: their shard key, a field that is no part of it, and padding. */
 import type { Random } from '@shardlab/actor'
 import { Binary, encode, type Document } from '@shardlab/bson'
-import type { CollectionSource } from '../file/schema.js'
+import { ownFields, type CollectionSource } from '../file/schema.js'
 import type { Keys, Progress } from './keys.js'
 import { scatter32 } from './scatter.js'
 
 /** By this field `findOther` asks: an index has it, the shard key does not. */
-export const otherField = 'other'
+export const [otherField, padField] = ownFields as [string, string]
 /** So many values it has. */
 export const otherValues = 997
 
@@ -28,7 +28,7 @@ export class DocumentMaker {
 
   /**
    * The first field of the key has the value that the distribution draws; further fields, and `_id`, the number of the document.
-   * @param bytes of the document, about
+   * @param bytes of the document; one whose fields take more has no padding
    */
   make(keys: Keys, bytes: number): Uint8Array {
     const value = keys.ofDocument(this.#random.fraction(), this.progress)
@@ -39,7 +39,8 @@ export class DocumentMaker {
       if (field !== '_id') document[field] = i === 0 ? value : n
     })
     if (!(otherField in document)) document[otherField] = scatter32(n) % otherValues
-    document['pad'] = this.#padding(bytes - 50 - 20 * this.#fields.length)
+    document[padField] = this.#padding(0)
+    document[padField] = this.#padding(bytes - encode(document).length)
     return encode(document)
   }
 

@@ -4,13 +4,21 @@ import { createContext, Script } from 'node:vm'
 import { OptionError } from '@shardlab/cluster'
 import type { BalancePolicy, PolicyMove, PolicySituation } from '@shardlab/balancer'
 import { ScenarioError } from '../run/failure.js'
+import { rehearseLoading } from './rehearsal.js'
 
 const reasons: readonly string[] = ['draining', 'zoneViolation', 'chunksImbalance'] satisfies readonly PolicyMove['reason'][]
+
+export interface PolicyLimits {
+  readonly answerMs?: number
+  readonly loadMs?: number
+}
 
 type UserPolicy = (situation: PolicySituation) => unknown
 
 /** So long it may think about one collection. */
 const answerMsMax = 10_000
+/** So long its module may take to be loaded. */
+const loadMsMax = 10_000
 /** Code that is run by itself can be ended: what it calls, too. */
 const interruptible = new Script('ask()')
 
@@ -35,10 +43,15 @@ export class OwnPolicy {
   /**
    * Loads a module whose default export is the policy.
    * @param file its path
-   * @param answerMsMaximum how long it may take to answer; default 10 s
-   * @throws OptionError with the file when it cannot be loaded, or exports no function
+   * @param limits how long it may take to answer, and to be loaded; default 10 s each
+   * @throws OptionError with the file when it cannot be loaded, or not in time, or exports no function
    */
-  static async load(file: string, answerMsMaximum = answerMsMax): Promise<OwnPolicy> {
+  static async load(file: string, { answerMs = answerMsMax, loadMs = loadMsMax }: PolicyLimits = {}): Promise<OwnPolicy> {
+    const outcome = await rehearseLoading(file, loadMs)
+    if (outcome !== 'loaded')
+      throw new OptionError(
+        `the policy ${file} cannot be loaded: what stands outside of its function ${notLoaded(outcome, loadMs)}.`,
+      )
     let module: { readonly default?: unknown }
     try {
       module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
@@ -47,7 +60,7 @@ export class OwnPolicy {
     }
     if (typeof module.default !== 'function')
       throw new OptionError(`the policy ${file} exports no function: write export default function policy(situation) { … }.`)
-    return new OwnPolicy(file, module.default as UserPolicy, answerMsMaximum)
+    return new OwnPolicy(file, module.default as UserPolicy, answerMs)
   }
 
   readonly decide: BalancePolicy = (situation) => {
@@ -85,6 +98,9 @@ export class OwnPolicy {
     return moves
   }
 }
+
+const notLoaded = (outcome: 'late' | 'never', loadMs: number): string =>
+  outcome === 'late' ? `has not ended within ${loadMs} ms; it may run without an end` : 'waits for what never happens, or ends its process'
 
 function checked(answer: unknown, situation: PolicySituation): readonly PolicyMove[] | string {
   // What is wrong is told once: that it is a promise.

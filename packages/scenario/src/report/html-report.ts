@@ -7,7 +7,7 @@ import { chunkMap } from './chunk-map.js'
 import { bytesText, clockText, percent, ratio, short, timeText, unitOf, whole } from './format.js'
 import { rowsOf } from './rows.js'
 import { slider, sliderScript, sliderStyle } from './slider.js'
-import { shownRows } from './text-report.js'
+import { interruptions, shownRows } from './text-report.js'
 import { tonesStyle, toneOf } from './tones.js'
 import { wordList } from './words.js'
 
@@ -16,11 +16,11 @@ const linesMax = 16
 const decisionsMax = 500
 /** Longer tables are folded. */
 const openMax = 40
-const marksMax = 10
+const marksMax = 40
 /** Points of a plot of rates. */
 const ratesMax = 50
 
-const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare td:first-child{color:var(--soft)}.compare td.part{padding-left:24px}.about{max-width:75ch}.words td.left{white-space:nowrap;vertical-align:top}.compare pre{margin:0}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}@media(max-width:700px){figure{overflow-x:auto}svg{min-width:640px}}`
+const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare th{white-space:normal;min-width:110px;max-width:240px;vertical-align:bottom}.compare td:first-child{white-space:normal;min-width:130px}h2,th,.legend span{overflow-wrap:anywhere}.compare td:first-child{color:var(--soft)}.compare td.part{padding-left:24px}.about{max-width:75ch}.words td.left{white-space:nowrap;vertical-align:top}.compare pre{margin:0}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}@media(max-width:700px){figure{overflow-x:auto}svg{min-width:640px}}`
 
 export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
   const name = file.path
@@ -31,7 +31,7 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
     `<h1>${escape(name)}</h1>`,
     file.shows === null ? '' : `<p>${escape(file.shows)}</p>`,
     file.about === null ? '' : `<p class="about">${escape(file.about)}</p>`,
-    failures(runs),
+    failures(file, runs),
     comparison(runs),
     expectations(file),
     wordList(),
@@ -43,11 +43,12 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(name)}</title><style>${style}${ownStyle}${sliderStyle}${tonesStyle(toneCount)}</style><body><main>${body}</main><script>${sliderScript}</script></body></html>\n`
 }
 
-function failures(runs: readonly VariantRun[]): string {
-  const sentences = runs.flatMap(({ result: { name, failedExpectations, failedSteps } }) => [
+function failures(file: ScenarioFile, runs: readonly VariantRun[]): string {
+  const failed = runs.flatMap(({ result: { name, failedExpectations, failedSteps } }) => [
     ...failedExpectations.map(({ message }) => `${name}: ${message}`),
     ...failedSteps.map(({ atMs, step, error }) => `${name}: at ${timeText(atMs)} ${step} failed: ${error}`),
   ])
+  const sentences = [...interruptions(file, runs), ...failed]
   return sentences.length === 0 ? '' : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
 }
 
@@ -86,7 +87,7 @@ function sideBySide(runs: readonly VariantRun[]): string {
     title: 'Bytes: the largest shard to the mean',
     yLabel: 'ratio',
     yShown: ratio,
-    xTicks: ticksOf(runs[0]!.samples),
+    xTicks: ticksOf(runs.map(({ samples }) => samples).reduce((longest, each) => (each.at(-1)!.atMs > longest.at(-1)!.atMs ? each : longest))),
   })
 }
 
@@ -95,11 +96,7 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   const tones = new Map(shards.map((shard, i) => [shard, toneOf(i)]))
   const toneOfShard = (shard: string): string => tones.get(shard) ?? ''
   const rows = rowsOf(samples)
-  const steps = decisions.filter(
-    ({ kind, text }) => (kind === 'timeline' && !/^(answers|refused) as expected/.test(text)) || kind === 'fault',
-  )
-  const marks = steps.slice(0, marksMax).map(({ atMs, text }) => ({ x: atMs, text: markText(text) }))
-  const common = { ...overTime, marks, xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
+  const common = { ...overTime, marks: marksOf(decisions), xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
   const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)
   const unit = unitOf(largest)
   const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string, more: Partial<ChartOptions> = {}): string =>
@@ -126,6 +123,24 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
     decisionTable(decisions),
     '</section>',
   ].join('')
+}
+
+/** What the timeline did: a line each, and how long a fault lasted. */
+function marksOf(decisions: readonly Decision[]): NonNullable<ChartOptions['marks']> {
+  const marks: { x: number; until?: number; text: string }[] = []
+  /** Faults that last: their marks, by text. */
+  const lasting = new Map<string, (typeof marks)[number][]>()
+  for (const { kind, atMs, text } of decisions) {
+    const [, ended] = (kind === 'fault' && /^over: (.*)$/s.exec(text)) || []
+    const begun = ended === undefined ? undefined : lasting.get(ended)?.shift()
+    if (begun !== undefined) begun.until = atMs
+    else if (kind === 'fault' || (kind === 'timeline' && !/^(answers|refused) as expected/.test(text))) {
+      const mark = { x: atMs, text: markText(text) }
+      marks.push(mark)
+      if (kind === 'fault') lasting.set(text, [...(lasting.get(text) ?? []), mark])
+    }
+  }
+  return marks.slice(0, marksMax)
 }
 
 /** What fits beside a line: of a command its name. */

@@ -85,6 +85,7 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   const results = runs.map(({ result }) => result)
   const rows = [['', ...results.map(({ name }) => name)], ...shownRows(results).map(([name, of]) => [name, ...results.map(of)])]
   const parts = [file.shows === null ? '' : `${file.shows}\n\n`, `${table(rows, '')}\n`]
+  parts.push(...interruptions(file, runs).map((sentence) => `\n${sentence}\n`))
   for (const { result } of runs) parts.push(shardsText(result, runs.length > 1))
   for (const { name, failedSteps } of results)
     for (const { atMs, step, error } of failedSteps) parts.push(`\n${name}: at ${timeText(atMs)} ${step} failed: ${error}`)
@@ -92,6 +93,18 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   const virtual = results.reduce((sum, { durationMs }) => sum + durationMs, 0)
   parts.push(`\n${timeText(virtual)} simulated in ${(took / 1000).toFixed(1)} s, seed ${file.seed}.\n`)
   return parts.join('')
+}
+
+/** What was stopped before its end, a sentence each. */
+export function interruptions({ variants }: ScenarioFile, runs: readonly VariantRun[]): string[] {
+  const stopped = runs.filter(({ interrupted }) => interrupted === true)
+  return [
+    ...stopped.map(({ result: { name, durationMs } }) => {
+      const whole = variants.find((variant) => variant.name === name)!.duration
+      return `${name} was interrupted after ${timeText(durationMs)} of ${timeText(whole)}; what it expects has not been looked at.`
+    }),
+    ...variants.filter(({ name }) => !runs.some(({ result }) => result.name === name)).map(({ name }) => `${name} had not begun.`),
+  ]
 }
 
 function shardsText({ name, shards }: VariantResult, isOneOfMany: boolean): string {

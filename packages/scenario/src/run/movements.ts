@@ -157,9 +157,11 @@ function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], er
   return `${outcome === 'not-begun' ? 'not begun' : outcome}${failed(error)}`
 }
 
-/** The reason of the server's policy by data size, in which sizes are bytes. */
+/** The reasons of the server's policy by data size, in which sizes are bytes. */
 function inUnits(because: string): string {
-  const sizes = /^(\S+ has )(\d+) bytes(, \S+ )(\d+)(: )(\d+)( more, at least \d+ chunks of )(\d+) bytes$/.exec(because)
+  const sizes =
+    /^(\S+ has )(\d+) bytes(, \S+ )(\d+)(: )(\d+)( more, at least \d+ chunks of )(\d+) bytes$/.exec(because) ??
+    /^(.*, and \S+ has the least: )(\d+) bytes$/.exec(because)
   return sizes === null
     ? because
     : sizes

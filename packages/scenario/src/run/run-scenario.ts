@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import type { Scenario, ScenarioFile } from '../file/parse.js'
+import type { ScenarioFile } from '../file/parse.js'
 import type { ScenarioReport, SimulationProgress, VariantRun } from '../types.js'
-import { runOf, type TaskOutcome } from './play-task.js'
+import { runOf, type TaskOutcome, type VariantTask } from './play-task.js'
 import { runVariant } from './run-variant.js'
 
 /** From so many shards on, so much happens at a time that most of it would outlive a young generation of the usual size. */
@@ -13,17 +13,24 @@ const largeFromShards = 100
 /** In MiB, for three semi-spaces. */
 const largeYoungGeneration = 3 * 64
 
+export interface RunScenarioOptions {
+  /** Aborted: what runs ends at its next look at the cluster. With it every variant runs on a thread, so that its signal can be heard. */
+  readonly stop?: AbortSignal
+}
+
 /**
  * Plays every variant.
- * @returns a run for each, in the order of the file
+ * @returns a run for each, in the order of the file; of those that were stopped before their beginning none
  * @throws OptionError for a file of key values that cannot be read
  * @throws ScenarioError when the cluster cannot be set up as a scenario says
  */
 export async function runScenario(
   file: ScenarioFile,
   onProgress: (progress: SimulationProgress) => void = () => {},
+  { stop }: RunScenarioOptions = {},
 ): Promise<VariantRun[]> {
   const { variants } = file
+  if (stop?.aborted === true) return []
   const shares = variants.map(() => 0)
   const note = (i: number) => (share: number) => {
     shares[i] = share
@@ -31,7 +38,7 @@ export async function runScenario(
   }
   const threads = Math.min(variants.length, availableParallelism())
   const isLarge = variants.some(({ cluster }) => cluster.shards >= largeFromShards)
-  if (threads === 1 && !isLarge) {
+  if (threads === 1 && !isLarge && stop === undefined) {
     const runs: VariantRun[] = []
     for (const [i, scenario] of variants.entries()) runs.push(await runVariant(scenario, note(i)))
     return runs
@@ -42,26 +49,31 @@ export async function runScenario(
   // Loaders of the caller, such as a test runner's, would be loaded by each thread again.
   const filename = new URL('./variant.worker.js', import.meta.url).href
   const resourceLimits = isLarge ? { maxYoungGenerationSizeMb: largeYoungGeneration } : {}
+  const stopped = new Int32Array(new SharedArrayBuffer(4))
+  const onStop = (): void => void Atomics.store(stopped, 0, 1)
+  stop?.addEventListener('abort', onStop)
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [], resourceLimits })
   try {
-    return await Promise.all(variants.map((scenario, i) => runIn(pool, scenario, note(i))))
+    const runs = await Promise.all(variants.map((scenario, i) => runIn(pool, { scenario, stopped }, note(i))))
+    return runs.filter((run) => run !== null)
   } finally {
+    stop?.removeEventListener('abort', onStop)
     await pool.destroy()
     // Code that was compiled before would be refused as long as a flag is another one.
     if (isLarge) setFlagsFromString('--allocation-site-pretenuring')
   }
 }
 
-async function runIn(pool: Piscina, scenario: Scenario, note: (share: number) => void): Promise<VariantRun> {
+async function runIn(pool: Piscina, task: Omit<VariantTask, 'port'>, note: (share: number) => void): Promise<VariantRun | null> {
   const { port1, port2 } = new MessageChannel()
   port1.on('message', note)
   try {
-    return runOf((await pool.run({ scenario, port: port2 }, { transferList: [port2] })) as TaskOutcome)
+    return runOf((await pool.run({ ...task, port: port2 } satisfies VariantTask, { transferList: [port2] })) as TaskOutcome)
   } finally {
     port1.close()
   }
 }
 
 export function reportOf(file: ScenarioFile, runs: readonly VariantRun[]): ScenarioReport {
-  return { version: 1, scenario: file.path, seed: file.seed, variants: runs.map(({ result }) => result) }
+  return { version: 1, scenario: file.path, seed: file.seed, variants: runs.map(({ result, interrupted }) => (interrupted === true ? { ...result, interrupted } : result)) }
 }

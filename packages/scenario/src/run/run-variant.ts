@@ -4,7 +4,8 @@ import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantResult, VariantRun } from '../types.js'
 import { MeasuredWorkload } from '../measured/measured-workload.js'
-import { OwnPolicy } from '../policy/own-policy.js'
+import { OwnPolicy, type PolicyLimits } from '../policy/own-policy.js'
+import { InterruptedSimulation } from './failure.js'
 import { imbalanceOver, operationImbalance, rounded } from './imbalance.js'
 import { Movements } from './movements.js'
 import { Routed } from './routed.js'
@@ -32,25 +33,33 @@ const watched: readonly ClusterEvent['type'][] = [
 ]
 
 export interface RunLimits {
-  /** How long a policy of the scenario's author may take to answer. Default 10 s. */
-  readonly policyAnswerMs?: number
+  /** How long a policy of the scenario's author may take to answer, and to be loaded. */
+  readonly policy?: PolicyLimits
+  /** Is it to end before its time? Asked at every look at the cluster. */
+  readonly isStopped?: () => boolean
 }
 
 /**
  * Plays a scenario to its end.
  * @throws OptionError when its policy, or a file of key values, cannot be read
  * @throws ScenarioError when its cluster cannot be set up as it says, or its policy answers what cannot be done
+ * @throws InterruptedSimulation when it was stopped before its beginning
  * @throws SimulationFailedError with the seed, when a member of the cluster is broken
  */
 export async function runVariant(
   scenario: Scenario,
   onProgress: (share: number) => void = () => {},
-  { policyAnswerMs }: RunLimits = {},
+  { policy: policyLimits, isStopped = () => false }: RunLimits = {},
 ): Promise<VariantRun> {
   const realMs = performance.now()
   // Before the simulation, which a wait for a disk would make depend on it.
-  const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy, policyAnswerMs)
-  const world = await ScenarioWorld.create(scenario, (share) => onProgress(share * loadingShare), policy?.decide)
+  const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy, policyLimits)
+  const onLoaded = (share: number): void => {
+    if (isStopped()) throw new InterruptedSimulation()
+    onProgress(share * loadingShare)
+  }
+  onLoaded(0)
+  const world = await ScenarioWorld.create(scenario, onLoaded, policy?.decide)
   const { cluster } = world
   const namespaces = scenario.collections.map(({ ns }) => ns)
   const beginMs = cluster.now()
@@ -67,7 +76,8 @@ export async function runVariant(
     workload.begin()
     const { duration } = scenario
     const tick = scenario.tick ?? Math.max(1000, duration / samplesByDefault)
-    for (let at = 0; at < duration;) {
+    let at = 0
+    while (at < duration && !isStopped()) {
       const next = Math.min(duration, at + tick)
       await cluster.advance(next - at)
       at = next
@@ -77,11 +87,14 @@ export async function runVariant(
       policy?.check()
       onProgress(loadingShare + (1 - loadingShare) * (at / duration))
     }
+    const played = at < duration ? { ...scenario, duration: at, expect: [] } : scenario
     workload.end()
-    timeline.end()
-    const result = resultOf({ scenario, movements, routed, workload, timeline, samples: sampler.samples, traceHash: cluster.traceHash() })
+    if (played === scenario) timeline.end()
+    const { samples } = sampler
+    const result = resultOf({ scenario: played, movements, routed, workload, timeline, samples, traceHash: cluster.traceHash() })
     const decisions = [...movements.decisions, ...timeline.decisions].sort((a: Decision, b: Decision) => a.atMs - b.atMs)
-    return { result, samples: sampler.samples, decisions, tookMs: performance.now() - realMs }
+    const interrupted = played === scenario ? {} : ({ interrupted: true } as const)
+    return { result, samples, decisions, tookMs: performance.now() - realMs, ...interrupted }
   } finally {
     await cluster.faults.heal()
     await cluster.stop()

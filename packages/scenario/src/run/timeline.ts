@@ -1,6 +1,7 @@
 /** What a scenario does to its cluster, and when. */
 import { decode, EJSON, encode, type Document } from '@shardlab/bson'
 import { OptionError } from '@shardlab/cluster'
+import { isPassing } from '../client/retry-rules.js'
 import { isFault } from '../file/rules.js'
 import type { TimelineEntry } from '../file/schema.js'
 import type { Decision, FailedStep } from '../types.js'
@@ -109,8 +110,17 @@ export class Timeline {
   /** As an administrator does: again and again until it is gone; databases that it is the primary of move when it has no chunks any more. */
   async #removeShard(shard: string): Promise<void> {
     this.#leaving.add(shard)
+    let [unanswered, reply]: [string | null, Document] = [null, {}]
     while (!this.#ended) {
-      const reply = await this.#tell({ removeShard: shard })
+      try {
+        reply = await this.#tell({ removeShard: shard })
+        unanswered = null
+      } catch (error) {
+        if (!(error instanceof FailedCommand && goesBy(error.code))) throw error
+        if (error.message !== unanswered) this.#note(`removeShard ${shard} will be asked again: ${error.message}`)
+        unanswered = error.message
+        reply = {}
+      }
       if (reply['state'] === 'completed') {
         this.#note(`${shard} has left`)
         return
@@ -150,7 +160,7 @@ export class Timeline {
   async #tell(command: Document, db = 'admin'): Promise<Document> {
     const reply = await this.#answer(command, db)
     const error = errorOf(reply)
-    if (error !== undefined) throw new ScenarioError(`${String(error['errmsg'])} (code ${String(error['code'])})`)
+    if (error !== undefined) throw new FailedCommand(error)
     return reply
   }
 
@@ -158,6 +168,18 @@ export class Timeline {
     return decode(await this.#world.cluster.commandInBackground(encode({ ...command, $db: db })))
   }
 }
+
+class FailedCommand extends ScenarioError {
+  readonly code: number
+
+  constructor({ errmsg, code }: Document) {
+    super(`${String(errmsg)} (code ${String(code)})`)
+    this.code = Number(code)
+  }
+}
+
+/** Somebody is not there at the moment; 133: nobody who could be asked. */
+const goesBy = (code: number): boolean => isPassing(code) || code === 133
 
 /** Of the command, or of the first write that failed in it. */
 function errorOf(reply: Document): Document | undefined {

@@ -8,7 +8,7 @@ import { raiseError } from '@shardlab/node'
 import { parseChunk, type ChunkEntry, type CollectionPlacement } from '@shardlab/sharding'
 import type { LogEntry } from '@shardlab/storage'
 import { chunkHandlers } from '../chunks/split-chunk.js'
-import { positionOfKeyString, valuesAt } from '../measured/position.js'
+import { valuesWithin } from '../measured/position.js'
 import { rangesOf } from '../measured/ranges-of.js'
 import type { KeyRange } from '../migration/key-range.js'
 import type { ShardParts } from '../shard-parts.js'
@@ -126,7 +126,7 @@ export class AutoSplitter {
         this.#asking = false
       }
     }
-    void ask()
+    this.#parts().node.context.detach(ask())
   }
 
   async #settings(ns: string): Promise<boolean> {
@@ -208,7 +208,7 @@ export class AutoSplitter {
     const { chunk } = await context.request(
       configAddress,
       'config.find-chunk',
-      { ns, key: shardKey.boundDocument(values ?? valuesAt(shardKey, positionOfKeyString(min))) },
+      { ns, key: shardKey.boundDocument(values ?? valuesWithin(shardKey, min, max)) },
       { timeoutMs: configTimeoutMs },
     )
     if (chunk === null) return null
@@ -220,7 +220,7 @@ export class AutoSplitter {
   #moveTopChunk(ns: string, min: Uint8Array): void {
     const move = this.#requestMove(ns, min)
     this.#moves.add(move)
-    void move.finally(() => this.#moves.delete(move))
+    this.#parts().node.context.detach(move.finally(() => this.#moves.delete(move)))
   }
 
   async #requestMove(ns: string, min: Uint8Array): Promise<void> {

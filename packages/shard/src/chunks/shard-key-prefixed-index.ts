@@ -1,5 +1,5 @@
 /** The index by which a shard reads its documents in the order of the shard key. Server: shard_key_index_util.cpp, findShardKeyPrefixedIndex. */
-import { BsonType, fieldsOf, type RawValue } from '@shardlab/bson'
+import { BsonType, FieldIterator } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 
 /**
@@ -8,17 +8,22 @@ import type { Collection, Index } from '@shardlab/storage'
  * @param keyPattern `{ path: 1 | 'hashed', … }`
  */
 export function shardKeyPrefixedIndex(collection: Collection, keyPattern: Uint8Array): Index | undefined {
-  const wanted = fieldsOf(keyPattern)
-  const fitting = collection
-    .indexes()
-    .filter((index) => !index.sparse && index.partialFilter === null && index.collation === null && startsWith(index, wanted))
-  return fitting.find((index) => !index.multikey) ?? fitting[0]
+  let multikey: Index | undefined
+  for (const index of collection.indexes()) {
+    if (index.sparse || index.partialFilter !== null || index.collation !== null || !startsWith(index, keyPattern)) continue
+    if (!index.multikey) return index
+    multikey ??= index
+  }
+  return multikey
 }
 
-function startsWith({ pattern }: Index, wanted: readonly [path: string, value: RawValue][]): boolean {
-  return wanted.every(([path, value], i) => {
+function startsWith({ pattern }: Index, keyPattern: Uint8Array): boolean {
+  const it = new FieldIterator(keyPattern)
+  for (let i = 0; it.next(); i++) {
     const field = pattern[i]
-    if (field === undefined || field.path !== path) return false
-    return value.type === BsonType.string ? field.direction === value.asString() : value.isNumber() && field.direction === value.asNumber()
-  })
+    if (field === undefined || field.path !== it.name()) return false
+    const value = it.value()
+    if (field.direction !== (value.type === BsonType.string ? value.asString() : value.asNumber())) return false
+  }
+  return true
 }

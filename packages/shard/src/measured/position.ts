@@ -48,6 +48,16 @@ export function valuesAt({ fields }: ShardKeyPattern, { x, y }: Position): RawVa
   return fields.map(({ hashed }, i) => (i > 1 ? rest : valueOf(i === 0 ? x : y, hashed)))
 }
 
+/** A hash has 64 bits, a position 53: two hashes may lie so far apart and have one position. */
+const hashesPerPosition = 2048
+
+/** Values of a key that lies in a chunk, by its bounds. The position of its lower bound may lie below it, where the first field is hashed. */
+export function valuesWithin(shardKey: ShardKeyPattern, min: string, max: string): RawValue[] {
+  const [from, to] = [positionOfKeyString(min), positionOfKeyString(max)]
+  const isWide = shardKey.fields[0]!.hashed && Number.isFinite(from.x) && to.x - from.x > 2 * hashesPerPosition
+  return valuesAt(shardKey, isWide ? { x: from.x + hashesPerPosition, y: from.y } : from)
+}
+
 function valueOf(n: number, hashed: boolean): RawValue {
   if (n === Number.NEGATIVE_INFINITY) return minKeyValue
   if (n === Number.POSITIVE_INFINITY) return maxKeyValue

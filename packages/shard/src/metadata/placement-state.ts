@@ -147,11 +147,17 @@ export class PlacementState {
 }
 
 function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
-  const known = running.get(key)
-  if (known !== undefined) return known
-  const promise = work().finally(() => running.delete(key))
-  running.set(key, promise)
+  let promise = running.get(key)
+  if (promise === undefined) running.set(key, (promise = onlyOne(running, key, work)))
   return promise
+}
+
+async function onlyOne<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } finally {
+    running.delete(key)
+  }
 }
 
 /** Reads a config.databases document. */

@@ -257,7 +257,7 @@ export class Donation {
   }
 
   /** @throws RequestFailedError when it does not answer */
-  async #askRecipient<K extends 'shard.receive-range' | 'shard.receive-status' | 'shard.receive-commit'>(
+  #askRecipient<K extends 'shard.receive-range' | 'shard.receive-status' | 'shard.receive-commit'>(
     kind: K,
     request: RequestOf<K>,
   ): Promise<ReplyOf<K>> {

@@ -46,12 +46,12 @@ export class Migrations {
   /** After a restart: nobody touches a collection whose migration may have been committed before that is known. */
   start(): void {
     this.deleter.start()
-    const { critical } = this.#parts()
+    const { node, critical } = this.#parts()
     for (const record of this.records.all()) {
       // While a resharding blocks the collection, no commit of a migration can succeed any more.
       const isFree = critical.blocking(record.ns) === undefined
       const section = record.decision === null && isFree ? critical.enterNow(record.ns, 'all') : null
-      void this.#recover(record, section)
+      node.context.detach(this.#recover(record, section))
     }
   }
 
@@ -98,10 +98,8 @@ export class Migrations {
     const receipt = new Receipt(parts, request)
     const end = this.#active.receive({ ns: request.ns, range: receipt.range, from: request.donor })
     this.#receipt = receipt
-    void receipt.ended.then(() => {
-      end()
-    })
-    void receipt.run()
+    parts.node.context.detach(receipt.ended.then(end))
+    parts.node.context.detach(receipt.run())
   }
 
   /** @throws CommandError 77 OperationIncomplete when it is not this one that is being received: the shard has restarted since */
@@ -161,7 +159,7 @@ export class Migrations {
     if (await this.#tellRecipient(record)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
-    void this.#tellUntilHeard(record)
+    context.detach(this.#tellUntilHeard(record))
   }
 
   /** What became of a migration of which this shard does not know it; ends it. */

@@ -167,7 +167,7 @@ export class RangeDeleter {
   async #run({ id }: Scheduled): Promise<void> {
     const { context } = this.#node
     try {
-      const task = this.tasks.get(Buffer.from(id, 'hex'))
+      const task = this.tasks.change(Buffer.from(id, 'hex'), (known) => (known.processing ? known : { ...known, processing: true }))
       const done = task === undefined || (await this.#deleteRange(task))
       if (!done) throw new CommandError('IndexNotFound', `no index begins with the shard key of ${task.ns}`)
       this.#scheduled.delete(id)
@@ -180,12 +180,11 @@ export class RangeDeleter {
     }
   }
 
-  /** False: without an index that begins with the shard key the documents cannot be found. */
+  /** Of a task that is noted as processing. False: without an index that begins with the shard key the documents cannot be found. */
   async #deleteRange(task: RangeDeletionTask): Promise<boolean> {
     const node = this.#node
     const { context, parameters } = node
     const startedAtMs = context.now()
-    this.tasks.change(task.id, (known) => (known.processing ? known : { ...known, processing: true }))
     await node.flush()
     await context.reach('shard.range-deleter.started', { ns: task.ns })
     let documents = 0
@@ -240,7 +239,7 @@ export class RangeDeleter {
 
   async #nextProgress(timeoutMs: number): Promise<void> {
     const waiting = new Cancellation()
-    void this.#progress.promise.then(() => waiting.abort())
+    this.#node.context.detach(this.#progress.promise.then(() => waiting.abort()))
     try {
       await this.#node.context.sleep(timeoutMs, waiting)
     } catch (error) {

@@ -3,7 +3,7 @@
  * Server: range_deletion_task.idl.
  */
 import type { TimestampPair } from '@shardlab/actor'
-import { BsonType, DocumentWriter, findField, uuidValue, type RawValue } from '@shardlab/bson'
+import { BsonType, DocumentWriter, FieldIterator, uuidValue, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection, LogEntry } from '@shardlab/storage'
 import { isRange, keysOf, parseRange, writeRange, type KeyRange } from './key-range.js'
@@ -101,7 +101,7 @@ function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair)
     .finish()
 }
 
-/** Without these nobody can tell what is to be deleted. */
+/** Without those that are always there nobody can tell what is to be deleted. */
 interface TaskFields {
   readonly id: RawValue
   readonly ns: RawValue
@@ -109,37 +109,70 @@ interface TaskFields {
   readonly donor: RawValue
   readonly range: RawValue
   readonly keyPattern: RawValue
+  readonly pending: RawValue | undefined
+  readonly processing: RawValue | undefined
+  readonly whenToClean: RawValue | undefined
+  readonly numOrphanDocs: RawValue | undefined
 }
 
 /** Undefined: clients may write there what is no task. */
 function fieldsIn(document: Uint8Array): TaskFields | undefined {
-  const id = findField(document, '_id')
-  const ns = findField(document, 'nss')
-  const collectionUuid = findField(document, 'collectionUuid')
-  const donor = findField(document, 'donorShardId')
-  const range = findField(document, 'range')
-  const keyPattern = findField(document, 'keyPattern')
+  let id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs: RawValue | undefined
+  // In one walk: each change of a task looks at all of them, before and after.
+  for (const it = new FieldIterator(document); it.next();) {
+    switch (it.name()) {
+      case '_id':
+        id ??= it.value()
+        break
+      case 'nss':
+        ns ??= it.value()
+        break
+      case 'collectionUuid':
+        collectionUuid ??= it.value()
+        break
+      case 'donorShardId':
+        donor ??= it.value()
+        break
+      case 'range':
+        range ??= it.value()
+        break
+      case 'keyPattern':
+        keyPattern ??= it.value()
+        break
+      case 'pending':
+        pending ??= it.value()
+        break
+      case 'processing':
+        processing ??= it.value()
+        break
+      case 'whenToClean':
+        whenToClean ??= it.value()
+        break
+      case 'numOrphanDocs':
+        numOrphanDocs ??= it.value()
+        break
+    }
+  }
   if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return undefined
   if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
   if (!isRange(range) || keyPattern?.type !== BsonType.object) return undefined
-  return { id, ns, collectionUuid, donor, range, keyPattern }
+  return { id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs }
 }
 
 function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
   const fields = fieldsIn(document)
   if (fields === undefined) return undefined
-  const { id, ns, collectionUuid, donor, range, keyPattern } = fields
-  const count = findField(document, 'numOrphanDocs')
+  const { id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs } = fields
   return {
     id: id.asBinary(),
     ns: ns.asString(),
     collectionUuid: collectionUuid.asBinary(),
     donorShard: donor.asString(),
     range: parseRange(range),
-    pending: findField(document, 'pending')?.isTruthy() === true,
-    processing: findField(document, 'processing')?.isTruthy() === true,
-    whenToClean: findField(document, 'whenToClean')?.asString() === 'now' ? 'now' : 'delayed',
-    numOrphanDocs: count?.isNumber() === true ? count.asNumber() : 0,
+    pending: pending?.isTruthy() === true,
+    processing: processing?.isTruthy() === true,
+    whenToClean: whenToClean?.asString() === 'now' ? 'now' : 'delayed',
+    numOrphanDocs: numOrphanDocs?.isNumber() === true ? numOrphanDocs.asNumber() : 0,
     keyPattern: keyPattern.slice(),
   }
 }

@@ -32,11 +32,11 @@ function cutShort(error: unknown): void {
 export async function within<T>(context: ActorContext, work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const result = createDeferred<T | undefined>()
   const timer = new Cancellation()
-  void work.then(
+  work.then(
     (value) => result.resolve(value),
     (error: unknown) => result.reject(error),
   )
-  void context.sleep(timeoutMs, timer).then(
+  context.sleep(timeoutMs, timer).then(
     () => result.resolve(undefined),
     () => {},
   )

@@ -128,7 +128,7 @@ export class QuerySamples implements SampledWrites {
     const document = this.#sample(sampleId, ns, collection.uuid).document('diff', diff).date('expireAt', this.#expireAtMs).finish()
     if (document.length > sampleBytesMax) return
     this.#diffs.push(document)
-    void this.#buffered(document)
+    this.#node.context.detach(this.#buffered(document))
   }
 
   operations(shard: ShardLabel): Uint8Array[] {

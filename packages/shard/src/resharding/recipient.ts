@@ -147,15 +147,19 @@ export class RecipientSide {
     await context.reach('shard.resharding.consistent', { ns })
   }
 
-  /** The indexes of the donors, and one for the new key. @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow */
+  /**
+   * The indexes of the donors, and one for the new key; a collection that becomes or stays unsharded needs none, and any of its indexes may be unique.
+   * @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow
+   */
   #createCollection(): void {
     const { node } = this.#parts
-    const { tempNs, id, key } = this.#facts
+    const { tempNs, id, key, provenance } = this.#facts
     // What an earlier attempt has left.
     dropLocalCollection(node, tempNs)
     const collection = createCollection(node, tempNs, this.received.options, id, true)
     for (const spec of this.received.indexes)
       if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
+    if (provenance === 'moveCollection' || provenance === 'unshardCollection') return
     const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
     const requirement = { behaviours: node.behaviours, collection, ns: tempNs, shardKey, unique: false }
     if (hasShardKeyIndex(requirement)) return

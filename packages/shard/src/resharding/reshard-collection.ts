@@ -70,7 +70,8 @@ export function recoverReshardCommands(parts: ShardParts): void {
     }
     // At once in this order, as for a client: who joins it counts as at work in the database, and a move of that waits for who does.
     const hold = () => definitionLocks.hold(record.ns, record.request, work)
-    void databaseMoves.recover(databaseNameOf(record.ns), { operation: 'reshardCollection', mode: 'IX' }, hold).catch((error: unknown) => {
+    const recovery = databaseMoves.recover(databaseNameOf(record.ns), { operation: 'reshardCollection', mode: 'IX' }, hold)
+    const noted = recovery.catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
       // Who has asked for it may be here again, and hears it, too.
@@ -79,6 +80,7 @@ export function recoverReshardCommands(parts: ShardParts): void {
         reason: error.message,
       })
     })
+    node.context.detach(noted)
   }
 }
 

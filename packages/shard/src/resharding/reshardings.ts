@@ -111,7 +111,7 @@ export class Reshardings {
       const { facts } = participation
       participation.recipient = new RecipientSide(this.#parts(), facts, request, source, this.recipients)
       this.recipients.put({ facts, state: 'creating-collection', others: request.donors })
-      void participation.recipient.run()
+      node.context.detach(participation.recipient.run())
     }
     await node.flush()
   }

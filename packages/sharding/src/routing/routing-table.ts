@@ -72,7 +72,7 @@ export class RoutingTable {
   /** The shard that owns this key. */
   shardOf(keyString: string): string {
     const { blocks, firsts, shardIds } = this.#state
-    const block = blocks.at(positionIn(firsts, keyString))
+    const block = blocks.at(firsts.position(keyString))
     return shardIds[ownerIn(block, positionIn(block.mins, keyString))]!
   }
 
@@ -89,13 +89,13 @@ export class RoutingTable {
     let nextBlock = 0
     let nextChunk = 0
     for (const [low, high] of ranges) {
-      let b = positionIn(firsts, low)
+      let b = firsts.position(low)
       let i = positionIn(blocks.at(b).mins, low)
       if (b < nextBlock || (b === nextBlock && i < nextChunk)) {
         b = nextBlock
         i = nextChunk
       }
-      const lastBlock = positionIn(firsts, high)
+      const lastBlock = firsts.position(high)
       const lastChunk = positionIn(blocks.at(lastBlock).mins, high)
       for (; b <= lastBlock; b++, i = 0) {
         const { mins, rows } = blocks.at(b)
@@ -146,14 +146,14 @@ export class RoutingTable {
   /** The chunk that holds this key. */
   chunkAt(keyString: string): ChunkEntry {
     const { blocks, firsts } = this.#state
-    const b = positionIn(firsts, keyString)
+    const b = firsts.position(keyString)
     return this.#entry(b, positionIn(blocks.at(b).mins, keyString))
   }
 
   /** All chunks in key order, or those from the one on that holds a key. */
   *chunks(from?: string): IterableIterator<ChunkEntry> {
     const { blocks, firsts } = this.#state
-    let b = from === undefined ? 0 : positionIn(firsts, from)
+    let b = from === undefined ? 0 : firsts.position(from)
     let i = from === undefined ? 0 : positionIn(blocks.at(b).mins, from)
     for (; b < blocks.length; b++, i = 0) {
       const { length } = blocks.at(b).mins
@@ -193,7 +193,7 @@ export class RoutingTable {
   #entry(b: number, i: number): ChunkEntry {
     const { blocks, firsts, shardIds, globalMax } = this.#state
     const block = blocks.at(b)
-    const max = block.mins[i + 1] ?? firsts[b + 1] ?? globalMax
+    const max = block.mins[i + 1] ?? firsts.at(b + 1) ?? globalMax
     return { min: block.mins[i]!, max, shard: shardIds[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
   }
 }

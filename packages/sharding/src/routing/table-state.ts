@@ -1,6 +1,7 @@
 /** What a routing table is made of, and how changes give a new one that shares all blocks they did not touch. */
 import type { PlacementVersion } from '../model/placement-version.js'
-import { cutBlock, lowerBound, majorIn, minorIn, ownerIn, positionIn, rowLength, type Block } from './block.js'
+import { cutBlock, lowerBound, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
+import { BoundList } from './bound-list.js'
 import { PagedList } from './paged-list.js'
 
 /** A chunk in key space, as the table knows it. */
@@ -33,7 +34,7 @@ export interface TableState {
   readonly totals: PagedList<ShardTotals>
   readonly blocks: PagedList<Block>
   /** First lower bound of each block. */
-  readonly firsts: readonly string[]
+  readonly firsts: BoundList
 }
 
 const noChunks: ShardTotals = { chunks: 0, major: 0, minor: 0 }
@@ -72,7 +73,7 @@ export function stateOf(
     numbers,
     totals: PagedList.of(totals),
     blocks: PagedList.of(blocks),
-    firsts: blocks.map((block) => block.mins[0]!),
+    firsts: BoundList.of(blocks.map((block) => block.mins[0]!)),
   }
 }
 
@@ -89,7 +90,7 @@ class Draft {
   readonly #globalMax: string
   #blocks: PagedList<Block>
   /** The table's own until a block comes or goes. */
-  #firsts: readonly string[]
+  #firsts: BoundList
   #totals: PagedList<ShardTotals>
   /** Shards whose newest chunk is gone, so that another one is their newest. */
   readonly #unsure = new Set<number>()
@@ -114,17 +115,17 @@ class Draft {
     const { min, max, major, minor } = change
     const blocks = this.#blocks
     const firsts = this.#firsts
-    if (min >= max || min < firsts[0]! || max > this.#globalMax)
+    if (min >= max || min < firsts.at(0)! || max > this.#globalMax)
       throw new Error('the range of a changed chunk is empty or leaves the key space')
     const shard = this.#numberOf(change.shard)
-    const firstIndex = positionIn(firsts, min)
+    const firstIndex = firsts.position(min)
     let lastIndex = firstIndex
-    while (lastIndex + 1 < firsts.length && firsts[lastIndex + 1]! < max) lastIndex++
+    while (lastIndex + 1 < firsts.length && firsts.at(lastIndex + 1)! < max) lastIndex++
     const first = blocks.at(firstIndex)
     const last = blocks.at(lastIndex)
     const from = lowerBound(first.mins, min)
     const to = lowerBound(last.mins, max)
-    const end = last.mins[to] ?? firsts[lastIndex + 1] ?? this.#globalMax
+    const end = last.mins[to] ?? firsts.at(lastIndex + 1) ?? this.#globalMax
     for (let b = firstIndex; b <= lastIndex; b++) {
       const block = blocks.at(b)
       const stop = b === lastIndex ? to : block.mins.length

@@ -2,11 +2,21 @@
 import { SingleBar } from 'cli-progress'
 import type { Progress } from '@shardlab/load'
 
-export function loadLine(): { show: (progress: Progress) => void; end(): void } {
-  if (!process.stderr.isTTY) return { show: () => {}, end() {} }
+export function loadLine(): { show: (progress: Progress) => void; say: (text: string) => void; end(): void } {
+  const say = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
+  if (!process.stderr.isTTY) return { show: () => {}, say, end() {} }
   const bar = new SingleBar({ format: '{text}', stream: process.stderr, clearOnComplete: true, hideCursor: true, linewrap: false })
   bar.start(1, 0, { text: '' })
-  return { show: (progress) => bar.update(0, { text: lineOf(progress) }), end: () => bar.stop() }
+  return {
+    show: (progress) => bar.update(0, { text: lineOf(progress) }),
+    // The line goes on below it.
+    say(text) {
+      bar.stop()
+      say(text)
+      bar.start(1, 0, { text: '' })
+    },
+    end: () => bar.stop(),
+  }
 }
 
 /** `run 12,000 of 50,000 · 4,012 a second · p99 3.1 ms · 0 errors`. */

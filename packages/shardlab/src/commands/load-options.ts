@@ -73,6 +73,9 @@ export function addLoadCommand(program: Command, run: (options: LoadCommandOptio
     .addHelpText(
       'after',
       `
+Exit codes: 0 all expectations are met, and what was acknowledged is there; 1 not so; 2 wrong usage, file or address; 3 an error of shardlab's own;
+130 a signal ended it.
+
 Examples:
   shardlab load --up "--shards 3" --workload b                       YCSB B on a cluster that lives as long as the test
   shardlab load --uri mongodb://localhost/ --rate 2000 --duration 1m --expect "p99<20ms"

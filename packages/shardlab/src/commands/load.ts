@@ -1,10 +1,10 @@
 /** `shardlab load`: a load test of a cluster that is there or that it starts. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import {
   compareReports,
   failedExpectations,
   htmlReport,
+  InterruptedError,
   OptionError,
   parseExpectation,
   parseReport,
@@ -16,8 +16,10 @@ import {
   type LoadReport,
 } from '@shardlab/load'
 import { exitCodes } from '../exit-codes.js'
+import { takeSignals } from './interruption.js'
 import { loadLine } from './load-line.js'
 import type { LoadCommandOptions } from './load-options.js'
+import { checkPlace, save } from './output-file.js'
 import { startUp, wordsOf } from './start-up.js'
 
 /** Runs the command; resolves with the exit code. */
@@ -32,19 +34,28 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   // Not after an hour of measuring.
   for (const path of [options.json, options.html]) if (typeof path === 'string') checkPlace(path)
   const line = loadLine()
+  const interruption = takeSignals(line.say)
   let report: LoadReport
-  const cluster = startCluster === undefined || ofCluster ? null : await startCluster({})
+  let cluster: Awaited<ReturnType<NonNullable<typeof startCluster>>> | null = null
   try {
+    if (startCluster !== undefined && !ofCluster) cluster = await startCluster({})
     report = await runLoad({
       ...loadOptions(options),
       uri: cluster?.uri ?? options.uri ?? '',
       onProgress: line.show,
       expectations,
+      stop: interruption.stop,
+      hurry: interruption.hurry,
       ...(ofCluster && startCluster !== undefined ? { startCluster } : {}),
     })
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error
+    process.stderr.write(`shardlab: ${error.message}\n`)
+    return interruption.exitCode()!
   } finally {
     line.end()
     await cluster?.stop()
+    interruption.end()
   }
   write(options, report)
   const checked = [report, ...(report.sweep?.steps.map((step) => step.report) ?? [])]
@@ -53,7 +64,7 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   if (wrong !== undefined)
     failures.push(`the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'not everything that was acknowledged is there'}`)
   for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
-  return failures.length === 0 ? exitCodes.fine : exitCodes.failed
+  return interruption.exitCode() ?? (failures.length === 0 ? exitCodes.fine : exitCodes.failed)
 }
 
 function clusterStarter({ uri, up }: LoadCommandOptions): LoadOptions['startCluster'] {
@@ -95,15 +106,6 @@ function write({ json, html, quiet }: LoadCommandOptions, report: LoadReport): v
   else if (quiet !== true) process.stdout.write(textReport(report))
 }
 
-/** Throws an OptionError when a file cannot be there. */
-function checkPlace(path: string): void {
-  const refused = (code: string): OptionError => new OptionError(`${path} cannot be written: ${code}`)
-  const folder = statSync(dirname(path), { throwIfNoEntry: false })
-  if (folder === undefined) throw refused('ENOENT')
-  if (!folder.isDirectory()) throw refused('ENOTDIR')
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw refused('EISDIR')
-}
-
 function compare(files: readonly string[], options: LoadCommandOptions): number {
   const other = Object.keys(options).find((key) => key !== 'compare' && key !== 'check')
   if (other !== undefined) throw new OptionError(`--compare reads two reports and measures nothing: leave out ${optionName(other)}`)
@@ -118,14 +120,6 @@ function read(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new OptionError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`)
-  }
-}
-
-function save(path: string, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (error) {
-    throw new OptionError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code ?? String(error)}`)
   }
 }
 

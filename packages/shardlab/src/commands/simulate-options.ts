@@ -20,7 +20,7 @@ export function addSimulateCommand(program: Command, run: (scenario: string | un
     .description('Play a scenario in virtual time: what the balancer does with a key, zones, growth and failures.')
     .argument('[scenario]', 'path of a scenario file, or the name of one that comes with shardlab')
     .option('--list', 'list the scenarios that come with shardlab')
-    .option('--variant <name...>', 'only these variants')
+    .option('--variant <name>', 'only this variant; may be repeated', (name: string, before: string[] = []) => [...before, name])
     .option('--seed <n>', 'instead of the seed in the file', wholeNumber)
     .option('--explain', 'print each decision with its reason')
     .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
@@ -30,7 +30,8 @@ export function addSimulateCommand(program: Command, run: (scenario: string | un
     .addHelpText(
       'after',
       `
-Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file; 3 an error of shardlab's own.
+Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file; 3 an error of shardlab's own;
+130 interrupted (Ctrl-C): what was known by then is reported, and expectations are not looked at.
 
 Examples:
   shardlab simulate hot-monotonic-key

@@ -1,5 +1,4 @@
 /** `shardlab simulate`: scenarios in virtual time. */
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
 import {
@@ -17,6 +16,8 @@ import {
   type VariantRun,
 } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
+import { takeSignals } from './interruption.js'
+import { checkPlace, makeDirectory, save } from './output-file.js'
 import type { SimulateOptions } from './simulate-options.js'
 import { simulateLine } from './simulate-line.js'
 
@@ -29,16 +30,25 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
   if (scenario === undefined) throw new OptionError('simulate needs a scenario: a file, or a name that simulate --list tells.')
   const { path, text } = findScenario(scenario)
   const file = chosen(parseScenario(text, path), options)
+  for (const path of [options.report, options.json]) if (typeof path === 'string') checkPlace(path)
+  if (options.csv !== undefined) makeDirectory(options.csv)
   const line = simulateLine()
+  const interruption = takeSignals(() => line.say('interrupted: what is known so far follows; the same again ends at once'))
+  interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()!))
   let runs: VariantRun[]
   try {
-    runs = await runScenario(file, line.show)
+    runs = await runScenario(file, line.show, { stop: interruption.stop })
   } catch (error) {
     // What the scenario asks of its cluster before it begins is input, too.
     if (error instanceof ScenarioError) throw new OptionError(`${path}: ${error.message}`)
     throw error
   } finally {
     line.end()
+    interruption.end()
+  }
+  if (runs.length === 0) {
+    process.stderr.write('shardlab: nothing is known yet: the data were still being loaded.\n')
+    return interruption.exitCode()!
   }
   write(file, runs, options)
   const failures = runs.flatMap(({ result }) => [
@@ -46,7 +56,7 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
     ...result.failedSteps.map(({ step, error }) => `${result.name}: ${step} failed: ${error}`),
   ])
   for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
-  return failures.length === 0 ? exitCodes.fine : exitCodes.failed
+  return interruption.exitCode() ?? (failures.length === 0 ? exitCodes.fine : exitCodes.failed)
 }
 
 function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): ScenarioFile {
@@ -60,10 +70,7 @@ function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): Scenari
 function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report, csv }: SimulateOptions): void {
   const text = `${JSON.stringify(reportOf(file, runs))}\n`
   if (report !== undefined) save(report, htmlReport(file, runs))
-  if (csv !== undefined) {
-    makeDirectory(csv)
-    for (const [name, table] of csvFiles(runs)) save(join(csv, name), table)
-  }
+  if (csv !== undefined) for (const [name, table] of csvFiles(runs)) save(join(csv, name), table)
   if (typeof json === 'string') save(json, text)
   if (json === true) process.stdout.write(text)
   else process.stdout.write(`${textReport(file, runs)}${explain === true ? decisionsText(runs) : ''}`)
@@ -72,20 +79,4 @@ function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain,
 function listText(scenarios: readonly { readonly name: string; readonly shows: string }[]): string {
   const width = Math.max(0, ...scenarios.map(({ name }) => name.length))
   return scenarios.map(({ name, shows }) => `${name.padEnd(width)}  ${shows}\n`).join('')
-}
-
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true })
-  } catch (error) {
-    throw new OptionError(`${path} cannot be made: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`)
-  }
-}
-
-function save(path: string, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (error) {
-    throw new OptionError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`)
-  }
 }

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { OptionError } from '@shardlab/load'
-import { exitCodes } from '../exit-codes.js'
 
 /**
- * Starts a cluster on free ports.
+ * Starts a cluster on free ports. It does not get the terminal's signals, for after Ctrl-C its data are still read; it ends when this
+ * process does, however that ends.
  * @param options options of `up`, as they are typed
  * @param size overrides them
  * @throws OptionError with what `up` said when it does not start
@@ -16,17 +16,16 @@ export async function startUp(
 ): Promise<{ readonly uri: string; stop(): Promise<void> }> {
   const sizes = Object.entries(size).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]))
   const args = ['up', '--port', '0', ...wordsOf(options), ...sizes, '--json', '--quiet']
-  const child = spawn(process.execPath, [process.argv[1]!, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [process.argv[1]!, ...args], {
+    ...{ stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true, windowsHide: true },
+  })
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
-  // Ctrl-C ends the measurement, and the cluster with it.
-  const interrupted = (): void => process.exit(exitCodes.failed)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted)
   let said = ''
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()))
   let line = ''
   const uri = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout!.on('data', (chunk: Buffer) => {
       line += chunk.toString()
       if (line.includes('\n')) resolve((JSON.parse(line.slice(0, line.indexOf('\n'))) as { uri: string }).uri)
     })
@@ -45,7 +44,6 @@ export async function startUp(
     uri,
     async stop() {
       process.off('exit', kill)
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted)
       child.kill('SIGTERM')
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 
 /** Options of `swarm` as commander parses them. */
 export interface SwarmCommandOptions {
@@ -22,7 +22,7 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
     .option('--without <verb...>', 'leave out these verbs of faults')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
     // For those who work on the checkers: docs/guides/swarm.md.
-    .addOption(new Option('--mutation <name>', 'build a defect in, which has to be found').hideHelp())
+    .option('--mutation <name>', 'build a defect into every member, which has to be found then')
     .allowExcessArguments(false)
     .addHelpText(
       'after',

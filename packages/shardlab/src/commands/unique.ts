@@ -28,7 +28,8 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
     const connected = await connectUnique(uri, ns, { unique: specs, proxies, ...(proxy === undefined ? {} : { proxy }) })
     try {
       const { collection } = connected
-      await collection.init()
+      // A check of a misspelt collection must not make any, and what is reserved needs a place.
+      await collection.init({ make: action === 'init' || action === 'backfill' })
       const report = await withProgress(action, await collection.collection.estimatedDocumentCount(), (onProgress) =>
         reportOf(action, collection, onProgress),
       )

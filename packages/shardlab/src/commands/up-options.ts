@@ -1,18 +1,20 @@
 import { InvalidArgumentError, type Command } from 'commander'
 
-/** Options of `up` as commander parses them. */
+/** Options of `up` as commander parses them. With `from`, those that were not typed are missing. */
 export interface UpOptions {
-  readonly shards: number
-  readonly mongos: number
+  readonly shards?: number
+  readonly mongos?: number
   readonly port: number
   readonly host: string
-  readonly emulate: string
+  readonly emulate?: string
   readonly chunkSize?: string
-  readonly runtime: string
+  readonly runtime?: string
   readonly hosts?: number
   readonly nativeWire?: true
   readonly serverTimings?: true
   readonly strict?: true
+  /** Path of a snapshot. */
+  readonly from?: string
   readonly json?: true
   readonly quiet?: true
 }
@@ -37,19 +39,30 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--native-wire', "announce the version's real wire versions, with which today's drivers refuse old ones")
     .option('--server-timings', "the server's own timings instead of quick ones")
     .option('--strict', 'refuse commands, stages and operators that would silently answer less than the server')
+    .option('--from <file>', 'begin with a snapshot that was saved by the API; all but --port and --host comes with it')
     .option('--json', 'print one JSON object on the first line instead of text')
     .option('--quiet', 'print nothing but errors, and the JSON object with --json')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
+Exit codes: 0 a signal ended it; 2 wrong usage, or a port that is taken; 3 an error of shardlab's own.
+
 Examples:
   shardlab up                                  three shards on port 27017
   shardlab up --port 27117 --shards 5          five shards on another port
   shardlab up --json --port 0                  for programs: first line is {"ready":true,"uri":…}
-  shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks`,
+  shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
+  shardlab up --from filled.snapshot           a cluster that was filled before`,
     )
-    .action(run)
+    .action((options: UpOptions, command: Command) => run(options.from === undefined ? options : typed(options, command)))
+}
+
+/** Without the defaults of what comes with a snapshot. */
+function typed(options: UpOptions, command: Command): UpOptions {
+  const isOwn = ([name]: [string, unknown]): boolean =>
+    name === 'port' || name === 'host' || command.getOptionValueSource(name) !== 'default'
+  return Object.fromEntries(Object.entries(options).filter(isOwn)) as unknown as UpOptions
 }
 
 function wholeNumber(text: string): number {

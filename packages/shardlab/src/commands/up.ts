@@ -1,6 +1,6 @@
 /** `shardlab up`: a cluster in the foreground until a signal ends it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ShardedCluster } from '@shardlab/cluster'
+import { ClusterSnapshot, OptionError, resolveOptions, ShardedCluster, type ClusterOptions, type ResolvedOptions } from '@shardlab/cluster'
 import { exitCodes } from '../exit-codes.js'
 import { clusterOptions } from './cluster-options.js'
 import type { UpOptions } from './up-options.js'
@@ -11,9 +11,10 @@ const stopGraceMs = 800
 /** Runs a cluster and ends the process with code 0 once `stopped` resolves; rejects when the cluster cannot start. */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
-  const cluster = await Promise.race([ShardedCluster.start(clusterOptions(options)), stopped])
+  const started = await Promise.race([start(clusterOptions(options)), stopped])
   // Nothing of a cluster that is still starting outlives the process.
-  if (cluster === undefined) process.exit(exitCodes.fine)
+  if (started === undefined) process.exit(exitCodes.fine)
+  const { cluster, resolved } = started
   cluster.on('member', (event) => {
     if (event.state === 'crashed' && event.error !== undefined) process.stderr.write(`shardlab: ${event.member} died: ${event.error}\n`)
   })
@@ -24,27 +25,39 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ ready: true, uri: cluster.uri, shards: cluster.shards, mongos: cluster.mongos })}\n`)
   } else if (options.quiet !== true) {
-    process.stdout.write(welcome(cluster, options, performance.now() - startedMs))
+    process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
   }
   await stopped
   await Promise.race([cluster.stop(), sleep(stopGraceMs)])
   process.exit(exitCodes.fine)
 }
 
-function welcome(cluster: ShardedCluster, options: UpOptions, tookMs: number): string {
-  const members = cluster.shards.map(({ id, uri }) => `    ${id}  ${uri}`).join('\n')
-  return `
-  A sharded cluster is up: ${options.shards} shard${options.shards === 1 ? '' : 's'}, config server, ${options.mongos} mongos, balancer (${Math.round(tookMs)} ms).
-  It behaves as MongoDB ${options.emulate}. It is an emulator: data lives in memory and goes with the process.
+/** @throws OptionError one sentence */
+async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
+  const { from } = options
+  const wanted = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options
+  const resolved = resolveOptions(wanted)
+  if (resolved.clock === 'manual')
+    throw new OptionError(
+      `${String(from)} is of a cluster with a manual clock, which nobody would move here: save one of a cluster without.`,
+    )
+  return { cluster: await ShardedCluster.start(wanted), resolved }
+}
 
-    ${cluster.uri}
+function welcome({ uri, shards, mongos }: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
+  const members = shards.map(({ id, uri: own }) => `    ${id}  ${own}`).join('\n')
+  return `
+  A sharded cluster is up: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
+  It behaves as MongoDB ${emulate}. It is an emulator: data lives in memory and goes with the process.
+
+    ${uri}
 
   Each shard by itself:
 ${members}
 
   What to try next:
-    mongosh "${cluster.uri}" --eval "sh.status()"
-    mongosh "${cluster.uri}" --eval 'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'
+    mongosh "${uri}" --eval "sh.status()"
+    mongosh "${uri}" --eval 'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'
 
   Ctrl-C ends it.
 `

@@ -1,5 +1,6 @@
 /** Many ascending keys at once: each node is looked for, copied and divided once for all keys that go into it. */
-import { childOf, firstNotBelow, headOf, newInner, newLeaf, nodeSizeMax, writable, type TreeNode } from './tree-node.js'
+import { commonKeyLength, keyHead } from '@shardlab/bson'
+import { childOf, firstNotBelow, newInner, newLeaf, nodeSizeMax, setShared, told, writable, type TreeNode } from './tree-node.js'
 
 /** Ascending keys, each once, none of them in the tree yet. */
 export interface KeyRun {
@@ -22,10 +23,13 @@ function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number
   const { keys, heads, values } = leaf
   const before = keys.length
   const isAppended = before === 0 || keys[before - 1]! < run.keys[from]!
+  const common = commonKeyLength(run.keys[from]!, run.keys[to - 1]!)
+  const shared = before === 0 ? common : Math.min(leaf.shared, common, commonKeyLength(keys[0]!, run.keys[from]!))
+  if (shared !== leaf.shared) setShared(leaf, shared)
   for (let i = from; i < to; i++) {
     const key = run.keys[i]!
     keys.push(key)
-    heads.push(headOf(key))
+    heads.push(keyHead(key, leaf.shared))
     values.push(run.values[i]!)
   }
   if (!isAppended) mergeIn(leaf, before, run, from, to)
@@ -38,7 +42,7 @@ function mergeIn(leaf: TreeNode, before: number, run: KeyRun, from: number, to: 
   let last = before
   for (let i = to - 1; i >= from; i--) {
     const key = run.keys[i]!
-    const head = headOf(key)
+    const head = keyHead(key, leaf.shared)
     const at = firstNotBelow(leaf, key, head, last)
     const distance = i - from + 1
     for (let moved = last - 1; moved >= at; moved--) {
@@ -55,12 +59,12 @@ function mergeIn(leaf: TreeNode, before: number, run: KeyRun, from: number, to: 
 }
 
 function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
-  const { keys, heads } = node
+  const { keys } = node
   const children = node.children!
-  const isAppended = childOf(node, run.keys[from]!) + 1 === keys.length
+  const isAppended = childOf(node, run.keys[from]!, 0) + 1 === keys.length
   let grown: Map<number, TreeNode[]> | null = null
   for (let i = from; i < to;) {
-    const at = childOf(node, run.keys[i]!)
+    const at = childOf(node, run.keys[i]!, 0)
     let end = i + 1
     if (at + 1 === keys.length) end = to
     else for (const bound = keys[at + 1]!; end < to && run.keys[end]! < bound;) end++
@@ -75,23 +79,19 @@ function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: numbe
     const behind = grown.get(at)
     if (behind === undefined) continue
     keys.splice(at + 1, 0, ...behind.map((part) => part.keys[0]!))
-    heads.splice(at + 1, 0, ...behind.map((part) => part.heads[0]!))
     children.splice(at + 1, 0, ...behind)
   }
-  if (keys.length <= nodeSizeMax) return null
-  return divided(node, owner, isAppended)
+  setShared(node, commonKeyLength(keys[1]!, keys[keys.length - 1]!))
+  return keys.length <= nodeSizeMax ? null : divided(node, owner, isAppended)
 }
 
 /** Puts a root over nodes that follow each other. */
 export function rootOver(nodes: TreeNode[], owner: object): TreeNode {
   let level = nodes
   while (level.length > 1) {
-    const below = newInner(
-      owner,
-      level.map(({ keys }) => keys[0]!),
-      level.map(({ heads }) => heads[0]!),
-      level,
-    )
+    const below = newInner(owner, [], [], 0, level)
+    for (const { keys } of level) below.keys.push(keys[0]!)
+    setShared(below, commonKeyLength(below.keys[1]!, below.keys[below.keys.length - 1]!))
     if (below.keys.length <= nodeSizeMax) return below
     level = [below, ...divided(below, owner, false)]
   }
@@ -103,7 +103,7 @@ export function rootOver(nodes: TreeNode[], owner: object): TreeNode {
  * room in them.
  */
 function divided(node: TreeNode, owner: object, isAppended: boolean): TreeNode[] {
-  const { keys, heads, values, children } = node
+  const { keys, heads, shared, values, children } = node
   const count = keys.length
   const size = isAppended ? nodeSizeMax : Math.ceil(count / Math.ceil(count / looseNodeSize))
   const parts: TreeNode[] = []
@@ -112,13 +112,14 @@ function divided(node: TreeNode, owner: object, isAppended: boolean): TreeNode[]
     const [ownKeys, ownHeads] = [keys.slice(start, end), heads.slice(start, end)]
     parts.push(
       children === null
-        ? newLeaf(owner, ownKeys, ownHeads, values.slice(start, end))
-        : newInner(owner, ownKeys, ownHeads, children.slice(start, end)),
+        ? newLeaf(owner, ownKeys, ownHeads, shared, values.slice(start, end))
+        : newInner(owner, ownKeys, ownHeads, shared, children.slice(start, end)),
     )
   }
   // Lists that are cut like this give back the memory of all that was in them; those that are spliced keep it.
   keys.length = heads.length = size
   if (children === null) values.length = size
   else children.length = size
+  told(node)
   return parts
 }

@@ -4,7 +4,19 @@
 import { insertRun, rootOver, type KeyRun } from './insert-run.js'
 import { IndexCursor } from '../index-cursor.js'
 import { addKey } from './add-key.js'
-import { childOf, firstNotBelow, headOf, newLeaf, nodeSizeMax, nodeSizeMin, writable, type TreeNode } from './tree-node.js'
+import {
+  alikeIn,
+  childOf,
+  emptyLeaf,
+  firstNotBelow,
+  headIn,
+  nodeSizeMax,
+  nodeSizeMin,
+  setShared,
+  told,
+  writable,
+  type TreeNode,
+} from './tree-node.js'
 
 export type { KeyRun }
 
@@ -13,7 +25,7 @@ const sparsePart = 64
 
 export class KeyTree {
   #owner: object = {}
-  #root: TreeNode = newLeaf(this.#owner, [], [], [])
+  #root: TreeNode = emptyLeaf(this.#owner)
   #size = 0
 
   /** Number of keys. */
@@ -23,9 +35,13 @@ export class KeyTree {
 
   get(key: string): number | undefined {
     let node = this.#root
-    const head = headOf(key)
-    for (; node.children !== null; node = node.children[childOf(node, key, head)]!);
-    const at = firstNotBelow(node, key, head, node.keys.length)
+    let alike = 0
+    while (node.children !== null) {
+      const at = childOf(node, key, alike)
+      alike = alikeIn(node, at, alike)
+      node = node.children[at]!
+    }
+    const at = firstNotBelow(node, key, headIn(node, key, alike), node.keys.length)
     return node.keys[at] === key ? node.values[at] : undefined
   }
 
@@ -33,7 +49,7 @@ export class KeyTree {
   add(key: string, value: number): void {
     const owner = this.#owner
     const root = writable(this.#root, owner)
-    const behind = addKey(root, owner, key, headOf(key), value)
+    const behind = addKey(root, owner, key, value, 0)
     this.#root = behind === null ? root : rootOver([root, behind], owner)
     this.#size++
   }
@@ -55,10 +71,10 @@ export class KeyTree {
 
   /** @returns whether the key was in the tree */
   delete(key: string): boolean {
-    let root = this.#without(this.#root, key, headOf(key))
+    let root = this.#without(this.#root, key, 0)
     if (root === null) return false
     while (root.children !== null && root.children.length === 1) root = root.children[0]!
-    this.#root = root.keys.length === 0 && root.children !== null ? newLeaf(this.#owner, [], [], []) : root
+    this.#root = root.keys.length === 0 ? emptyLeaf(this.#owner) : root
     this.#size--
     return true
   }
@@ -78,9 +94,9 @@ export class KeyTree {
   }
 
   /** The node without a key; null: the key is not below it. */
-  #without(node: TreeNode, key: string, head: number): TreeNode | null {
+  #without(node: TreeNode, key: string, alike: number): TreeNode | null {
     if (node.children === null) {
-      const at = firstNotBelow(node, key, head, node.keys.length)
+      const at = firstNotBelow(node, key, headIn(node, key, alike), node.keys.length)
       if (node.keys[at] !== key) return null
       const leaf = writable(node, this.#owner)
       leaf.keys.splice(at, 1)
@@ -88,8 +104,8 @@ export class KeyTree {
       leaf.values.splice(at, 1)
       return leaf
     }
-    const at = childOf(node, key, head)
-    const child = this.#without(node.children[at]!, key, head)
+    const at = childOf(node, key, alike)
+    const child = this.#without(node.children[at]!, key, alikeIn(node, at, alike))
     if (child === null) return null
     const into = writable(node, this.#owner)
     const { keys, heads } = into
@@ -110,18 +126,13 @@ export class KeyTree {
   /** Puts a child and the one behind it into one node. */
   #join({ keys, heads, children }: TreeNode, left: number): void {
     const into = writable(children![left]!, this.#owner)
-    const { keys: moved, heads: movedHeads, values, children: below } = children![left + 1]!
-    into.keys.push(...moved)
-    into.heads.push(...movedHeads)
-    into.values.push(...values)
-    if (below !== null) {
-      // What bounded nothing while it stood first does now.
-      const first = into.keys.length - moved.length
-      into.keys[first] = keys[left + 1]!
-      into.heads[first] = heads[left + 1]!
-      into.children!.push(...below)
-    }
-    children![left] = into
+    const { keys: moved, values, children: below } = children![left + 1]!
+    // What bounded nothing while it stood first does now.
+    into.keys.push(below === null ? moved[0]! : keys[left + 1]!, ...moved.slice(1))
+    if (below === null) into.values.push(...values)
+    else into.children!.push(...below)
+    setShared(into, 0)
+    children![left] = told(into)
     keys.splice(left + 1, 1)
     heads.splice(left + 1, 1)
     children!.splice(left + 1, 1)

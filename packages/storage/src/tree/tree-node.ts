@@ -1,4 +1,5 @@
 /** The nodes of a {@link KeyTree}: leaves with keys and values, above them nodes with their children. */
+import { commonKeyLength, keyHead, keyHeadAmong } from '@shardlab/bson'
 
 /** Most entries of a node. Measured: 64 to 128 are best for scans and for inserting. */
 export const nodeSizeMax = 64
@@ -10,8 +11,10 @@ export interface TreeNode {
   readonly owner: object
   /** Of a leaf: its keys, ascending. Else: what each child's keys are not below; the first bounds nothing. */
   readonly keys: string[]
-  /** The {@link headOf} of each key. */
+  /** Beside each key what it goes on with behind what all of the node share: see {@link keyHead}. */
   readonly heads: number[]
+  /** With so many characters all keys of the node begin alike; the first one of a node above the leaves may not. */
+  shared: number
   /** Of a leaf: what each key stands for. Else empty. */
   readonly values: number[]
   /** Null: a leaf. */
@@ -20,41 +23,78 @@ export interface TreeNode {
 
 const noValues: number[] = []
 
-export function newLeaf(owner: object, keys: string[], heads: number[], values: number[]): TreeNode {
-  return { owner, keys, heads, values, children: null }
+export function emptyLeaf(owner: object): TreeNode {
+  return { owner, keys: [], heads: [], shared: 0, values: [], children: null }
 }
 
-export function newInner(owner: object, keys: string[], heads: number[], children: TreeNode[]): TreeNode {
-  return { owner, keys, heads, values: noValues, children }
+/** A leaf of these keys, which begin alike with `shared` characters, and their heads. */
+export function newLeaf(owner: object, keys: string[], heads: number[], shared: number, values: number[]): TreeNode {
+  return told({ owner, keys, heads, shared, values, children: null })
+}
+
+/** The same above the leaves: the first key may begin in another way. */
+export function newInner(owner: object, keys: string[], heads: number[], shared: number, children: TreeNode[]): TreeNode {
+  return told({ owner, keys, heads, shared, values: noValues, children })
 }
 
 /** The node itself, or a copy that this owner may write to. */
 export function writable(node: TreeNode, owner: object): TreeNode {
   if (node.owner === owner) return node
-  const { keys, heads, values, children } = node
+  const { keys, heads, shared, values, children } = node
   return children === null
-    ? newLeaf(owner, keys.slice(), heads.slice(), values.slice())
-    : newInner(owner, keys.slice(), heads.slice(), children.slice())
+    ? { owner, keys: keys.slice(), heads: heads.slice(), shared, values: values.slice(), children }
+    : { owner, keys: keys.slice(), heads: heads.slice(), shared, values: noValues, children: children.slice() }
+}
+
+/** The node with heads that tell its keys apart: as long as they lie too far in front for any of them, others behind what the keys share. */
+export function told(node: TreeNode): TreeNode {
+  const { keys, heads } = node
+  const first = node.children === null ? 0 : 1
+  const last = keys.length - 1
+  if (first < last && heads[first] === heads[last]) setShared(node, commonKeyLength(keys[first]!, keys[last]!))
+  return node
+}
+
+/** Makes the heads of all keys, which begin alike with so many characters. */
+export function setShared(node: TreeNode, shared: number): void {
+  const { keys, heads } = node
+  node.shared = shared
+  for (let i = 0; i < keys.length; i++) {
+    const head = keyHead(keys[i]!, shared)
+    if (i < heads.length) heads[i] = head
+    else heads.push(head)
+  }
 }
 
 /**
- * The first seven characters of a key as a number that orders as they do: keys are compared by it first, because numbers lie side by side
- * and strings anywhere. The last three bits of the seventh are left out: a number holds 53.
+ * The head of any key among those of this node: one that does not begin as they do is below or above all of them.
+ * @param alike with so many characters it is known to begin as they do
  */
-export function headOf(key: string): number {
-  const length = key.length
-  if (length >= 7) {
-    return (
-      ((key.charCodeAt(0) << 16) | (key.charCodeAt(1) << 8) | key.charCodeAt(2)) * 0x2000_0000 +
-      ((key.charCodeAt(3) << 21) | (key.charCodeAt(4) << 13) | (key.charCodeAt(5) << 5) | (key.charCodeAt(6) >> 3))
-    )
-  }
-  let head = 0
-  for (let i = 0; i < 7; i++) head = head * 256 + (i < length ? key.charCodeAt(i) : 0)
-  return Math.floor(head / 8)
+export function headIn({ keys, shared }: TreeNode, key: string, alike: number): number {
+  return shared > alike ? keyHeadAmong(keys[keys.length - 1]!, shared, key, alike) : keyHead(key, shared)
 }
 
-/** Position of the first key that is not below `key`, among the first `count`; `count` when all are. */
+/** {@link headIn} of a key that is about to become one of the node's: from now on they share no more than it has of that. */
+export function admit(node: TreeNode, key: string, alike: number): number {
+  const { keys, shared } = node
+  const last = keys.length - 1
+  if (last < (node.children === null ? 0 : 1)) setShared(node, key.length)
+  else if (shared > alike) {
+    const common = commonKeyLength(keys[last]!, key)
+    if (common < shared) setShared(node, common)
+  }
+  return keyHead(key, node.shared)
+}
+
+/**
+ * With how many characters a key is known to begin as all those below the child in which it lies do. Between two bounds of the node everything
+ * begins as both of them.
+ */
+export function alikeIn({ keys, shared }: TreeNode, at: number, alike: number): number {
+  return at > 0 && at < keys.length - 1 && shared > alike ? shared : alike
+}
+
+/** Position of the first key that is not below `key`, among the first `count`; `count` when all are. `head`: its head among the node's. */
 export function firstNotBelow({ keys, heads }: TreeNode, key: string, head: number, count: number): number {
   let low = 0
   let high = count
@@ -67,8 +107,11 @@ export function firstNotBelow({ keys, heads }: TreeNode, key: string, head: numb
   return low
 }
 
-/** Position of the child in which `key` lies. */
-export function childOf({ keys, heads }: TreeNode, key: string, head = headOf(key)): number {
+/** Position of the child in which `key` lies. `alike`: see {@link headIn}. */
+export function childOf(node: TreeNode, key: string, alike: number): number {
+  const { keys, heads } = node
+  if (keys.length < 2) return 0
+  const head = headIn(node, key, alike)
   let low = 1
   let high = keys.length
   while (low < high) {
@@ -96,17 +139,19 @@ export function insertEntry({ keys, heads, values }: TreeNode, at: number, key: 
 }
 
 /** Puts a child into a node above the leaves, under the key that it is not below. */
-export function insertChild({ keys, heads, children }: TreeNode, at: number, bound: string, head: number, child: TreeNode): void {
-  const below = children!
+export function insertChild(node: TreeNode, at: number, bound: string, child: TreeNode): void {
+  const head = admit(node, bound, 0)
+  const { keys, heads } = node
+  const children = node.children!
   keys.push(bound)
   heads.push(head)
-  below.push(child)
+  children.push(child)
   for (let i = keys.length - 1; i > at; i--) {
     keys[i] = keys[i - 1]!
     heads[i] = heads[i - 1]!
-    below[i] = below[i - 1]!
+    children[i] = children[i - 1]!
   }
   keys[at] = bound
   heads[at] = head
-  below[at] = child
+  children[at] = child
 }

@@ -36,6 +36,10 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
     return { keys: [...keys], arrays: null, ...(arrayPaths.size > 0 ? { arrayPaths } : {}) }
   }
 
+  isUnchanged(): boolean {
+    return false
+  }
+
   needsCheck(): boolean {
     return true
   }

@@ -27,9 +27,12 @@ export async function connectUnique(uri: string, ns: string, options: UniqueOpti
     client = new MongoClient(uri, { serverSelectionTimeoutMS: 10_000 })
     await client.connect()
   } catch (error) {
-    throw new UnreachableError(`no deployment answers at ${uri}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    })
+    throw new UnreachableError(
+      `no deployment answers at ${withoutPassword(uri)}: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
   try {
     const collection = uniqueCollection(client.db(ns.slice(0, dot)).collection(ns.slice(dot + 1)), options)
@@ -39,3 +42,6 @@ export async function connectUnique(uri: string, ns: string, options: UniqueOpti
     throw error
   }
 }
+
+/** For messages, which end up in logs. */
+const withoutPassword = (uri: string): string => uri.replace(/^(\w+(?:\+srv)?:\/\/[^:@/]+):.*@/, '$1:***@')

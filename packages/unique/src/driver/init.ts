@@ -31,7 +31,7 @@ export async function checkMain(db: Db, name: string, onCluster: boolean): Promi
 }
 
 /** @throws MisconfiguredProxyError for a proxy collection that is not as it has to be */
-export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean): Promise<void> {
+export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, make: boolean): Promise<void> {
   const ns = `${db.databaseName}.${plan.name}`
   const [info] = await db.listCollections({ name: plan.name }).toArray()
   if (info !== undefined) {
@@ -51,6 +51,13 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean):
     }
   }
   for (const spec of plan.specs) checkIndexes(ns, plan, spec, indexes)
+  if (!make) {
+    if (info === undefined) throw new MisconfiguredProxyError(`there is no proxy collection ${ns}: init makes it`)
+    const missing = plan.specs.find((spec) => indexOf(spec, indexes) === undefined)
+    if (missing !== undefined) throw new MisconfiguredProxyError(`${ns} has no unique index on ${missing.name}: init makes it`)
+    if (plan.sharded && onCluster && sharding === null) throw new MisconfiguredProxyError(`${ns} is not sharded: init shards it`)
+    return
+  }
   if (plan.sharded && onCluster && sharding === null) {
     const admin = db.client.db('admin')
     // Before 6.0 a database has to be told; later it does no harm.
@@ -58,7 +65,7 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean):
     await admin.command({ shardCollection: ns, key: keyOf(plan.specs[0]!), unique: true })
   }
   for (const spec of plan.specs) {
-    if (indexes.some((index) => sameKey(index['key'], keyOf(spec)))) continue
+    if (indexOf(spec, indexes) !== undefined) continue
     const collation = spec.collation === null ? {} : { collation: spec.collation }
     await db.collection(plan.name).createIndex(keyOf(spec), { unique: true, ...(plan.sharded ? {} : { sparse: true }), ...collation })
   }
@@ -99,7 +106,7 @@ function checkSharding(ns: string, plan: ProxyPlan, sharding: Sharding | null): 
 }
 
 function checkIndexes(ns: string, plan: ProxyPlan, spec: UniqueSpec, indexes: readonly Document[]): void {
-  const index = indexes.find((each) => sameKey(each['key'], keyOf(spec)))
+  const index = indexOf(spec, indexes)
   if (index === undefined) return
   const name = `the index ${index['name']} of ${ns}`
   if (index['unique'] !== true)
@@ -116,6 +123,9 @@ function checkIndexes(ns: string, plan: ProxyPlan, spec: UniqueSpec, indexes: re
 }
 
 const keyOf = ({ fields }: UniqueSpec): Record<string, 1> => Object.fromEntries(fields.map((field) => [field, 1]))
+
+const indexOf = (spec: UniqueSpec, indexes: readonly Document[]): Document | undefined =>
+  indexes.find((index) => sameKey(index['key'], keyOf(spec)))
 
 function sameKey(a: Document, b: Document): boolean {
   const left = Object.entries(a)

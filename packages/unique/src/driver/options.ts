@@ -49,9 +49,12 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
     const other = specs.find((each, j) => j < i && each.name === spec.name)
     if (other !== undefined) throw new RefusedOperationError(`the unique field ${spec.name} is named twice`)
   })
+  const plans = proxies === 'sharded' ? sharded(collection, specs, options) : [unsharded(collection, specs, options)]
+  if (plans.some(({ name }) => name === collection))
+    throw new RefusedOperationError(`${collection} cannot be its own proxy collection: give proxy another name`)
   return {
     specs,
-    proxies: proxies === 'sharded' ? sharded(collection, specs, options) : [unsharded(collection, specs, options)],
+    proxies: plans,
     reservationMs,
     busyMs,
     transactions: transactions === 'auto',

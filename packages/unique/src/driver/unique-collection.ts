@@ -98,13 +98,14 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
 
   /**
    * Makes the proxy collections that are missing, sharded where the deployment is, and checks those that are there.
+   * @param make false: nothing is made, and what is missing is an error
    * @throws MisconfiguredProxyError
    */
-  async init(): Promise<this> {
+  async init({ make = true }: { readonly make?: boolean } = {}): Promise<this> {
     const { db } = this.collection
     const onCluster = await isShardedCluster(db)
     this.#changes.shardKey = await checkMain(db, this.collection.collectionName, onCluster)
-    for (const plan of this.#options.proxies) await prepareProxy(db, plan, onCluster)
+    for (const plan of this.#options.proxies) await prepareProxy(db, plan, onCluster, make)
     this.#initialized = true
     return this
   }

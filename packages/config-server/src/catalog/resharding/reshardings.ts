@@ -119,7 +119,7 @@ export class ReshardingOperations {
     } finally {
       // On a full disk, too, it has begun: it is written with what follows.
       this.#statistics.count(provenance, 'Started', forceRedistribution)
-      void this.#untilEnded(coordinator)
+      node.context.detach(this.#untilEnded(coordinator))
     }
     return reply('running')
   }
@@ -221,11 +221,11 @@ export class ReshardingOperations {
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(operation.id), coordinator)
     this.#statistics.note(operation.provenance)
-    void this.#untilEnded(coordinator)
+    this.#catalog.node.context.detach(this.#untilEnded(coordinator))
   }
 
   async #untilEnded(coordinator: ReshardingCoordinator): Promise<void> {
-    void coordinator.ended.then((ending) => {
+    const noted = coordinator.ended.then((ending) => {
       const key = hexOf(coordinator.operation.id)
       this.#countEnding(coordinator.operation, ending)
       this.#endings.set(key, ending)
@@ -236,6 +236,7 @@ export class ReshardingOperations {
       this.#running.delete(key)
       for (const waiting of coordinator.waiting) waiting.abort()
     })
+    this.#catalog.node.context.detach(noted)
     await coordinator.run()
   }
 

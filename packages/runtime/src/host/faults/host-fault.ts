@@ -29,8 +29,8 @@ export type LinkEffect =
    */
   | { readonly type: 'duplicate' }
 
-/** `everybody` are all members and clients. */
-export type LinkEnd = 'everybody' | 'members' | readonly Address[]
+/** `everybody` are all members and clients. Who joins later is among them. */
+export type LinkEnd = 'everybody' | 'members' | 'shards' | 'routers' | readonly Address[]
 
 /** A fault of links; plain data. The API's own requests are not subject to it, commands of clients are. */
 export interface LinkFault {

@@ -1,4 +1,4 @@
-import { createRandom, repeatedKinds, type Address, type Random } from '@shardlab/actor'
+import { createRandom, isMongosAddress, isShardAddress, repeatedKinds, type Address, type Random } from '@shardlab/actor'
 import type { Alarm, HostClock } from '../clock.js'
 import { clientsAddress, type LinkEffect, type LinkEnd, type LinkFault } from './host-fault.js'
 import { countStrike } from './strike-count.js'
@@ -252,8 +252,18 @@ function isWhole({ kinds, times, probability }: LinkFault): boolean {
 }
 
 function includes(end: LinkEnd, address: Address): boolean {
-  if (end === 'everybody') return true
-  return end === 'members' ? address !== clientsAddress : end.includes(address)
+  switch (end) {
+    case 'everybody':
+      return true
+    case 'members':
+      return address !== clientsAddress
+    case 'shards':
+      return isShardAddress(address)
+    case 'routers':
+      return isMongosAddress(address)
+    default:
+      return end.includes(address)
+  }
 }
 
 function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Address): boolean {

@@ -32,6 +32,8 @@ export const codes = {
   reshardingCriticalSectionTimeout: 342,
   interrupted: 11_601,
   duplicateKey: 11_000,
+  /** Of 2.6; later 70. */
+  shardCannotBeFound: 13_129,
   chunkMissing: 40_165,
   /** Fewer keys than chunks are asked for. */
   notEnoughCardinality: 4_952_606,

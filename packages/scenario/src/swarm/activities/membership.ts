@@ -2,7 +2,7 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
-import { errorsOf, WrongAnswerError } from '../client/errors.js'
+import { errorsOf, WrongAnswerError, type Code } from '../client/errors.js'
 import type { StoryClient } from '../client/story-client.js'
 import { Activity } from './activity.js'
 import { cannotMove, cannotMovePrimary, codes } from './codes.js'
@@ -13,7 +13,9 @@ const movesOfRound = 6
 const databases = ['app', 'short', 'records'] as const
 const returnAttemptsMax = 1000
 /** It may not be drained now. */
-const notNow = [codes.illegalOperation, codes.conflictingOperation, codes.zoneStillInUse]
+const notNow: readonly Code[] = [codes.illegalOperation, codes.conflictingOperation, codes.zoneStillInUse]
+/** It is out already: an earlier answer was lost. */
+const gone: readonly Code[] = [codes.shardNotFound, codes.shardCannotBeFound]
 
 export class Membership extends Activity {
   readonly name = 'membership'
@@ -35,8 +37,8 @@ export class Membership extends Activity {
     const host = found?.[0]?.['host'] as string | undefined
     if (host === undefined) return
     for (let round = 0; round < roundsMax && this.world.pace.isAnybodyAtWork; round++) {
-      const answer = await client.try({ removeShard: shard, $db: 'admin' }, [...notNow, codes.shardNotFound])
-      if (answer?.code === codes.shardNotFound || answer?.reply['state'] === 'completed') {
+      const answer = await client.try({ removeShard: shard, $db: 'admin' }, [...notNow, ...gone])
+      if (answer !== null && (gone.includes(answer.code ?? undefined) || answer.reply['state'] === 'completed')) {
         this.count('shard left')
         return this.#comeBack(client, shard, host)
       }

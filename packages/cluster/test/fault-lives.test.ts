@@ -1,0 +1,89 @@
+/** Faults end with what they are of, whoever ends it, and several of them at one place do not undo each other. */
+import { decode, encode, type Document } from '@shardlab/bson'
+import t, { type Test } from 'tap'
+import { createSimulatedCluster, ShardedCluster, type SimulatedCluster } from '../src/index.js'
+
+async function start(t: Test): Promise<SimulatedCluster> {
+  const cluster = await createSimulatedCluster({ seed: 1, shards: 2 })
+  t.teardown(() => cluster.stop())
+  return cluster
+}
+
+async function admin(cluster: SimulatedCluster, command: Document, to = 'mongos01'): Promise<Document> {
+  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), { to }))
+}
+
+const listed = (cluster: SimulatedCluster) => cluster.faults.list().map(({ fault }) => fault)
+const stateOf = (cluster: SimulatedCluster, name: string) => cluster.members().find(({ address }) => address === name)!.state
+
+t.test('a crash is over when somebody starts the member, and does not end a later one', async (t) => {
+  const cluster = await start(t)
+  await cluster.faults.apply('crash shard02 for 6s')
+  await cluster.restart('shard02')
+  t.same(listed(cluster), [])
+  await cluster.faults.apply('crash shard02 for 12s')
+  await cluster.advance(7_000)
+  t.equal(stateOf(cluster, 'shard02'), 'crashed', 'the first one would have healed itself')
+  await cluster.advance(6_000)
+  t.equal(stateOf(cluster, 'shard02'), 'running')
+})
+
+t.test('a member that crashed at a step stays down while another fault keeps it down', async (t) => {
+  const cluster = await start(t)
+  await admin(cluster, { shardCollection: 'app.things', key: { _id: 1 } })
+  const { id } = await cluster.faults.apply('crash at mongos.read.targeted on mongos01 first 1')
+  await t.rejects(admin(cluster, { find: 'things', $db: 'app' }))
+  await cluster.restart('mongos01')
+  await cluster.faults.apply('stop mongos01')
+  await cluster.faults.heal(id)
+  t.equal(stateOf(cluster, 'mongos01'), 'stopped')
+  await cluster.faults.heal()
+  t.equal(stateOf(cluster, 'mongos01'), 'running')
+})
+
+t.test('what is of a process is over when that ends', async (t) => {
+  const cluster = await start(t)
+  for (const [fault, member] of [
+    ['pause shard02', 'shard02'],
+    ['step down shard02 for 1h', 'shard02'],
+    ['freeze routes of mongos01', 'mongos01'],
+  ] as const) {
+    await cluster.faults.apply(fault)
+    await cluster.crash(member)
+    t.same(listed(cluster), [], fault)
+    await cluster.restart(member)
+  }
+  t.match(await admin(cluster, { insert: 'things', documents: [{ _id: 1 }], $db: 'app' }), { n: 1 })
+})
+
+t.test('a member is a secondary until the last step-down is over', async (t) => {
+  const cluster = await start(t)
+  const { id } = await cluster.faults.apply('step down shard02 for 1h')
+  await cluster.faults.apply('step down shard02 for 20s')
+  await cluster.faults.heal(id)
+  t.match(await admin(cluster, { hello: 1 }, 'shard02'), { isWritablePrimary: false })
+  await cluster.advance(20_000)
+  t.match(await admin(cluster, { hello: 1 }, 'shard02'), { isWritablePrimary: true })
+})
+
+t.test('a fault of all shards is one of those that come later, too', async (t) => {
+  const cluster = await start(t)
+  await cluster.faults.apply('refuse connections to shards from routers')
+  const late = await cluster.addShard()
+  t.match(await admin(cluster, { enableSharding: 'app', primaryShard: late }), { ok: 1 })
+  const insert = { insert: 'things', documents: [{ _id: 1 }], $db: 'app' }
+  t.match(await admin(cluster, insert), { writeErrors: [{ code: 133 }] })
+  await cluster.faults.heal()
+  t.match(await admin(cluster, insert), { n: 1 })
+})
+
+t.test('a member that crashes while it opens its port gets it in its next life', async (t) => {
+  await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
+  const { uri } = cluster.shards[0]!
+  await cluster.crash('shard01')
+  const restarting = cluster.restart('shard01').catch(String)
+  await cluster.crash('shard01')
+  await cluster.restart('shard01')
+  t.match(await restarting, /shard01 crashed while it was starting/)
+  t.equal(cluster.shards[0]!.uri, uri)
+})

@@ -1,0 +1,73 @@
+/** What all commands have in common: their help, and files that they write. */
+import { CommanderError } from 'commander'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { checkPlace } from '../src/commands/output-file.js'
+import { simulate } from '../src/commands/simulate.js'
+import type { SimulateOptions } from '../src/commands/simulate-options.js'
+import { createProgram } from '../src/program.js'
+
+/** Where an unexpected call goes. */
+const nothing = async (): Promise<void> => {}
+const runners = { up: nothing, load: nothing, fault: nothing, unique: nothing, explainBalance: nothing, simulate: nothing, swarm: nothing }
+
+async function helpOf(...args: string[]): Promise<string> {
+  let text = ''
+  const program = createProgram(runners)
+  for (const command of [program, ...program.commands]) command.configureOutput({ writeOut: (part) => (text += part) })
+  await t.rejects(program.parseAsync([...args, '--help'], { from: 'user' }), CommanderError)
+  return text
+}
+
+t.test('every command tells its exit codes, and has examples that it understands', async (t) => {
+  const names = createProgram(runners).commands.map((command) => command.name())
+  const first = await helpOf()
+  for (const name of names) {
+    const help = await helpOf(name)
+    t.match(help, /^Exit codes: 0 .+; 2 .*wrong usage/m, name)
+    t.match(help, new RegExp(`^Examples:\n  shardlab ${name} `, 'm'), name)
+    t.match(first, new RegExp(`^  ${name} \\[`, 'm'))
+  }
+  for (const help of [first, ...(await Promise.all(names.map((name) => helpOf(name))))])
+    for (const [, line = ''] of help.matchAll(/^  shardlab (.+?)(?: {2,}.+)?$/gm)) {
+      const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, plain]) => single ?? double ?? plain!)
+      await t.resolves(createProgram(runners).parseAsync(words, { from: 'user' }), line)
+    }
+})
+
+t.test('simulate: a variant may stand before the scenario, and another one behind it', async (t) => {
+  const seen: [string | undefined, SimulateOptions][] = []
+  const program = createProgram({ ...runners, simulate: async (scenario, options) => void seen.push([scenario, options]) })
+  await program.parseAsync(['simulate', '--variant', 'a b', 'growth.yaml', '--variant', 'c'], { from: 'user' })
+  t.same(seen, [['growth.yaml', { variant: ['a b', 'c'] }]])
+})
+
+t.test('where no file can be written is told before anything runs', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-commands-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'scenario.yaml')
+  writeFileSync(
+    file,
+    `version: 1
+policy: ./none.mjs
+cluster: { shards: 2 }
+collections: [{ ns: shop.orders, key: { customer: 1 } }]
+duration: 1m
+`,
+  )
+  checkPlace(join(folder, 'new'))
+  checkPlace(file)
+  const wrong: [string, string][] = [
+    [join(folder, 'none', 'x'), 'ENOENT'],
+    [join(file, 'x'), 'ENOTDIR'],
+    [folder, 'EISDIR'],
+  ]
+  for (const [path, code] of wrong) {
+    const expected = { name: 'OptionError', message: `${path} cannot be written: ${code}.` }
+    t.throws(() => checkPlace(path), expected)
+    for (const options of [{ report: path }, { json: path }]) await t.rejects(simulate(file, options), expected)
+  }
+  await t.rejects(simulate(file, {}), /none\.mjs/, 'it would have failed for another reason')
+})

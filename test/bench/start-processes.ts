@@ -1,0 +1,102 @@
+/**
+ * Whole processes, from the moment they are asked for to their first ping: `shardlab up`, the stub, and mongo-java-server where
+ * `MJS_CLASSPATH` says where its classes are. And what the ones with documents take of memory.
+ */
+import { readFileSync } from 'node:fs'
+import { encode } from '@shardlab/bson'
+import { RawClient } from '../support/raw-client.js'
+import { up } from '../support/up.js'
+import type { BenchResult } from './benches.js'
+import { median, ratios, spread } from './interleaved.js'
+import { forkStub, launchJavaServer, startCluster, startJavaServer } from './wire/servers.js'
+
+/** Starts a process, and ends it after its first ping. */
+type Start = () => Promise<{ readonly client: RawClient; stop(): Promise<unknown> }>
+
+const startGoal = 0.6
+const stubGoal = 2
+const residentGoal = 0.7
+const ping = { ping: Buffer.from(encode({ ok: 1 })).toString('base64') }
+
+const starts: Readonly<Record<'threads' | 'inline' | 'stub', Start>> = {
+  threads: () => startUp('threads'),
+  inline: () => startUp('inline'),
+  stub: async () => {
+    const stub = await forkStub(ping)
+    return { client: await RawClient.connect(stub.endpoint), stop: stub.stop }
+  },
+}
+
+async function startUp(runtime: string): ReturnType<Start> {
+  const running = await up('--port', '0', '--quiet', '--shards', '3', '--runtime', runtime)
+  return { client: await RawClient.connect(running.ready.mongos[0]!), stop: () => running.stop() }
+}
+
+export async function measureProcesses(repetitions: number): Promise<BenchResult['rows']> {
+  const classpath = process.env['MJS_CLASSPATH'] ?? ''
+  const java: Start = async () => {
+    const { server, client } = await launchJavaServer(classpath)
+    return { client, stop: server.stop }
+  }
+  const all: Readonly<Record<string, Start>> = { ...starts, ...(classpath === '' ? {} : { java }) }
+  const samples: Record<string, number[]> = Object.fromEntries(Object.keys(all).map((name) => [name, []]))
+  // Round 0 fills the caches of the file system and of compiled code.
+  for (let round = 0; round <= repetitions; round++) {
+    for (const [name, start] of Object.entries(all)) {
+      const tookMs = await startToPing(start)
+      if (round > 0) samples[name]!.push(tookMs)
+    }
+  }
+  const { threads, inline, stub } = samples as Record<'threads' | 'inline' | 'stub', number[]>
+  const row = (name: string, value: string, goal?: string) => ({ name, value, ...(goal === undefined ? {} : { goal }) })
+  const five = await residentMb(() => startCluster('five', '--shards', '5'))
+  const rows = [
+    row('process: up, three shards, threads', `${spread(threads, 0)} ms`),
+    row(
+      'process: up, three shards, inline',
+      `${spread(inline, 0)} ms, ${median(ratios(inline, stub)).toFixed(2)} × stub`,
+      `goal: at most ${stubGoal} × stub`,
+    ),
+    row('process: the stub', `${spread(stub, 0)} ms`),
+    row('resident: five shards, 20,000 documents', `${five.toFixed(0)} MB`),
+  ]
+  const ofJava = samples['java']
+  if (ofJava === undefined) {
+    const goals = `goals: start at most ${startGoal} ×, resident at most ${residentGoal} ×`
+    return [...rows, row('against mongo-java-server', 'not measured', `${goals}; MJS_CLASSPATH does not say where its classes are`)]
+  }
+  const residentOfJava = await residentMb(() => startJavaServer(classpath))
+  return [
+    ...rows,
+    row('process: mongo-java-server', `${spread(ofJava, 0)} ms`),
+    row(
+      'process: up, three shards, threads',
+      `${spread(ratios(threads, ofJava))} × mongo-java-server`,
+      `goal: at most ${startGoal.toFixed(2)}`,
+    ),
+    row('resident: mongo-java-server, 20,000 documents', `${residentOfJava.toFixed(0)} MB`),
+    row(
+      'resident: five shards, 20,000 documents',
+      `${(five / residentOfJava).toFixed(2)} × mongo-java-server`,
+      `goal: at most ${residentGoal.toFixed(2)}`,
+    ),
+  ]
+}
+
+async function startToPing(start: Start): Promise<number> {
+  const startedMs = performance.now()
+  const { client, stop } = await start()
+  const reply = await client.command({ ping: 1, $db: 'admin' })
+  const tookMs = performance.now() - startedMs
+  if (reply['ok'] !== 1) throw new Error('the first ping was not answered')
+  client.close()
+  await stop()
+  return tookMs
+}
+
+async function residentMb(start: () => Promise<{ readonly pid: number; stop(): Promise<unknown> }>): Promise<number> {
+  const { pid, stop } = await start()
+  const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1])
+  await stop()
+  return kilobytes / 1024
+}

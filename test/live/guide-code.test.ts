@@ -1,0 +1,102 @@
+/** The TypeScript of README.md and of the guides runs as it stands there, and prints what is shown. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { MongoClient } from 'mongodb'
+import { expectTargeted, ShardedCluster, type ClusterOptions } from 'shardlab'
+import t, { type Test } from 'tap'
+
+const AsyncFunction = (async () => {}).constructor as new (...args: string[]) => (...args: unknown[]) => Promise<unknown>
+
+/** What stands for what a guide leaves out, by the first words behind the mark of omission. */
+const leftOut: Record<string, string> = {
+  'shard shop.orders': `
+    const client = await MongoClient.connect(cluster.uri)
+    await client.db('admin').command({ enableSharding: 'shop', primaryShard: 'shard01' })
+    await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 1 } })
+    const text = 'x'.repeat(473)
+    await client.db('shop').collection('orders').insertMany(Array.from({ length: 2000 }, (_, _id) => ({ _id, customer: _id, text })))
+    await client.close()`,
+  'the tests': '',
+}
+
+/** Runs the blocks one after the other; what one declares the next ones have. Resolves with how many there are. */
+async function play(t: Test, page: string, options: ClusterOptions = {}): Promise<number> {
+  const text = readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8')
+  const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-guide-'))
+  const clusters: ShardedCluster[] = []
+  const started = (cluster: ShardedCluster): ShardedCluster => {
+    clusters.push(cluster)
+    const fork = cluster.fork.bind(cluster)
+    cluster.fork = async (...args) => started(await fork(...args))
+    return cluster
+  }
+  // In this thread, which starts fastest, and on ports that nobody has.
+  const start = async ({ port: _port, ...rest }: ClusterOptions = {}): Promise<ShardedCluster> =>
+    started(await ShardedCluster.start({ ...('from' in rest ? {} : { runtime: 'inline' }), ...rest }))
+  const clients: MongoClient[] = []
+  const connect = async (uri: string): Promise<MongoClient> => {
+    const client = await MongoClient.connect(uri)
+    clients.push(client)
+    return client
+  }
+  const printed: string[] = []
+  const cluster = await start(options)
+  const scope: Record<string, any> = {
+    ...{ cluster, expectTargeted, ShardedCluster: { start }, MongoClient: { connect }, client: await connect(cluster.uri) },
+    console: {
+      log: (...values: unknown[]) => printed.push(values.map((each) => (typeof each === 'string' ? each : inspect(each))).join(' ')),
+    },
+    process: { env: {} },
+    fill: async (uri: string) => {
+      const own = await MongoClient.connect(uri)
+      await own.db('shop').collection('orders').insertOne({ customer: 'ada' })
+      await own.close()
+    },
+    beforeEach: (prepare: () => unknown) => prepare(),
+    orders: { findOne: async (filter: object) => (await connect(scope['cluster'].uri)).db('shop').collection('orders').findOne(filter) },
+  }
+  t.teardown(async () => {
+    for (const client of clients) await client.close()
+    for (const each of clusters) await each.stop()
+    rmSync(folder, { recursive: true })
+  })
+  for (const block of blocks) {
+    for (const [, names = '', from = ''] of block.matchAll(/^import \{ (.+) \} from '(.+)'$/gm))
+      for (const name of names.split(', ')) t.ok(name in (await import(from)), `${from} has ${name}`)
+    const code = block
+      .replaceAll(/^import .+$/gm, '')
+      .replaceAll(/^\/\/ … (\w+ [\w.]+).*$/gm, (line, words: string) => leftOut[words] ?? line)
+      .replaceAll('=> …', '=> {}')
+      .replaceAll(/(\.collection)<\{.+?\}>/g, '$1')
+      .replaceAll("'filled.snapshot'", JSON.stringify(join(folder, 'filled.snapshot')))
+      .replaceAll(/^(?:await using|const) \{ (\w+) \} = (.+)$/gm, 'scope.$1 = ($2).$1')
+      .replaceAll(/^(?:await using|const) (\w+) = /gm, 'scope.$1 = ')
+    printed.length = 0
+    await t.resolves(new AsyncFunction('scope', `with (scope) { ${code} }`)(scope), block)
+    // Of what is shown beside or below a line that prints, numbers and ports may be other ones.
+    const wanted = [...block.matchAll(/^console\.log\(.+\)(?: +|\n)\/\/ (.+)$/gm)].map(([, line]) => line!)
+    if (wanted.length > 0) t.same(printed.map(comparable), wanted.map(comparable))
+  }
+  return blocks.length
+}
+
+const comparable = (line: string): string =>
+  line
+    .replaceAll(/(127\.0\.0\.1:)[\d…]+/g, '$1N')
+    .replaceAll(/\b\d{6,}\b/g, 'N')
+    .replaceAll(/\bshard0\d/g, 'shardN')
+
+const guides: [page: string, blocks: number, options?: ClusterOptions][] = [
+  ['README.md', 1],
+  ['docs/guides/start.md', 2],
+  ['docs/guides/is-my-query-targeted.md', 1],
+  ['docs/guides/watch-the-balancer.md', 3],
+  ['docs/guides/add-and-remove-shards.md', 2, { shards: 2 }],
+  ['docs/guides/your-test-suite.md', 2],
+  ['docs/guides/copy-a-cluster.md', 5],
+  ['docs/guides/break-a-shard.md', 2],
+]
+for (const [page, blocks, options] of guides) t.test(page, async (t) => t.equal(await play(t, page, options), blocks))

@@ -1,0 +1,106 @@
+/** Load tests that are ended before their time: what was measured until then is reported, and marked. */
+import t from 'tap'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { compareReports, htmlReport, runLoad, textReport, type LoadOptions } from '@shardlab/load'
+import { passed, smallRun } from './small-run.js'
+import { StubServer } from './stub-server.js'
+
+const bin = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
+const stub = await StubServer.start()
+t.teardown(() => stub.stop())
+const long = (): LoadOptions => {
+  const { operations: _, ...options } = smallRun(stub.uri)
+  return { ...options, workload: 'a', durationSecs: 3600, drop: true }
+}
+
+/** Does something when so many further finds or inserts have come. */
+function after(name: 'find' | 'insert', count: number, act: () => void): void {
+  let left = count
+  stub.onCommand = (come) => {
+    if (come === name && --left === 0) act()
+  }
+}
+
+t.test('stopped: what was done is checked and reported', async (t) => {
+  for (const more of [{ engine: 'wire', threads: 2 }, { engine: 'driver' }, { engine: 'wire', rate: 400 }] as const) {
+    const stop = new AbortController()
+    after('find', 60, () => stop.abort())
+    const report = await runLoad({ ...long(), ...more, stop: stop.signal })
+    passed(t, report, JSON.stringify(more))
+    t.equal(report.interrupted, true)
+    t.ok(report.operations > 60 && report.durationSecs < 3600, `${report.operations} operations`)
+    t.match(report.marks, [{ text: 'interrupted', untilSecs: null }])
+    t.match(textReport(report), /^INTERRUPTED: [^]*End check: all that was acknowledged is there/)
+    t.match(htmlReport(report), /<p class="fail">Interrupted: /)
+    t.match(compareReports(report, { ...report, interrupted: false }, ['x', 'y']), /^a: x, .*, checked, INTERRUPTED\nb: y, .*, checked\n/)
+  }
+})
+
+t.test('an operation of an open loop that is due in an hour is not waited for', async (t) => {
+  const stop = new AbortController()
+  after('find', 1, () => stop.abort())
+  const report = await runLoad({ ...long(), workload: 'c', rate: 0.001, stop: stop.signal })
+  t.match(report, { operations: 1, notBegun: 0, interrupted: true })
+  t.match(textReport(report), /open loop, 0\.001 a second/)
+})
+
+t.test('in a hurry: neither what is in flight nor the check is waited for', async (t) => {
+  const [stop, hurry] = [new AbortController(), new AbortController()]
+  const held = await StubServer.start()
+  t.teardown(() => held.stop())
+  held.stallAfter = 30
+  held.onCommand = (name, count) => {
+    if (name !== 'find' || count !== 30) return
+    stop.abort()
+    hurry.abort()
+  }
+  const report = await runLoad({ ...long(), uri: held.uri, workload: 'c', stop: stop.signal, hurry: hurry.signal })
+  t.equal(held.isStalled, true, 'there are no answers yet')
+  t.match(report, { interrupted: true, endCheck: { ok: null, leftOut: 'interrupted' } })
+  t.match(textReport(report), /\nEnd check: interrupted\n/)
+})
+
+t.test('before the first measured operation there is nothing to report', async (t) => {
+  const stop = new AbortController()
+  await t.rejects(runLoad({ ...long(), stop: AbortSignal.abort() }), { name: 'InterruptedError' })
+  after('insert', 2, () => stop.abort())
+  await t.rejects(runLoad({ ...long(), records: 50_000, stop: stop.signal }), { name: 'InterruptedError' }, 'while records are loaded')
+})
+
+t.test('a sweep keeps the steps that are done', async (t) => {
+  const stop = new AbortController()
+  const { durationSecs: _, ...options } = long()
+  const run = { ...options, workload: 'c', operations: 60, sweep: 'concurrency=1..64' }
+  // Each step asks once whether the collection is empty, 60 times in the run, once in the check.
+  after('find', 150, () => stop.abort())
+  const report = await runLoad({ ...run, stop: stop.signal })
+  t.ok(report.interrupted)
+  t.same(
+    report.sweep!.steps.map(({ value, report: step }) => [value, step.interrupted, step.endCheck.ok]),
+    [
+      [1, false, true],
+      [2, false, true],
+      [4, true, true],
+    ],
+  )
+  t.match(textReport(report), /^INTERRUPTED at concurrency=4: /)
+})
+
+t.test('on the command line: Ctrl-C, and once more from the launcher, is one', async (t) => {
+  const args = ['load', '--uri', stub.uri, '--workload', 'c', '--records', '100', '--warm-up', '0', '--duration', '1h', '--drop']
+  const child = spawn(process.execPath, [bin, ...args, '--expect', 'operations>1000000'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  after('find', 100, () => {
+    child.kill('SIGINT')
+    child.kill('SIGINT')
+  })
+  const said = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (said[0] += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said[1] += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  t.equal(code, 130)
+  t.match(said[0], /^INTERRUPTED: [^]*End check: all that was acknowledged is there/)
+  t.match(said[1], /^shardlab: interrupted: [^\n]*\nshardlab: expected operations>1000000, but it is \d+\n$/)
+})
