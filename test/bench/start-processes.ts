@@ -23,7 +23,7 @@ const starts: Readonly<Record<'threads' | 'inline' | 'stub', Start>> = {
   inline: () => startUp('inline'),
   stub: async () => {
     const stub = await forkStub(ping)
-    return { client: await RawClient.connect(stub.endpoint), stop: stub.stop }
+    return { client: await RawClient.connect(stub.endpoint), stop: () => stub.stop() }
   },
 }
 
@@ -36,7 +36,7 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
   const classpath = process.env['MJS_CLASSPATH'] ?? ''
   const java: Start = async () => {
     const { server, client } = await launchJavaServer(classpath)
-    return { client, stop: server.stop }
+    return { client, stop: () => server.stop() }
   }
   const all: Readonly<Record<string, Start>> = { ...starts, ...(classpath === '' ? {} : { java }) }
   const samples: Record<string, number[]> = Object.fromEntries(Object.keys(all).map((name) => [name, []]))
@@ -85,18 +85,18 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
 
 async function startToPing(start: Start): Promise<number> {
   const startedMs = performance.now()
-  const { client, stop } = await start()
-  const reply = await client.command({ ping: 1, $db: 'admin' })
+  const started = await start()
+  const reply = await started.client.command({ ping: 1, $db: 'admin' })
   const tookMs = performance.now() - startedMs
   if (reply['ok'] !== 1) throw new Error('the first ping was not answered')
-  client.close()
-  await stop()
+  started.client.close()
+  await started.stop()
   return tookMs
 }
 
 async function residentMb(start: () => Promise<{ readonly pid: number; stop(): Promise<unknown> }>): Promise<number> {
-  const { pid, stop } = await start()
-  const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1])
-  await stop()
+  const server = await start()
+  const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${server.pid}/status`, 'latin1'))![1])
+  await server.stop()
   return kilobytes / 1024
 }

@@ -143,11 +143,17 @@ t.test('a collation and unique indexes of any fields are no obstacle', async (t)
     { _id: 'b', x: 2, y: 'b' },
   ])
   const indexes = await collection.indexes()
-  for (const command of [{ moveCollection: collection.namespace, toShard: third }, { moveCollection: collection.namespace, toShard: second }]) {
+  for (const command of [
+    { moveCollection: collection.namespace, toShard: third },
+    { moveCollection: collection.namespace, toShard: second },
+  ]) {
     await world.admin(command)
     t.equal(await countOn(command.toShard, db, 'c'), 2)
     t.same(await collection.indexes(), indexes)
-    t.same((await collection.find({ y: 'B' }).sort({ _id: 1 }).toArray()).map(({ _id }) => _id), ['A', 'b'])
+    t.same(
+      (await collection.find({ y: 'B' }).sort({ _id: 1 }).toArray()).map(({ _id }) => _id),
+      ['A', 'b'],
+    )
     t.equal(await codeOf(collection.insertOne({ x: 1, y: 'B' })), 11000)
     t.equal(await codeOf(collection.insertOne({ _id: 'a' })), 11000)
   }

@@ -19,6 +19,7 @@ const found: Readonly<Record<number, string>> = {
   148: 'a shard began to take part in a resharding of which it had heard the end already',
   173: 'movePrimary took the temporary collection of a resharding for one of the database',
   434: 'a shard stored what it received of a collection that had been dropped there meanwhile',
+  31_319: 'an administrator of 2.6 who asks again did not understand that the shard is gone',
 }
 
 /** From where on a defect is found soon; others only in long runs. */

@@ -87,3 +87,29 @@ t.test('a member that crashes while it opens its port gets it in its next life',
   t.match(await restarting, /shard01 crashed while it was starting/)
   t.equal(cluster.shards[0]!.uri, uri)
 })
+
+t.test('over the wire: what a verb does not take is refused, and whole numbers may be of any type', async (t) => {
+  const cluster = await start(t)
+  const forever = { shardlab: 'apply', fault: 'crash shard02', for: '5s' }
+  t.match(await admin(cluster, forever), { ok: 0, code: 2, errmsg: 'shardlab apply takes no for; it takes fault alone.' })
+  t.match(await admin(cluster, { shardlab: 'list', id: 2 }), { code: 2, errmsg: 'shardlab list takes no id; it takes nothing.' })
+  t.same(cluster.faults.list(), [])
+  const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: 5000n } }
+  t.match(await admin(cluster, slow), { id: 1, ok: 1 })
+  for (const id of [true, '1', [1], 1.5])
+    t.match(await admin(cluster, { shardlab: 'heal', id }), { ok: 0, code: 2, errmsg: /^heal wants the id of a fault/ })
+  t.match(await admin(cluster, { shardlab: 'heal', id: 1n, maxTimeMS: 1000 }), { healed: [1] })
+})
+
+t.test('where nothing could happen there is nothing to break', async (t) => {
+  const cluster = await start(t)
+  for (const [fault, message] of [
+    ['resume shard02', /^resume shard02 wants a member that is paused\.$/],
+    ['refuse connections to clients', /^nobody connects to clients; /],
+    ['cut replies of clients', /^clients send no replies; /],
+    ['duplicate between shard01 and clients', /^what clients send is never duplicated; /],
+    ['drop between clients and balancer', /^clients have no link to the balancer; /],
+  ] as const)
+    await t.rejects(cluster.faults.apply(fault), { message })
+  t.same(cluster.faults.list(), [])
+})

@@ -14,16 +14,33 @@ t.test('labels of marks: beside their line, in rows of their own where they are 
     return { row: label!.row, from, to: from + widthOf(label!.text) }
   })
   boxes.forEach((box, i) =>
-    boxes.slice(i + 1).forEach((other) => t.notOk(box.row === other.row && box.from < other.to && other.from < box.to, 'none covers another')),
+    boxes
+      .slice(i + 1)
+      .forEach((other) => t.notOk(box.row === other.row && box.from < other.to && other.from < box.to, 'none covers another')),
   )
   const long = placeLabels([{ x: 460, text: 'x'.repeat(200) }], room)[0]!
   t.ok(long.text.endsWith('…') && widthOf(long.text) <= 370, 'what is too long for either side is shortened')
-  const crowd = placeLabels(Array.from({ length: 30 }, () => ({ x: 300, text: 'crash shard02' })), room)
+  const crowd = placeLabels(
+    Array.from({ length: 30 }, () => ({ x: 300, text: 'crash shard02' })),
+    room,
+  )
   t.equal(crowd.filter((label) => label !== null).length, room.rows, 'no room: no text')
-  const chart = lineChart([{ name: 'p99', tone: 's0', points: [[0, 1], [9, 2]] }], {
-    ...{ title: '', xLabel: '', yLabel: '', xShown: String, yShown: String },
-    marks: Array.from({ length: 30 }, () => ({ x: 3, text: 'crash <shard02>' })),
-  })
+  const chart = lineChart(
+    [
+      {
+        name: 'p99',
+        tone: 's0',
+        points: [
+          [0, 1],
+          [9, 2],
+        ],
+      },
+    ],
+    {
+      ...{ title: '', xLabel: '', yLabel: '', xShown: String, yShown: String },
+      marks: Array.from({ length: 30 }, () => ({ x: 3, text: 'crash <shard02>' })),
+    },
+  )
   t.equal(chart.match(/<title>crash &lt;shard02&gt;<\/title>/g)!.length, 30, 'all are told when they are pointed at')
   t.end()
 })
@@ -41,7 +58,14 @@ t.test('a line that runs on another one has gaps', (t) => {
   const line = (y: number, points = 8) => Array.from({ length: points }, (_, i) => [i * 10, y] as const)
   t.same(coveringLines([line(50), line(50.5), line(90)]), [false, true, false])
   t.same(coveringLines([line(50), [...line(50, 1), ...line(70).slice(1)]]), [false, false], 'a place where they cross is none')
-  const series = ['all', 'targeted'].map((name, i) => ({ name, tone: `s${i}`, points: [[0, 5], [1, 6]] as const }))
+  const series = ['all', 'targeted'].map((name, i) => ({
+    name,
+    tone: `s${i}`,
+    points: [
+      [0, 5],
+      [1, 6],
+    ] as const,
+  }))
   const chart = lineChart(series, { title: '', xLabel: '', yLabel: '', xShown: String, yShown: String })
   t.match(chart, /class="line s0"[^]*class="line s1 over"/)
   t.end()

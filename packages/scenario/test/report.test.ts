@@ -1,6 +1,14 @@
 /** Reports of runs of any size: what a page contains, that its script can be read, and that it is about what was measured. */
 import { Script } from 'node:vm'
-import { htmlReport, textReport, type Sample, type ScenarioFile, type VariantResult, type VariantRun } from '@shardlab/scenario'
+import {
+  htmlReport,
+  textReport,
+  type Decision,
+  type Sample,
+  type ScenarioFile,
+  type VariantResult,
+  type VariantRun,
+} from '@shardlab/scenario'
 import t from 'tap'
 
 const file: ScenarioFile = { path: 'big.yaml', shows: 'A <b> scenario.', about: 'Why <i> it is so.', seed: 1, variants: [] }
@@ -114,4 +122,22 @@ t.test('a thousand shards: a colour for each, cells instead of bars, both ends o
   t.match(text, 'and 976 between these and those below')
   t.match(text, /shard1000 /)
   t.notMatch(text, /shard500 /)
+})
+
+t.test('plots mark what happened: faults as long as they lasted, and as many steps as there were', async (t) => {
+  const faults = Array.from({ length: 12 }, (_, i): Decision[] => [
+    { atMs: i * 60_000, kind: 'fault', text: `crash shard0${i} for 30s` },
+    { atMs: i * 60_000 + 30_000, kind: 'fault', text: `over: crash shard0${i} for 30s` },
+  ]).flat()
+  const page = htmlReport(file, [{ ...runOf(2, 21), decisions: [...faults, { atMs: 900_000, kind: 'timeline', text: 'addShard' }] }])
+  const [plot] = page.split('Bytes that each shard owns').slice(2)[0]!.split('</svg>')
+  t.equal(plot!.match(/class="band"/g)!.length, 12)
+  t.equal(plot!.match(/class="mark"/g)!.length, 13)
+  t.notMatch(plot, 'over:')
+})
+
+t.test('the axis of what compares variants is as long as the longest', async (t) => {
+  const page = htmlReport(file, [runOf(2, 11), { ...runOf(2, 61), result: { ...runOf(2, 61).result, name: 'longer' } }])
+  const [, plot] = /the largest shard to the mean<(.*?)<\/svg>/s.exec(page)!
+  t.match(plot, '>1h<')
 })

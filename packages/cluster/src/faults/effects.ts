@@ -21,7 +21,7 @@ export interface FaultWorld {
   /** Heals the pauses of that member. */
   resume(member: Address): Promise<void>
   /** Is a fault of one of these verbs at work on that member? The one that begins or is healed does not count. */
-  isAtWork(member: Address, verbs: readonly FaultVerb[]): boolean
+  readonly isAtWork: (member: Address, verbs: readonly FaultVerb[]) => boolean
 }
 
 /** These keep a member down. */

@@ -17,7 +17,7 @@ export function faultsActor(faults: () => Faults): Actor {
 
 async function answer(faults: Faults, { verb, body }: RequestOf<'cluster.faults'>): Promise<ReplyOf<'cluster.faults'>> {
   try {
-    return { reply: encode(await run(faults, verb, decode(body))), error: null }
+    return { reply: encode(await run(faults, verb, decode(body, { promoteLongs: true }))), error: null }
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error)
     const failure = new CommandError(error instanceof OptionError ? 'BadValue' : 'OperationFailed', sentence)
@@ -54,6 +54,6 @@ function faultOf(fault: unknown): FaultInput | string {
 
 function idOf(id: unknown): number | undefined {
   if (id === undefined || id === null) return undefined
-  if (Number.isInteger(Number(id))) return Number(id)
+  if (Number.isInteger(id)) return id as number
   throw new OptionError('heal wants the id of a fault, or nothing to heal all.')
 }

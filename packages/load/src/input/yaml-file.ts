@@ -28,7 +28,8 @@ export class YamlFile {
     this.#options = options
     this.#yaml = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false })
     const broken = this.#yaml.errors[0] ?? this.#yaml.warnings[0]
-    if (broken?.code === 'MULTIPLE_DOCS') throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${whole} is one YAML document`)
+    if (broken?.code === 'MULTIPLE_DOCS')
+      throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${whole} is one YAML document`)
     if (broken !== undefined) throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${sentence(broken.message)}`)
     try {
       this.value = this.#yaml.toJS({ maxAliasCount: 100 })

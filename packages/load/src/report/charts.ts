@@ -57,7 +57,8 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
       `<line class="grid" x1="${margin.left}" x2="${width - margin.right}" y1="${round(y.at(tick))}" y2="${round(y.at(tick))}"/><text class="tick" text-anchor="end" x="${margin.left - 8}" y="${round(y.at(tick) + 4)}">${escape(options.yShown(tick))}</text>`,
   )
   const foot = readableTicks(x.ticks.map((tick) => ({ x: x.at(tick), text: options.xShown(tick) }))).map(
-    ({ x: at, text }) => `<text class="tick" text-anchor="middle" x="${round(at)}" y="${height - margin.bottom + 18}">${escape(text)}</text>`,
+    ({ x: at, text }) =>
+      `<text class="tick" text-anchor="middle" x="${round(at)}" y="${height - margin.bottom + 18}">${escape(text)}</text>`,
   )
   const labels = placeLabels(
     (options.marks ?? []).map(({ x: at, text }) => ({ x: x.at(at), text })),

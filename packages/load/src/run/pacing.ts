@@ -41,6 +41,7 @@ const awakeUs = 2000
 export class Pacer {
   readonly #waiting: { atUs: number; go: () => void }[] = []
   #isRunning = false
+  #timer: NodeJS.Timeout | undefined
 
   /** Resolves at `atUs`, at once when that has passed. */
   until(atUs: number): Promise<void> | undefined {
@@ -56,6 +57,9 @@ export class Pacer {
 
   /** Lets all go that wait. */
   release(): void {
+    // Nothing is left that it could be for, and it would keep the process.
+    clearTimeout(this.#timer)
+    this.#isRunning = false
     for (const { go } of this.#waiting.splice(0)) go()
   }
 
@@ -69,7 +73,7 @@ export class Pacer {
       return
     }
     const leftUs = next.atUs - nowUs()
-    if (leftUs > awakeUs) setTimeout(this.#turn, Math.floor((leftUs - awakeUs) / 1000))
+    if (leftUs > awakeUs) this.#timer = setTimeout(this.#turn, Math.floor((leftUs - awakeUs) / 1000))
     else setImmediate(this.#turn)
   }
 }

@@ -1,17 +1,21 @@
 /** What a real server does not have: verbs about the cluster as a whole, for clients in any language. */
-import { clusterAddress, type CommandRow } from '@shardlab/actor'
+import { clusterAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { explainBalance } from '../command/explain-balance.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 
-type Verb = (invocation: MongosInvocation, verb: string) => Promise<DocumentWriter>
+interface Verb {
+  /** What it takes; null: nothing. */
+  readonly field: string | null
+  readonly run: (invocation: MongosInvocation, verb: string) => Promise<DocumentWriter>
+}
 
 const verbs: Readonly<Record<string, Verb>> = {
-  apply: askCluster,
-  list: askCluster,
-  heal: askCluster,
-  explainBalance,
+  apply: { field: 'fault', run: askCluster },
+  list: { field: null, run: askCluster },
+  heal: { field: 'id', run: askCluster },
+  explainBalance: { field: 'ns', run: explainBalance },
 }
 
 /** `{ shardlab: verb, … }` on admin. `apply` takes `fault`, a text or a document; `heal` takes `id`, without which all faults are healed. */
@@ -25,10 +29,22 @@ export const shardlab: CommandRow<MongosInvocation> = {
   summary: 'Breaks and heals parts of the cluster (apply, list, heal), and explains why a collection is balanced or not (explainBalance).',
   run(invocation) {
     const verb = invocation.args.targetString()
-    const run = Object.hasOwn(verbs, verb) ? verbs[verb]! : null
-    if (run === null) throw new CommandError('BadValue', `shardlab has no verb ${verb}; its verbs are ${Object.keys(verbs).join(', ')}.`)
-    return run(invocation, verb)
+    const known = Object.hasOwn(verbs, verb) ? verbs[verb]! : null
+    if (known === null) throw new CommandError('BadValue', `shardlab has no verb ${verb}; its verbs are ${Object.keys(verbs).join(', ')}.`)
+    refuseUnknown(invocation.body, verb, known.field)
+    return known.run(invocation, verb)
   },
+}
+
+/** `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash it for ever. @throws CommandError 2 BadValue */
+function refuseUnknown(body: Uint8Array, verb: string, field: string | null): void {
+  const it = new FieldIterator(body)
+  it.next()
+  while (it.next()) {
+    const name = it.name()
+    if (name !== field && !isGenericArgument(name))
+      throw new CommandError('BadValue', `shardlab ${verb} takes no ${name}; it takes ${field === null ? 'nothing' : `${field} alone`}.`)
+  }
 }
 
 /** The one who runs the cluster answers. */

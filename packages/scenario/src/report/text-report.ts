@@ -85,8 +85,9 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   const results = runs.map(({ result }) => result)
   const rows = [['', ...results.map(({ name }) => name)], ...shownRows(results).map(([name, of]) => [name, ...results.map(of)])]
   const parts = [file.shows === null ? '' : `${file.shows}\n\n`, `${table(rows, '')}\n`]
-  parts.push(...interruptions(file, runs).map((sentence) => `\n${sentence}\n`))
-  for (const { result } of runs) parts.push(shardsText(result, runs.length > 1))
+  const stopped = interruptions(file, runs)
+  if (stopped.length > 0) parts.push(`\n${stopped.join('\n')}\n`)
+  for (const run of runs) parts.push(shardsText(run, runs.length > 1))
   for (const { name, failedSteps } of results)
     for (const { atMs, step, error } of failedSteps) parts.push(`\n${name}: at ${timeText(atMs)} ${step} failed: ${error}`)
   const took = runs.reduce((sum, { tookMs }) => sum + tookMs, 0)
@@ -107,7 +108,7 @@ export function interruptions({ variants }: ScenarioFile, runs: readonly Variant
   ]
 }
 
-function shardsText({ name, shards }: VariantResult, isOneOfMany: boolean): string {
+function shardsText({ result: { name, shards }, interrupted }: VariantRun, isOneOfMany: boolean): string {
   const all = Object.entries(shards)
   const left = all.length <= listedMax ? 0 : all.length - listedMax
   const listed = left === 0 ? all : extremes(all)
@@ -117,7 +118,8 @@ function shardsText({ name, shards }: VariantResult, isOneOfMany: boolean): stri
     whole(chunks),
     whole(operations),
   ])
-  const title = isOneOfMany ? `\n${name}, at the end:\n` : '\nAt the end:\n'
+  const when = interrupted === true ? 'when it was interrupted' : 'at the end'
+  const title = `\n${isOneOfMany ? `${name}, ${when}` : `${when[0]!.toUpperCase()}${when.slice(1)}`}:\n`
   const lines = table([['shard', 'bytes', 'chunks', 'operations'], ...rows]).split('\n')
   if (left > 0) lines.splice(1 + listedMax / 2, 0, `  and ${whole(left)} between these and those below`)
   return `${title}${lines.join('\n')}\n`
