@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BenchResult } from './benches.js'
 import { exponent } from './exponent.js'
+import type { FloorResult, FloorTask } from './simulate-floor.js'
 import type { ScenarioResult } from './simulate-scenario.js'
 
 type Row = BenchResult['rows'][number]
@@ -65,6 +66,7 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
         ({ processorMs }) => processorMs,
       ),
     })
+  rows.push(...(await floorRows()))
   const days = isLong ? 30 : 2
   const { wallMs, processorMs, virtualMs, migrations } = await play(month(days))
   rows.push({
@@ -76,8 +78,35 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
   return rows
 }
 
+/** A migration is 17 requests with their answers and 17 entries in logs: what these alone cost, and what the largest size would take for them. */
+const exchangesOfMigration = 17
+const largestMigrations = 90_900
+
+async function floorRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  let exchangeMicros = 0
+  for (const members of [10, 1100]) {
+    const task: FloorTask = { members, atOnce: Math.min(members, 100), exchanges: 300_000 }
+    exchangeMicros = ((await apart('simulate-floor.js', JSON.stringify(task), ['--max-semi-space-size=64'])) as FloorResult).exchangeMicros
+    rows.push({
+      name: `a request that notes a change in a log, and nothing else: ${members.toLocaleString('en')} members`,
+      value: `${exchangeMicros.toFixed(1)} µs`,
+    })
+  }
+  const floorSecs = (exchangeMicros * exchangesOfMigration * largestMigrations) / 1e6
+  rows.push({
+    name: `  ${exchangesOfMigration} of them for each of ${largestMigrations.toLocaleString('en')} migrations`,
+    value: `${floorSecs.toFixed(1)} s`,
+  })
+  return rows
+}
+
 async function play(text: string): Promise<ScenarioResult> {
-  const script = fileURLToPath(new URL('simulate-scenario.js', import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, [script, text])
-  return JSON.parse(stdout) as ScenarioResult
+  return (await apart('simulate-scenario.js', text)) as ScenarioResult
+}
+
+async function apart(name: string, argument: string, nodeOptions: readonly string[] = []): Promise<unknown> {
+  const script = fileURLToPath(new URL(name, import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, script, argument])
+  return JSON.parse(stdout)
 }

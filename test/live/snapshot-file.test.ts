@@ -121,5 +121,6 @@ t.test('a file that is damaged, cut short, of another format or none of ours is 
   for (const other of ['', 'hello', '{"a":1}\n'.repeat(100)])
     await refused(Buffer.from(other), /is no snapshot of a cluster\.$/, `none: ${other.slice(0, 9)}`)
   await t.rejects(ShardedCluster.start({ from: join(path, 'missing') }), /^OptionError|cannot be read: E(NOENT|NOTDIR)/)
+  await t.rejects(ShardedCluster.start({ from: tmpdir() }), { name: 'OptionError', message: /cannot be read: EISDIR/ })
   await t.rejects((await cluster.snapshot()).save(join(path, 'x')), /cannot be written to .*: E/)
 })

@@ -2,8 +2,10 @@
 import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { compareReports, htmlReport, runLoad, textReport, type LoadOptions } from '@shardlab/load'
+import { ShardedCluster } from 'shardlab'
 import { passed, smallRun } from './small-run.js'
 import { StubServer } from './stub-server.js'
 
@@ -62,11 +64,34 @@ t.test('in a hurry: neither what is in flight nor the check is waited for', asyn
   t.match(textReport(report), /\nEnd check: interrupted\n/)
 })
 
+t.test('in a hurry: a mongos that has fallen silent is asked nothing any more that is waited for', async (t) => {
+  await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
+  const { faults } = cluster
+  const [stop, hurry] = [new AbortController(), new AbortController()]
+  const onProgress: LoadOptions['onProgress'] = ({ phase, done }) => {
+    if (phase !== 'run' || done === 0 || faults.list().length > 0) return
+    void faults.apply('pause mongos01 for 20s').then(() => {
+      stop.abort()
+      hurry.abort()
+    })
+  }
+  const report = await runLoad({ ...long(), uri: cluster.uri, workload: 'c', onProgress, stop: stop.signal, hurry: hurry.signal })
+  t.equal(faults.list().length, 1, 'it is silent still')
+  t.match(report, { interrupted: true, measured: { notLearned: [/^whether chunks have moved meanwhile .*: interrupted$/] } })
+  await faults.heal()
+})
+
 t.test('before the first measured operation there is nothing to report', async (t) => {
   const stop = new AbortController()
   await t.rejects(runLoad({ ...long(), stop: AbortSignal.abort() }), { name: 'InterruptedError' })
   after('insert', 2, () => stop.abort())
   await t.rejects(runLoad({ ...long(), records: 50_000, stop: stop.signal }), { name: 'InterruptedError' }, 'while records are loaded')
+  const connecting = new AbortController()
+  const silent = createServer(() => connecting.abort()).listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await once(silent, 'listening')
+  const uri = `mongodb://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+  await t.rejects(runLoad({ ...long(), uri, stop: connecting.signal }), { name: 'InterruptedError' }, 'while nobody answers')
 })
 
 t.test('a sweep keeps the steps that are done', async (t) => {

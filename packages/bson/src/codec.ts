@@ -82,7 +82,7 @@ export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean
   if (plain !== undefined) return plain
   const document = BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true, validation: { utf8: false } })
   if (options.canonical) return BSON.EJSON.stringify(document, { relaxed: false })
-  const marked = markLargeLongs(document)
+  const marked = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(largeLong) && markLargeLongs(document)
   const text = BSON.EJSON.stringify(document, { relaxed: true })
   return marked ? text.replace(markedLongs, '$1') : text
 }
@@ -121,10 +121,10 @@ function relaxedTextOfScalar(value: RawValue): string | undefined {
   }
 }
 
-const largeLong = '\0int64:'
-const markedLongs = /"\\u0000int64:(-?\d+)"/g
+const largeLong = '\u0001int64:'
+const markedLongs = /"\\u0001int64:(-?\d+)"/g
 
-/** The numbers of JSON.stringify have 53 bits: longer ones become texts that no document of ours has. */
+/** The numbers of JSON.stringify have 53 bits: longer ones become texts, for which only a document without any such text is taken. */
 function markLargeLongs(value: object): boolean {
   let marked = false
   for (const [name, each] of Object.entries(value) as [string, unknown][]) {

@@ -186,7 +186,7 @@ export class SimulatedCluster {
     return this.#runtime.alarm(delayMs, wake)
   }
 
-  /** Which types of events {@link onEvent} tells of. Default: every one but `routed`. */
+  /** Which types of events {@link onEvent} tells of, besides `member`. Default: every one but `routed`. */
   watch(types: readonly ClusterEvent['type'][]): void {
     this.#runtime.watch(types)
   }

@@ -41,8 +41,40 @@ t.test('a member that crashed at a step stays down while another fault keeps it 
   t.equal(stateOf(cluster, 'mongos01'), 'running')
 })
 
-t.test('what is of a process is over when that ends', async (t) => {
+t.test('who was started is no longer down because of a step, but of what struck it since', async (t) => {
   const cluster = await start(t)
+  await admin(cluster, { shardCollection: 'app.things', key: { _id: 1 } })
+  const strike = async () => {
+    const { id } = await cluster.faults.apply('crash at mongos.read.targeted on mongos01 first 1')
+    await t.rejects(admin(cluster, { find: 'things', $db: 'app' }))
+    return id
+  }
+  const first = await strike()
+  await cluster.restart('mongos01')
+  const second = await strike()
+  await cluster.faults.heal(first)
+  t.equal(stateOf(cluster, 'mongos01'), 'crashed')
+  await cluster.faults.heal(second)
+  const third = await strike()
+  await cluster.restart('mongos01')
+  await cluster.crash('mongos01')
+  await cluster.faults.heal(third)
+  t.equal(stateOf(cluster, 'mongos01'), 'crashed', 'by somebody who has not healed it')
+})
+
+t.test('a pause whose member ends while it begins is over', async (t) => {
+  await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
+  const applied = new Promise<void>((resolve) => cluster.on('fault-applied', () => resolve()))
+  const pausing = cluster.faults.apply('pause shard01')
+  await applied
+  await cluster.crash('shard01')
+  await pausing
+  t.same(cluster.faults.list(), [])
+})
+
+t.test('what is of a process is over when that ends, whatever is watched', async (t) => {
+  const cluster = await start(t)
+  cluster.watch(['log'])
   for (const [fault, member] of [
     ['pause shard02', 'shard02'],
     ['step down shard02 for 1h', 'shard02'],

@@ -41,8 +41,6 @@ export interface StepControls {
   heal(id: number): Promise<void>
   /** Resolves with the member that the fault struck first; at once when it has struck already. Rejects for an unknown id. */
   struck(id: number): Promise<Address>
-  /** The members that the fault has struck, in the order in which it did; none when there is no such fault. */
-  victims(id: number): readonly Address[]
   /** How often the fault has struck; 0 when there is none. */
   strikes(id: number): number
 }

@@ -1,5 +1,7 @@
+import { createDeferred } from '@shardlab/actor'
 import t from 'tap'
 import { availableParallelism } from 'node:os'
+import { StepSwitchboard } from '../src/host/step-switchboard.js'
 import { createThreadsRuntime, type HostsOption } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
@@ -26,6 +28,20 @@ t.test('six members have a thread of their own each, more share as many as leave
   test.same(await ask(many, 'm12', 'echo', 1), { value: 1, from: 'cluster' })
   await many.stop()
   await test.rejects(create(0).start([spec('a', 'echo')]), /hosts is/)
+})
+
+t.test('a fault at a step may strike until the last thread knows that it is healed', async (test) => {
+  const heard = createDeferred<void>()
+  const steps = new StepSwitchboard({ arm: async () => {}, heal: () => heard.promise })
+  const struck: string[] = []
+  const id = await steps.arm('toy.step', 'crash', { onStruck: (address) => struck.push(address) })
+  const healed = steps.heal(id)
+  test.same(steps.armed(), [], 'a thread that starts now does not hear of it')
+  steps.report(id, 'a')
+  heard.resolve()
+  await healed
+  steps.report(id, 'b')
+  test.same(struck, ['a'])
 })
 
 t.test('a member can join later, and is reached by those who were there', async (test) => {

@@ -11,7 +11,8 @@ export function untilSignal(): Promise<void> {
     }
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)
-    // Only where a parent has opened a channel, as `shardlab load --up` does.
-    process.once('disconnect', onSignal)
+    // Only where a parent has opened a channel, as `shardlab load --up` does. It may be gone already.
+    if (process.connected === false) onSignal()
+    else process.once('disconnect', onSignal)
   })
 }

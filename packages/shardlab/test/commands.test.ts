@@ -62,6 +62,8 @@ duration: 1m
   const wrong: [string, string][] = [
     [join(folder, 'none', 'x'), 'ENOENT'],
     [join(file, 'x'), 'ENOTDIR'],
+    [join(file, 'x', 'y'), 'ENOTDIR'],
+    [join(folder, 'x'.repeat(300)), 'ENAMETOOLONG'],
     [folder, 'EISDIR'],
   ]
   for (const [path, code] of wrong) {

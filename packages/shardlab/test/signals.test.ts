@@ -49,14 +49,19 @@ t.test('a second signal ends it at once, with the same code', async (t) => {
   t.equal(await exitCode(child), 0)
 })
 
-t.test('it ends with a parent that has opened a channel, however that ends', async (t) => {
-  const child = spawn(process.execPath, [bin, 'up', '--json', '--port', '0', '--shards', '1', '--runtime', 'inline'], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  await once(child.stdout!, 'data')
-  child.disconnect()
-  t.equal(await exitCode(child), 0)
+t.test('it ends with a parent that has opened a channel, however and whenever that ends', async (t) => {
+  const children = Array.from({ length: 2 }, () =>
+    spawn(process.execPath, [bin, 'up', '--json', '--port', '0', '--shards', '1', '--runtime', 'inline'], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    }),
+  )
+  t.teardown(() => children.forEach((child) => child.kill('SIGKILL')))
+  const codes = Promise.all(children.map(exitCode))
+  const [early, late] = children as [ChildProcess, ChildProcess]
+  early.disconnect()
+  await once(late.stdout!, 'data')
+  late.disconnect()
+  t.same(await codes, [0, 0])
 })
 
 t.test('a signal while it starts ends it without a word', async (t) => {

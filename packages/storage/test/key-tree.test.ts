@@ -10,6 +10,16 @@ const keyOf = (prefix: string, number: number): string => `${prefix}${String.fro
 /** The same where neighbours begin with one of several prefixes. */
 const keyAmong = (prefixes: readonly string[], number: number): string => keyOf(prefixes[(number >> 7) % prefixes.length]!, number)
 
+/** Of few bytes, so that many begin with all of another one, and the nodes of every level with something of their own. */
+const nestedKey = (number: number): string => [...number.toString(3)].map((digit) => '\0a\xff'[Number(digit)]!.repeat(3)).join('')
+
+const severalPrefixes = ['beginning alike', 'beginning', '', 'beginning alike, and longer']
+const keyMakers = [
+  ...[[''], ['a'], ['beginning alike'], severalPrefixes].map((prefixes) => (number: number) => keyAmong(prefixes, number)),
+  nestedKey,
+  (number: number) => keyOf(nestedKey(number >> 5), number),
+]
+
 type Model = Map<string, number>
 
 function agrees(tree: KeyTree, model: Model, bounds: readonly (string | undefined)[]): boolean {
@@ -40,11 +50,11 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
   const bound = fc.option(fc.nat(0xffff), { nil: undefined })
   check(
     fc.property(
-      fc.constantFrom([''], ['a'], ['beginning alike'], ['beginning alike', 'beginning', '', 'beginning alike, and longer']),
+      fc.constantFrom(...keyMakers),
       fc.array(fc.tuple(fc.nat(), step), { maxLength: 30 }),
       bound,
       bound,
-      (prefixes, steps, low, high) => {
+      (makeKey, steps, low, high) => {
         const trees: { tree: KeyTree; model: Model }[] = [{ tree: new KeyTree(), model: new Map() }]
         let value = 0
         for (const [which, action] of steps) {
@@ -52,7 +62,7 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
           if (action.do === 'run') {
             const fresh: string[] = []
             for (let i = 0; i < action.count; i++) {
-              const key = keyAmong(prefixes, (which * 31 + i * action.stride) & 0xffff)
+              const key = makeKey((which * 31 + i * action.stride) & 0xffff)
               if (!model.has(key)) {
                 model.set(key, value + fresh.length)
                 fresh.push(key)
@@ -65,19 +75,19 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
               ),
             )
           } else if (action.do === 'add') {
-            const key = keyAmong(prefixes, action.number)
+            const key = makeKey(action.number)
             if (model.has(key)) continue
             model.set(key, value)
             tree.add(key, value++)
           } else if (action.do === 'delete') {
-            const first = keyAmong(prefixes, action.from)
+            const first = makeKey(action.from)
             for (const key of [...model.keys()].filter((each) => each >= first).filter((_, i) => i % action.part === 0)) {
               if (!tree.delete(key) || tree.delete(key)) return false
               model.delete(key)
             }
           } else if (trees.length < 4) trees.push({ tree: tree.clone(), model: new Map(model) })
         }
-        const bounds = [low, high].map((number) => (number === undefined ? undefined : keyAmong(prefixes, number)))
+        const bounds = [low, high].map((number) => (number === undefined ? undefined : makeKey(number)))
         return trees.every(({ tree, model }) => agrees(tree, model, bounds))
       },
     ),

@@ -48,6 +48,7 @@ export class RandomOperations {
     const make = this.#pick([
       this.#find,
       this.#find,
+      this.#batches,
       this.#aggregate,
       this.#aggregate,
       this.#count,
@@ -55,6 +56,7 @@ export class RandomOperations {
       this.#modify,
       this.#write,
       this.#bulk,
+      this.#insertSome,
       this.#merge,
     ])
     return make.call(this, name)
@@ -70,6 +72,23 @@ export class RandomOperations {
       projection: this.#pick([{}, { t: 0 }, { k: 1, n: 1 }]),
     }
     return this.#operation(name, 'find', [filter, options], (c) => c.find(filter, options).toArray())
+  }
+
+  /** How many documents each batch of a sorted cursor has. */
+  #batches(name: string): Operation {
+    const [batchSize, following] = [this.#below(8), 1 + this.#below(8)]
+    const command = { find: name, filter: this.#filter(), sort: this.#sort(), batchSize, limit: this.#pick([0, 5, 20]) }
+    return this.#operation(name, 'batches', [command, following], async ({ db }) => {
+      const { cursor } = await db.command(command, { promoteLongs: false })
+      const sizes: number[] = [cursor.firstBatch.length]
+      for (let { id } = cursor; !id.isZero();) {
+        const { cursor: next } = await db.command({ getMore: id, collection: name, batchSize: following }, { promoteLongs: false })
+        sizes.push(next.nextBatch.length)
+        id = next.id
+      }
+      // Whether a router knows at the last document that it is the last one depends on the shards.
+      return sizes.length > 1 && sizes.at(-1) === 0 ? sizes.slice(0, -1) : sizes
+    })
   }
 
   #count(name: string): Operation {
@@ -139,6 +158,14 @@ export class RandomOperations {
   #bulk(name: string): Operation {
     const models = Array.from({ length: 2 + this.#below(6) }, () => this.#model(name))
     return this.#changing(name, 'bulkWrite', [models], (c) => c.bulkWrite(models))
+  }
+
+  /** Documents of which a sharded collection takes only some: no field of a key may have an array. */
+  #insertSome(name: string): Operation {
+    const [k, a] = [{ k: [1, 2] }, { a: [] }]
+    const documents = Array.from({ length: 2 + this.#below(4) }, () => ({ ...this.#document(null), ...this.#pick([{}, k, a]) }))
+    const options = { ordered: this.#pick([true, false]) }
+    return this.#changing(name, 'insertMany', [documents, options], async (c) => (await c.insertMany(documents, options)).insertedCount)
   }
 
   /** The document may move to another shard: the server wants a batch of its own for that. */

@@ -109,14 +109,15 @@ export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
   try {
     file = await open(path, 'r')
   } catch (error) {
-    throw new OptionError(`the snapshot ${path} cannot be read: ${(error as Error).message}.`)
+    throw unreadable(path, error as Error)
   }
   try {
     return await new SnapshotReader(path, file, (await file.stat()).size).read()
   } catch (error) {
     // A header that is JSON still and says something else: the checksum comes after what it describes.
     if (error instanceof TypeError || error instanceof RangeError) throw damaged(path)
-    throw error
+    // A directory can be opened, but not read.
+    throw error instanceof OptionError ? error : unreadable(path, error as Error)
   } finally {
     await file.close()
   }
@@ -196,6 +197,10 @@ class SnapshotReader {
   #damaged(): OptionError {
     return damaged(this.#path)
   }
+}
+
+function unreadable(path: string, { message }: Error): OptionError {
+  return new OptionError(`the snapshot ${path} cannot be read: ${message}.`)
 }
 
 function damaged(path: string): OptionError {

@@ -20,8 +20,10 @@ export interface FaultWorld {
   readonly restart: (member: Address) => Promise<unknown>
   /** Heals the pauses of that member. */
   resume(member: Address): Promise<void>
-  /** Is a fault of one of these verbs at work on that member? The one that begins or is healed does not count. */
-  readonly isAtWork: (member: Address, verbs: readonly FaultVerb[]) => boolean
+  /** Is a fault of this verb at work on that member? The one that begins or is healed does not count. */
+  readonly isAtWork: (member: Address, verb: FaultVerb) => boolean
+  /** Is a fault at work that keeps that member down? The one that is healed does not count. */
+  readonly isKeptDown: (member: Address) => boolean
 }
 
 /** These keep a member down. */
@@ -34,13 +36,15 @@ export interface RunningFault {
   heal(): Promise<void>
   /** How often it struck; null: it is not counted. */
   strikes(): number | null
+  /** Whom it has brought down, and nobody has started since. Absent: nobody. */
+  readonly down?: Set<Address>
 }
 
 /** Lets a fault begin. Null: it is over with that. */
 export async function begin(world: FaultWorld, { spec, target, link }: ResolvedFault): Promise<RunningFault | null> {
   const { runtime } = world
   const member = target ?? ''
-  const startsAgain = { heal: () => startIfDown(world, member), strikes: () => null }
+  const startsAgain = { heal: () => startIfDown(world, member), strikes: () => null, down: new Set([member]) }
   switch (spec.verb) {
     case 'crash':
       await runtime.crash(member)
@@ -102,8 +106,8 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
   }
 }
 
-async function startIfDown({ runtime, restart, isAtWork }: FaultWorld, member: Address): Promise<void> {
-  if (isAtWork(member, downVerbs)) return
+async function startIfDown({ runtime, restart, isKeptDown }: FaultWorld, member: Address): Promise<void> {
+  if (isKeptDown(member)) return
   const state = runtime.members().find(({ address }) => address === member)?.state
   if (state === 'crashed' || state === 'stopped') await restart(member)
 }
@@ -144,17 +148,19 @@ async function atStep(
   first?: number,
 ): Promise<RunningFault> {
   const { steps } = world.runtime
+  const down = new Set<Address>()
   const id = await steps.arm(step, action, {
     ...(target === null ? {} : { address: target }),
     ...(first === undefined ? {} : { times: first }),
+    ...(action === 'crash' ? { onStruck: (victim) => void down.add(victim) } : {}),
   })
   return {
     async heal() {
-      const victims = steps.victims(id)
       await steps.heal(id)
-      if (action === 'crash') for (const victim of victims) await startIfDown(world, victim)
+      for (const victim of down) await startIfDown(world, victim)
     },
     strikes: () => steps.strikes(id),
+    down,
   }
 }
 
@@ -166,10 +172,10 @@ async function switched(
   name: 'stepped-down' | 'frozen-routes',
 ): Promise<RunningFault> {
   const turn = (on: boolean) => runtime.background.request(member, 'faults.switch', { name, on })
-  if (!isAtWork(member, [verb])) await turn(true)
+  if (!isAtWork(member, verb)) await turn(true)
   return {
     async heal() {
-      if (!isAtWork(member, [verb]) && runtime.member(member)?.state === 'running') await turn(false)
+      if (!isAtWork(member, verb) && runtime.member(member)?.state === 'running') await turn(false)
     },
     strikes: () => null,
   }

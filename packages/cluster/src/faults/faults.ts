@@ -30,6 +30,9 @@ interface Entry {
   readonly beginsAtMs: number
   readonly healsAtMs: number | null
   alarm: Alarm | null
+  /** Its turn has come. */
+  begun: boolean
+  /** null: it is not at work yet. */
   running: RunningFault | null
 }
 
@@ -56,11 +59,14 @@ export class Faults {
       networkTimeoutMs,
       restart,
       resume: (member) => this.#resume(member),
-      isAtWork: (member, verbs) => this.#atWork(member, verbs).length > 0,
+      isAtWork: (member, verb) => this.#atWork(member, verb).length > 0,
+      isKeptDown: (member) => [...this.#entries.values()].some(({ running }) => running?.down?.has(member) === true),
     }
     runtime.onEvent((event) => {
       // Whoever ended or started it: by a fault, by the API, or by a defect of its own.
-      if (event.type === 'member') this.#over(event.member, event.state === 'started' ? downVerbs : processVerbs)
+      if (event.type !== 'member') return
+      if (event.state === 'started') for (const { running } of this.#entries.values()) running?.down?.delete(event.member)
+      this.#over(event.member, event.state === 'started' ? downVerbs : processVerbs)
     })
   }
 
@@ -104,6 +110,7 @@ export class Faults {
       beginsAtMs,
       healsAtMs: lastsMs === undefined ? null : beginsAtMs + lastsMs,
       alarm: null,
+      begun: false,
       running: null,
     }
     if (spec.after === undefined || spec.after === 0) {
@@ -143,7 +150,7 @@ export class Faults {
   #check(resolved: ResolvedFault): void {
     checkState(resolved, this.#runtime.members())
     const { target, spec } = resolved
-    if (spec.verb === 'resume' && this.#atWork(target!, ['pause']).length === 0)
+    if (spec.verb === 'resume' && this.#atWork(target!, 'pause').length === 0)
       throw new OptionError(`${formatFault(spec)} wants a member that is paused.`)
   }
 
@@ -155,6 +162,7 @@ export class Faults {
   async #begin(entry: Entry): Promise<void> {
     const { target, spec } = entry.resolved
     this.#entries.set(entry.id, entry)
+    entry.begun = true
     this.#report('fault-applied', entry)
     try {
       // Who is frozen cannot end in order.
@@ -167,7 +175,7 @@ export class Faults {
     }
     const isOver = downVerbs.includes(spec.verb) && this.#isUp(target!)
     if (isOver || !this.#entries.has(entry.id)) {
-      // Somebody has healed it while it began, or has started the member.
+      // Somebody has healed it while it began, or has started or ended the member.
       this.#entries.delete(entry.id)
       await entry.running?.heal()
       this.#report('fault-healed', entry)
@@ -187,17 +195,22 @@ export class Faults {
     this.#report('fault-healed', entry)
   }
 
-  #atWork(member: Address, verbs: readonly FaultVerb[]): Entry[] {
-    const isMeant = ({ running, resolved: { target, spec } }: Entry) => running !== null && target === member && verbs.includes(spec.verb)
+  #begun(member: Address, verbs: readonly FaultVerb[]): Entry[] {
+    const isMeant = ({ begun, resolved: { target, spec } }: Entry) => begun && target === member && verbs.includes(spec.verb)
     return [...this.#entries.values()].filter(isMeant)
   }
 
+  #atWork(member: Address, verb: FaultVerb): Entry[] {
+    return this.#begun(member, [verb]).filter(({ running }) => running !== null)
+  }
+
+  /** One that only begins is healed as soon as it is at work. */
   #over(member: Address, verbs: readonly FaultVerb[]): void {
-    for (const entry of this.#atWork(member, verbs)) this.#later(entry, () => this.#heal(entry))
+    for (const entry of this.#begun(member, verbs)) this.#later(entry, () => this.#heal(entry))
   }
 
   async #resume(member: Address): Promise<void> {
-    for (const entry of this.#atWork(member, ['pause'])) await this.#heal(entry)
+    for (const entry of this.#atWork(member, 'pause')) await this.#heal(entry)
   }
 
   /** What a schedule does: nobody is there to hear that it cannot be done. */

@@ -3,6 +3,7 @@ import { MongoClient, MongoServerSelectionError, type Document, type MongoClient
 import { messageOf, OptionError } from '../option-error.js'
 import type { Measured } from '../types.js'
 import { NotLearned } from './not-learned.js'
+import { InterruptedError, type Stopping } from './stopping.js'
 
 export interface Control {
   readonly client: MongoClient
@@ -27,8 +28,8 @@ export function clientOptions(uri: string, concurrency: number): MongoClientOpti
   }
 }
 
-/** Connects; a string that is none and a server that does not answer are an OptionError. */
-export async function connectControl(uri: string): Promise<Control> {
+/** Connects, until the run is stopped; a string that is none and a server that does not answer are an OptionError. */
+export async function connectControl(uri: string, stopping: Stopping): Promise<Control> {
   let client: MongoClient
   try {
     client = new MongoClient(uri, clientOptions(uri, 1))
@@ -36,34 +37,39 @@ export async function connectControl(uri: string): Promise<Control> {
     throw new OptionError(`the connection string is not valid: ${messageOf(error)}`)
   }
   try {
-    await client.connect()
-    const hello = await client
-      .db('admin')
-      .command({ hello: 1 })
-      .catch(() => client.db('admin').command({ isMaster: 1 }))
-    const notLearned = new NotLearned()
-    const buildInfo: Document = await client
-      .db('admin')
-      .command({ buildInfo: 1 })
-      .catch((error: unknown) => {
-        notLearned.add("the server's version (buildInfo)", error)
-        return {}
-      })
-    const isMongos = hello['msg'] === 'isdbgrid'
-    return {
-      client,
-      notLearned,
-      isMongos,
-      topology: isMongos ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replica set',
-      version: typeof buildInfo['version'] === 'string' ? buildInfo['version'] : 'of unknown version',
-      // A real server is built from some commit.
-      isEmulator: /^0+$/.test(String(buildInfo['gitVersion'])),
-      hosts: client.options.hosts.map(String),
-    }
+    return await stopping.unlessStopped(learn(client))
   } catch (error) {
     await client.close()
+    if (error instanceof InterruptedError) throw error
     if (error instanceof MongoServerSelectionError) throw new OptionError(`nothing answers at ${withoutPassword(uri)}: ${messageOf(error)}`)
     throw new OptionError(`${withoutPassword(uri)} refuses: ${messageOf(error)}`)
+  }
+}
+
+async function learn(client: MongoClient): Promise<Control> {
+  await client.connect()
+  const hello = await client
+    .db('admin')
+    .command({ hello: 1 })
+    .catch(() => client.db('admin').command({ isMaster: 1 }))
+  const notLearned = new NotLearned()
+  const buildInfo: Document = await client
+    .db('admin')
+    .command({ buildInfo: 1 })
+    .catch((error: unknown) => {
+      notLearned.add("the server's version (buildInfo)", error)
+      return {}
+    })
+  const isMongos = hello['msg'] === 'isdbgrid'
+  return {
+    client,
+    notLearned,
+    isMongos,
+    topology: isMongos ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replica set',
+    version: typeof buildInfo['version'] === 'string' ? buildInfo['version'] : 'of unknown version',
+    // A real server is built from some commit.
+    isEmulator: /^0+$/.test(String(buildInfo['gitVersion'])),
+    hosts: client.options.hosts.map(String),
   }
 }
 

@@ -36,7 +36,7 @@ export async function runOnce(options: LoadOptions, step: string | null = null):
   const load = resolveLoad(options)
   const stopping = new Stopping(options)
   stopping.check()
-  const control = await connectControl(options.uri)
+  const control = await connectControl(options.uri, stopping)
   try {
     if (control.client.options.writeConcern?.w === 0)
       throw new OptionError('w=0 acknowledges nothing that could be measured or checked: leave it out')
@@ -44,8 +44,8 @@ export async function runOnce(options: LoadOptions, step: string | null = null):
     if (load.faults.length > 0) await checkFaults(control, load.faults)
     return await measure(load, control, options, new ProgressTeller(options.onProgress, step), stopping)
   } finally {
+    await stopping.unlessHurried(control.client.close(true))
     stopping.end()
-    await control.client.close(true)
   }
 }
 
@@ -62,10 +62,11 @@ async function measure(
   await stopping.unlessStopped(rehearse(control, workload))
   progress.begin('load', workload.records)
   await stopping.unlessStopped(loadRecords(control, workload, stopping, (count) => progress.add(count)))
-  const placement = await readPlacement(control.client, workload.ns, control.isMongos).catch((error: unknown) => {
+  const reading = readPlacement(control.client, workload.ns, control.isMongos).catch((error: unknown) => {
     notLearned.add("where operations go, and so routing classes and shares (the mongos' config database)", error)
     return unknownPlacement
   })
+  const placement = await stopping.unlessStopped(reading)
   const intervalUs = intervalOf(load) * 1e6
   const lanes = await Lanes.connect(load.threads, {
     ...{ workload: workload.source, placement, engine: load.engine, uri: options.uri, hosts: control.hosts },
@@ -116,12 +117,13 @@ async function measure(
     watch.stop()
     const interrupted = stopping.isStopped
     if (interrupted) phaseMarks.push({ atSecs: elapsedSecs(), untilSecs: null, text: 'interrupted' })
-    await (faults as ScheduledFaults | null)?.end()
+    if (faults !== null) await stopping.unlessHurried((faults as ScheduledFaults).end())
     const results = await lanes.results()
     // What is still in flight has no outcome.
     const journal = load.check && !stopping.isHurried ? new Journal(results.map((result) => result.journal!)) : null
-    const after = placement.isKnown ? await placementAfter(control, workload.ns) : unknownPlacement
-    const sections = journal === null || !control.isMongos ? [] : await sectionsSince(control, workload.ns, measuredSinceUs)
+    const after = placement.isKnown ? await placementAfter(control, workload.ns, stopping) : unknownPlacement
+    const sections =
+      journal === null || !control.isMongos ? [] : await stopping.unlessHurried(sectionsSince(control, workload.ns, measuredSinceUs))
     progress.begin('check', null)
     const checked = journal === null ? null : check(control, load, schedule, journal, cycles, results, progress, stopping)
     const endCheck = checked === null ? null : await stopping.unlessHurried(checked)
@@ -136,14 +138,16 @@ async function measure(
       placementChanged: after !== null && !samePlacement(placement, after),
       durationSecs: (endedUs - measuredSinceUs) / 1e6,
       intervalSecs: intervalUs / 1e6,
-      counters: { before: countersBefore, after: await counters.read() },
+      counters: { before: countersBefore, after: (await stopping.unlessHurried(counters.read())) ?? new Map() },
       criticalSection:
-        journal === null ? null : latenciesInCriticalSections(sections, schedule, journal, placement, { from: measuredFrom, to: cycles }),
+        journal === null || sections === null
+          ? null
+          : latenciesInCriticalSections(sections, schedule, journal, placement, { from: measuredFrom, to: cycles }),
     })
   } finally {
     ;(faults as ScheduledFaults | null)?.stop()
     progress.end()
-    await Promise.all([lanes.close(), counters.close()])
+    await stopping.unlessHurried(Promise.all([lanes.close(), counters.close()]))
   }
 }
 
@@ -199,16 +203,17 @@ function withinRun(marks: readonly Mark[], endSecs: number, { faults }: Resolved
 }
 
 /** The placement once more; null where it cannot be read any longer. A shard may still be coming back. */
-async function placementAfter(control: Control, ns: string): Promise<PlacementData | null> {
+async function placementAfter(control: Control, ns: string, stopping: Stopping): Promise<PlacementData | null> {
   const untilUs = nowUs() + settlingUs
+  const unlearned = (why: unknown): null => {
+    control.notLearned.add('whether chunks have moved meanwhile (config.chunks)', why)
+    return null
+  }
   for (;;) {
     try {
-      return await readPlacement(control.client, ns, control.isMongos)
+      return (await stopping.unlessHurried(readPlacement(control.client, ns, control.isMongos))) ?? unlearned('interrupted')
     } catch (error) {
-      if (nowUs() > untilUs) {
-        control.notLearned.add('whether chunks have moved meanwhile (config.chunks)', error)
-        return null
-      }
+      if (nowUs() > untilUs) return unlearned(error)
       await sleep(500)
     }
   }

@@ -37,8 +37,9 @@ export class EventSink {
     this.#leastLevel = logLevels.indexOf(logLevel)
   }
 
+  /** Those of members are always wanted: what is broken in a member ends with it. */
   watch(types: readonly EventType[]): void {
-    for (const type of everyType) this.wanted[type] = types.includes(type)
+    for (const type of everyType) this.wanted[type] = type === 'member' || types.includes(type)
   }
 
   emit(event: ClusterEvent): void {

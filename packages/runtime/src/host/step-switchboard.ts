@@ -12,8 +12,8 @@ export interface StepBroadcast {
 interface KnownFault {
   readonly fault: StepFault
   readonly struck: Deferred<Address>
-  readonly victims: Set<Address>
   readonly onStruck: ((address: Address) => void) | null
+  isHealed: boolean
 }
 
 /** The supervisor's side of the step faults: it numbers them, knows whom they struck and hands them to new hosts. */
@@ -29,22 +29,21 @@ export class StepSwitchboard implements StepControls {
   async arm(step: string, action: StepFaultAction, options: StepFaultOptions = {}): Promise<number> {
     const { address = null, times = null, onStruck = null } = options
     const fault: StepFault = { id: ++this.#lastId, step, action, address, times, strikes: createStrikeCount() }
-    this.#faults.set(fault.id, { fault, struck: createDeferred(), victims: new Set(), onStruck })
+    this.#faults.set(fault.id, { fault, struck: createDeferred(), onStruck, isHealed: false })
     await this.#broadcast.arm(fault)
     return fault.id
   }
 
   async heal(id: number): Promise<void> {
-    this.#faults.delete(id)
+    const known = this.#faults.get(id)
+    if (known !== undefined) known.isHealed = true
     await this.#broadcast.heal(id)
+    // It could strike until the last host knew.
+    this.#faults.delete(id)
   }
 
   struck(id: number): Promise<Address> {
     return this.#faults.get(id)?.struck.promise ?? Promise.reject(new Error(`no step fault has the id ${id}`))
-  }
-
-  victims(id: number): readonly Address[] {
-    return [...(this.#faults.get(id)?.victims ?? [])]
   }
 
   strikes(id: number): number {
@@ -57,12 +56,11 @@ export class StepSwitchboard implements StepControls {
     const known = this.#faults.get(id)
     if (known === undefined) return
     known.struck.resolve(address)
-    known.victims.add(address)
     known.onStruck?.(address)
   }
 
   /** What a host that starts now has to arm. */
   armed(): StepFault[] {
-    return [...this.#faults.values()].map(({ fault }) => fault)
+    return [...this.#faults.values()].filter(({ isHealed }) => !isHealed).map(({ fault }) => fault)
   }
 }

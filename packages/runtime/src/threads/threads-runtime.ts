@@ -103,9 +103,10 @@ class ThreadsRuntime implements Runtime {
 
   async halt(address: Address): Promise<void> {
     const member = this.#members.get(address)
-    if (member.state !== 'running') return
-    await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]))
-    if (this.#members.get(address).state === 'running') await this.#goesDown(member, () => this.#members.stopped(member))
+    const { incarnation } = member
+    if (member.state === 'running')
+      await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]))
+    if (isUp(member) && member.incarnation === incarnation) await this.#goesDown(member, () => this.#members.stopped(member))
   }
 
   async replaceDisk(address: Address): Promise<void> {
@@ -115,10 +116,17 @@ class ThreadsRuntime implements Runtime {
 
   async restart(address: Address): Promise<MemberInfo> {
     const member = this.#members.restarting(address)
+    const { incarnation } = member
     const { host } = member.place
+    // This life may end before it has begun, and another one begin.
+    const check = () => {
+      if (member.incarnation !== incarnation || !isUp(member)) throw endOf(member)
+    }
     // Its port is free only then. Without a wait nobody finds the member down from now on.
     if (host?.over === true && !host.ended) await host.remote.exited
+    check()
     await this.#settle([member], host?.sharing ?? null)
+    check()
     return this.#begin(member)
   }
 
@@ -225,13 +233,15 @@ class ThreadsRuntime implements Runtime {
 
   async #begin(member: Member<ThreadsPlace>): Promise<MemberInfo> {
     const { remote } = member.place.host!
+    const { incarnation } = member
     let endpoint: string
     try {
       endpoint = await remote.call('begin', [member.index])
     } catch (error) {
       // Its worker may have been terminated before it could say why.
-      throw member.state === 'crashed' ? (member.place.error ?? new Error(`${member.spec.address} crashed while it was starting`)) : error
+      throw isUp(member) ? error : endOf(member)
     }
+    if (member.incarnation !== incarnation) throw endOf(member)
     this.#members.started(member, endpoint, remote.threadId)
     return memberInfo(member)
   }
@@ -296,4 +306,10 @@ class ThreadsRuntime implements Runtime {
     this.#fleet.workers.delete(worker)
     this.#links.close(worker)
   }
+}
+
+/** Why it has not started. */
+function endOf({ state, place: { error }, spec: { address } }: Member<ThreadsPlace>): Error {
+  if (state === 'stopped') return new Error(`${address} was stopped`)
+  return error ?? new Error(`${address} crashed while it was starting`)
 }

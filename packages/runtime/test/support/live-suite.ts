@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { MemberInfo } from '../../src/index.js'
 import { ask, nextEvent, spec } from './toy-world.js'
 import type { World } from './runtime-suite.js'
 
@@ -21,6 +22,29 @@ export function liveSuite(world: World): void {
       test.type(await ask(runtime, 'b', 'resumed'), Array, 'the other goes on')
       await runtime.restart('a')
       test.same(await ask(runtime, 'a', 'echo', 1), { value: 1, from: 'cluster' })
+    })
+  }
+
+  for (const [end, state, why] of [
+    ['crash', 'crashed', /a crashed while it was starting/],
+    ['halt', 'stopped', /a (was stopped|crashed while it was starting)/],
+  ] as const) {
+    t.test(`${world.name}: who ends (${end}) while it is restarted is down, and its port is free`, async (test) => {
+      const runtime = world.create()
+      test.teardown(() => runtime.stop())
+      const [{ endpoint }] = (await runtime.start([
+        spec('a', 'echo', { listen: { host: '127.0.0.1', port: 0 } }),
+        spec('b', 'forwarder'),
+      ])) as [MemberInfo, MemberInfo]
+      // The thread of its first life ends meanwhile.
+      const crashed = runtime.crash('a')
+      const restarted = runtime.restart('a').catch(String)
+      await (end === 'crash' ? runtime.crash('a') : runtime.background.halt('a'))
+      await crashed
+      test.match(await restarted, why)
+      test.equal(runtime.member('a')?.state, state)
+      test.equal((await runtime.restart('a')).endpoint, endpoint)
+      test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation: 'echo', argument: 1 }), { value: 1, from: 'b' })
     })
   }
 

@@ -55,7 +55,8 @@ function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule
   for (const [i, { key, mode, sharded, numInitialChunks, splitAt }] of collections.entries()) {
     if (mode !== collections[0]!.mode)
       yield { path: ['collections', i, 'mode'], message: 'all collections of a scenario have one mode: documents or metadata' }
-    const repeated = splitAt.findIndex((value, k) => splitAt.indexOf(value) !== k)
+    const seen = new Set<number | string>()
+    const repeated = splitAt.findIndex((value) => seen.size === seen.add(value).size)
     if (repeated >= 0) yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is there twice` }
     if (!sharded && splitAt.length > 0) yield { path: ['collections', i, 'splitAt'], message: 'goes only with a collection that is sharded' }
     if (numInitialChunks !== undefined && !Object.values(key).includes('hashed'))

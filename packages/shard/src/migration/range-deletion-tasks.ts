@@ -171,8 +171,14 @@ function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
     range: parseRange(range),
     pending: pending?.isTruthy() === true,
     processing: processing?.isTruthy() === true,
-    whenToClean: whenToClean?.asString() === 'now' ? 'now' : 'delayed',
-    numOrphanDocs: numOrphanDocs?.isNumber() === true ? numOrphanDocs.asNumber() : 0,
+    whenToClean: whenToClean?.type === BsonType.string && whenToClean.asString() === 'now' ? 'now' : 'delayed',
+    numOrphanDocs: orphansIn(numOrphanDocs),
     keyPattern: keyPattern.slice(),
   }
+}
+
+/** A task's `numOrphanDocs`. Clients may write there what is no number of documents: it counts as none. */
+export function orphansIn(numOrphanDocs: RawValue | undefined): number {
+  const count = Math.trunc(numOrphanDocs?.asNumber() ?? 0)
+  return Number.isSafeInteger(count) ? count : 0
 }

@@ -2,6 +2,7 @@
 import { BsonType, findField, hexOf } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
+import { orphansIn } from '../migration/range-deletion-tasks.js'
 import { partsOf } from '../shard-parts.js'
 
 const rangeDeletions = 'config.rangeDeletions'
@@ -49,8 +50,7 @@ export class OrphanCounts {
 /** Clients may write there: what is no range deletion does not count. */
 function add(sums: Map<string, number>, task: Uint8Array, sign: 1 | -1): void {
   const collection = findField(task, 'collectionUuid')
-  const count = findField(task, 'numOrphanDocs')
-  if (collection?.type !== BsonType.binary || count?.isNumber() !== true) return
+  if (collection?.type !== BsonType.binary) return
   const uuid = hexOf(collection.asBinary())
-  sums.set(uuid, (sums.get(uuid) ?? 0) + sign * count.asNumber())
+  sums.set(uuid, (sums.get(uuid) ?? 0) + sign * orphansIn(findField(task, 'numOrphanDocs')))
 }

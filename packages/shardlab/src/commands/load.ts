@@ -64,7 +64,10 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   if (wrong !== undefined)
     failures.push(`the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'not everything that was acknowledged is there'}`)
   for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
-  return interruption.exitCode() ?? (failures.length === 0 ? exitCodes.fine : exitCodes.failed)
+  const code = interruption.exitCode() ?? (failures.length === 0 ? exitCodes.fine : exitCodes.failed)
+  // What nobody waited for would keep the process.
+  if (interruption.hurry.aborted) process.exit(code)
+  return code
 }
 
 function clusterStarter({ uri, up }: LoadCommandOptions): LoadOptions['startCluster'] {

@@ -1,5 +1,5 @@
 /** Files that a command writes when it is done. Whether they can be written is looked at before it begins, not after an hour. */
-import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, statSync, writeFileSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Wrong input: by its name exit code 2 is chosen. */
@@ -9,13 +9,15 @@ class OutputError extends Error {
 
 /** @throws OutputError when no file could be written there */
 export function checkPlace(path: string): void {
-  const refused = (code: string): OutputError => new OutputError(`${path} cannot be written: ${code}.`)
-  const folder = statSync(dirname(path), { throwIfNoEntry: false })
+  const failure = `${path} cannot be written`
+  const refused = (code: string): OutputError => new OutputError(`${failure}: ${code}.`)
+  const statusOf = (place: string): Stats | undefined => attempt(failure, () => statSync(place, { throwIfNoEntry: false }))
+  const folder = statusOf(dirname(path))
   if (folder === undefined) throw refused('ENOENT')
   if (!folder.isDirectory()) throw refused('ENOTDIR')
-  const there = statSync(path, { throwIfNoEntry: false })
+  const there = statusOf(path)
   if (there?.isDirectory() === true) throw refused('EISDIR')
-  attempt(`${path} cannot be written`, () => accessSync(there === undefined ? dirname(path) : path, constants.W_OK))
+  attempt(failure, () => accessSync(there === undefined ? dirname(path) : path, constants.W_OK))
 }
 
 /** With the directories above it. @throws OutputError */
@@ -28,9 +30,9 @@ export function save(path: string, text: string): void {
   attempt(`${path} cannot be written`, () => writeFileSync(path, text))
 }
 
-function attempt(failure: string, work: () => void): void {
+function attempt<Result>(failure: string, work: () => Result): Result {
   try {
-    work()
+    return work()
   } catch (error) {
     throw new OutputError(`${failure}: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`, { cause: error })
   }
