@@ -28,6 +28,18 @@ t.test('a crash is over when somebody starts the member, and does not end a late
   t.equal(stateOf(cluster, 'shard02'), 'running')
 })
 
+t.test('a fault is over, and said to be, also where its member crashes while it is started', async (t) => {
+  const cluster = await start(t)
+  const told: string[] = []
+  cluster.onEvent(({ type }) => void (type.startsWith('fault-') && told.push(type)))
+  await cluster.faults.apply('crash shard02')
+  const healing = cluster.faults.heal()
+  await cluster.crash('shard02')
+  await t.rejects(healing, /crashed while it was starting/)
+  t.same(listed(cluster), [])
+  t.same(told, ['fault-applied', 'fault-healed'])
+})
+
 t.test('a member that crashed at a step stays down while another fault keeps it down', async (t) => {
   const cluster = await start(t)
   await admin(cluster, { shardCollection: 'app.things', key: { _id: 1 } })

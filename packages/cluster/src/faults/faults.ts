@@ -174,14 +174,13 @@ export class Faults {
       throw error
     }
     const isOver = downVerbs.includes(spec.verb) && this.#isUp(target!)
-    if (isOver || !this.#entries.has(entry.id)) {
+    if (entry.running === null) {
+      this.#entries.delete(entry.id)
+      this.#report('fault-healed', entry)
+    } else if (isOver || !this.#entries.has(entry.id)) {
       // Somebody has healed it while it began, or has started or ended the member.
       this.#entries.delete(entry.id)
-      await entry.running?.heal()
-      this.#report('fault-healed', entry)
-    } else if (entry.running === null) {
-      this.#entries.delete(entry.id)
-      this.#report('fault-healed', entry)
+      await this.#undo(entry, entry.running)
     } else if (entry.healsAtMs !== null) {
       entry.alarm = this.#runtime.alarm(entry.healsAtMs - this.#runtime.now(), () => this.#later(entry, () => this.#heal(entry)))
     }
@@ -190,9 +189,16 @@ export class Faults {
   async #heal(entry: Entry): Promise<void> {
     if (!this.#entries.delete(entry.id)) return
     entry.alarm?.cancel()
-    if (entry.running === null) return
-    await entry.running.heal()
-    this.#report('fault-healed', entry)
+    if (entry.running !== null) await this.#undo(entry, entry.running)
+  }
+
+  /** Also where what it broke does not work again, it is over: the member may have crashed while it was starting. */
+  async #undo(entry: Entry, running: RunningFault): Promise<void> {
+    try {
+      await running.heal()
+    } finally {
+      this.#report('fault-healed', entry)
+    }
   }
 
   #begun(member: Address, verbs: readonly FaultVerb[]): Entry[] {

@@ -44,7 +44,9 @@ const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     ]),
   ),
   ...['total', 'aborted', 'repeated', 'returned'].map((name) => [`migrations.${name}`, 'count'] as const),
-  ...['draining', 'zoneViolation', 'chunksImbalance', 'defragment', 'other'].map((name) => [`migrations.byReason.${name}`, 'count'] as const),
+  ...['draining', 'zoneViolation', 'chunksImbalance', 'defragment', 'other'].map(
+    (name) => [`migrations.byReason.${name}`, 'count'] as const,
+  ),
   ...['splits', 'merges', 'jumboChunks', 'orphans.worst', 'orphans.last'].map((name) => [name, 'count'] as const),
   ['bytesMoved', 'size'],
   ['bytesMovedLeast', 'size'],

@@ -58,7 +58,8 @@ function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule
     const seen = new Set<number | string>()
     const repeated = splitAt.findIndex((value) => seen.size === seen.add(value).size)
     if (repeated >= 0) yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is there twice` }
-    if (!sharded && splitAt.length > 0) yield { path: ['collections', i, 'splitAt'], message: 'goes only with a collection that is sharded' }
+    if (!sharded && splitAt.length > 0)
+      yield { path: ['collections', i, 'splitAt'], message: 'goes only with a collection that is sharded' }
     if (numInitialChunks !== undefined && !Object.values(key).includes('hashed'))
       yield { path: ['collections', i, 'numInitialChunks'], message: 'goes only with a hashed key: use splitAt' }
     if (mode !== 'metadata') continue
@@ -158,11 +159,15 @@ function* everythingFits({ collections, data, workload, duration }: ScenarioSour
   const smaller = 'choose less, as proportions are what counts, or mode: metadata'
   const bytes = data.reduce((sum, { size }) => sum + size, 0)
   if (bytes > totalmem())
-    yield { path: ['data'], message: `is ${bytesText(bytes)} of documents, more than the memory of this machine, ${bytesText(totalmem())}: ${smaller}` }
+    yield {
+      path: ['data'],
+      message: `is ${bytesText(bytes)} of documents, more than the memory of this machine, ${bytesText(totalmem())}: ${smaller}`,
+    }
   for (const [i, { rate, from, to = duration }] of workload.entries()) {
     const mean = typeof rate === 'number' ? rate : (rate.low + rate.high) / 2
     const operations = (mean * (Math.min(to, duration) - from)) / 1000
-    if (operations > operationsMax) yield { path: ['workload', i, 'rate'], message: `makes ${short(operations)} operations, each of them played: ${smaller}` }
+    if (operations > operationsMax)
+      yield { path: ['workload', i, 'rate'], message: `makes ${short(operations)} operations, each of them played: ${smaller}` }
   }
 }
 

@@ -27,7 +27,10 @@ const share = z.number('is a share from 0 to 1').min(0, 'is a share from 0 to 1'
 export const ownFields: readonly string[] = ['other', 'pad']
 /** What a document of these fields can take. */
 const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'is from 64 bytes to 16MB')
-const megabytes = bytes.refine((size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3, 'is whole megabytes from 1MB to 1GB')
+const megabytes = bytes.refine(
+  (size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3,
+  'is whole megabytes from 1MB to 1GB',
+)
 const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
 const document = z.record(z.string(), z.unknown(), 'is a document such as { customer: 1 }')
 const shardKey = z

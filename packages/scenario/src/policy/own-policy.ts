@@ -49,9 +49,7 @@ export class OwnPolicy {
   static async load(file: string, { answerMs = answerMsMax, loadMs = loadMsMax }: PolicyLimits = {}): Promise<OwnPolicy> {
     const outcome = await rehearseLoading(file, loadMs)
     if (outcome !== 'loaded')
-      throw new OptionError(
-        `the policy ${file} cannot be loaded: what stands outside of its function ${notLoaded(outcome, loadMs)}.`,
-      )
+      throw new OptionError(`the policy ${file} cannot be loaded: what stands outside of its function ${notLoaded(outcome, loadMs)}.`)
     let module: { readonly default?: unknown }
     try {
       module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }

@@ -87,7 +87,9 @@ function sideBySide(runs: readonly VariantRun[]): string {
     title: 'Bytes: the largest shard to the mean',
     yLabel: 'ratio',
     yShown: ratio,
-    xTicks: ticksOf(runs.map(({ samples }) => samples).reduce((longest, each) => (each.at(-1)!.atMs > longest.at(-1)!.atMs ? each : longest))),
+    xTicks: ticksOf(
+      runs.map(({ samples }) => samples).reduce((longest, each) => (each.at(-1)!.atMs > longest.at(-1)!.atMs ? each : longest)),
+    ),
   })
 }
 
@@ -96,7 +98,13 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   const tones = new Map(shards.map((shard, i) => [shard, toneOf(i)]))
   const toneOfShard = (shard: string): string => tones.get(shard) ?? ''
   const rows = rowsOf(samples)
-  const common = { ...overTime, marks: marksOf(decisions), xDomain: [0, samples.at(-1)!.atMs] as const, xTicks: ticksOf(samples), yShown: short }
+  const common = {
+    ...overTime,
+    marks: marksOf(decisions),
+    xDomain: [0, samples.at(-1)!.atMs] as const,
+    xTicks: ticksOf(samples),
+    yShown: short,
+  }
   const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)
   const unit = unitOf(largest)
   const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string, more: Partial<ChartOptions> = {}): string =>

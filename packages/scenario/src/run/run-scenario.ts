@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import type { ScenarioFile } from '../file/parse.js'
+import type { Scenario, ScenarioFile } from '../file/parse.js'
 import type { ScenarioReport, SimulationProgress, VariantRun } from '../types.js'
+import { InterruptedSimulation } from './failure.js'
 import { runOf, type TaskOutcome, type VariantTask } from './play-task.js'
 import { runVariant } from './run-variant.js'
 
@@ -14,7 +15,7 @@ const largeFromShards = 100
 const largeYoungGeneration = 3 * 64
 
 export interface RunScenarioOptions {
-  /** Aborted: what runs ends at its next look at the cluster. With it every variant runs on a thread, so that its signal can be heard. */
+  /** Aborted: what runs ends at its next look at the cluster. */
   readonly stop?: AbortSignal
 }
 
@@ -38,11 +39,8 @@ export async function runScenario(
   }
   const threads = Math.min(variants.length, availableParallelism())
   const isLarge = variants.some(({ cluster }) => cluster.shards >= largeFromShards)
-  if (threads === 1 && !isLarge && stop === undefined) {
-    const runs: VariantRun[] = []
-    for (const [i, scenario] of variants.entries()) runs.push(await runVariant(scenario, note(i)))
-    return runs
-  }
+  // A thread would load all of it once more.
+  if (threads === 1 && !isLarge) return playHere(variants, note, () => stop?.aborted === true)
   // What a large world is made of stays, and the engine concludes that what the same functions make afterwards does so too: it would put
   // each migration's garbage among the old objects.
   if (isLarge) setFlagsFromString('--no-allocation-site-pretenuring')
@@ -64,6 +62,22 @@ export async function runScenario(
   }
 }
 
+async function playHere(
+  variants: readonly Scenario[],
+  note: (i: number) => (share: number) => void,
+  isStopped: () => boolean,
+): Promise<VariantRun[]> {
+  const runs: VariantRun[] = []
+  for (const [i, scenario] of variants.entries()) {
+    try {
+      runs.push(await runVariant(scenario, note(i), { isStopped }))
+    } catch (error) {
+      if (!(error instanceof InterruptedSimulation)) throw error
+    }
+  }
+  return runs
+}
+
 async function runIn(pool: Piscina, task: Omit<VariantTask, 'port'>, note: (share: number) => void): Promise<VariantRun | null> {
   const { port1, port2 } = new MessageChannel()
   port1.on('message', note)
@@ -75,5 +89,10 @@ async function runIn(pool: Piscina, task: Omit<VariantTask, 'port'>, note: (shar
 }
 
 export function reportOf(file: ScenarioFile, runs: readonly VariantRun[]): ScenarioReport {
-  return { version: 1, scenario: file.path, seed: file.seed, variants: runs.map(({ result, interrupted }) => (interrupted === true ? { ...result, interrupted } : result)) }
+  return {
+    version: 1,
+    scenario: file.path,
+    seed: file.seed,
+    variants: runs.map(({ result, interrupted }) => (interrupted === true ? { ...result, interrupted } : result)),
+  }
 }

@@ -74,7 +74,7 @@ export function addLoadCommand(program: Command, run: (options: LoadCommandOptio
       'after',
       `
 Exit codes: 0 all expectations are met, and what was acknowledged is there; 1 not so; 2 wrong usage, file or address; 3 an error of shardlab's own;
-130 a signal ended it.
+130 Ctrl-C ended it, 143 SIGTERM.
 
 Examples:
   shardlab load --up "--shards 3" --workload b                       YCSB B on a cluster that lives as long as the test

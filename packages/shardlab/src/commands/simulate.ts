@@ -34,7 +34,7 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
   if (options.csv !== undefined) makeDirectory(options.csv)
   const line = simulateLine()
   const interruption = takeSignals(() => line.say('interrupted: what is known so far follows; the same again ends at once'))
-  interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()!))
+  interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()))
   let runs: VariantRun[]
   try {
     runs = await runScenario(file, line.show, { stop: interruption.stop })
