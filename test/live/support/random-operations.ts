@@ -15,7 +15,7 @@ const names = Object.keys(keys)
 export interface Operation {
   /** With all its arguments, for people. */
   readonly text: string
-  run(db: Db): Promise<unknown>
+  readonly run: (db: Db) => Promise<unknown>
   /** Are the elements of its answer in an order? Default true. */
   readonly ordered?: boolean
   /** The collection that it changes. */
@@ -46,20 +46,20 @@ export class RandomOperations {
   next(): Operation {
     const name = this.#pick(names)
     const make = this.#pick([
-      this.#find,
-      this.#find,
-      this.#batches,
-      this.#aggregate,
-      this.#aggregate,
-      this.#count,
-      this.#distinct,
-      this.#modify,
-      this.#write,
-      this.#bulk,
-      this.#insertSome,
-      this.#merge,
+      () => this.#find(name),
+      () => this.#find(name),
+      () => this.#batches(name),
+      () => this.#aggregate(name),
+      () => this.#aggregate(name),
+      () => this.#count(name),
+      () => this.#distinct(name),
+      () => this.#modify(name),
+      () => this.#write(name),
+      () => this.#bulk(name),
+      () => this.#insertSome(name),
+      () => this.#merge(name),
     ])
-    return make.call(this, name)
+    return make()
   }
 
   #find(name: string): Operation {

@@ -20,7 +20,10 @@ export function addSimulateCommand(program: Command, run: (scenario: string | un
     .description('Play a scenario in virtual time: what the balancer does with a key, zones, growth and failures.')
     .argument('[scenario]', 'path of a scenario file, or the name of one that comes with shardlab')
     .option('--list', 'list the scenarios that come with shardlab')
-    .option('--variant <name>', 'only this variant; may be repeated', (name: string, before: string[] = []) => [...before, name])
+    .option('--variant <name>', 'only this variant; may be repeated', (name: string, before: string[] | undefined) => [
+      ...(before ?? []),
+      name,
+    ])
     .option('--seed <n>', 'instead of the seed in the file', wholeNumber)
     .option('--explain', 'print each decision with its reason')
     .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
