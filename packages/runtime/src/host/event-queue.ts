@@ -27,6 +27,11 @@ export class EventQueue<Item> {
     return this.#poppedTime
   }
 
+  /** Everything that was pushed so far has a number up to this one. */
+  get newest(): number {
+    return this.#lastSequence
+  }
+
   /** @returns a ticket for {@link cancel}, good until the item is popped. */
   push(time: number, item: Item): number {
     const slot = this.#freeSlots.pop() ?? this.#items.length
@@ -58,6 +63,11 @@ export class EventQueue<Item> {
     this.#poppedTime = this.#times[0]!
     this.#removeFirst()
     return item
+  }
+
+  /** The next item, if it is due at that time and was pushed no later than the item with that number. */
+  popDueAt(time: number, newest: number): Item | undefined {
+    return this.nextTime() === time && this.#sequences[0]! <= newest ? this.pop() : undefined
   }
 
   #dropDead(): void {

@@ -70,6 +70,16 @@ export class VirtualClock implements HostClock {
     due.ring()
   }
 
+  /** Makes all that is due at the next instant happen, one after the other. What this brings about for the same instant is left for the next call. */
+  stepInstant(): void {
+    const queue = this.#queue
+    const { newest } = queue
+    let due = queue.pop()
+    const time = queue.poppedTime
+    if (due !== undefined) this.#nowMicros = time
+    for (; due !== undefined; due = queue.popDueAt(time, newest)) due.ring()
+  }
+
   /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */
   reset(timeMicros: number): void {
     this.#nowMicros = timeMicros

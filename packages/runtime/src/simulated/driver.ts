@@ -16,7 +16,7 @@ const nothing = (): void => {}
 /** How many turns there are until timers and sockets of the process come up. */
 const turnsInARow = 64
 
-/** Runs the virtual clock while somebody waits: one event, then all promise jobs, then what was sent in that turn. */
+/** Runs the virtual clock while somebody waits: one instant, then all promise jobs, then what was sent in that turn. */
 export class Driver {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
@@ -114,12 +114,12 @@ export class Driver {
     this.#afterAllJobs()
   }
 
-  /** Makes the next thing happen, or tells that it comes too late for somebody. */
+  /** Makes happen what is next, or tells that it comes too late for somebody. */
   #next(): void {
     const nextMicros = this.#clock.nextMicros()
     const waiter = this.#mostImpatient()
     if (nextMicros <= waiter.untilMicros && nextMicros !== Infinity) {
-      this.#clock.step()
+      this.#clock.stepInstant()
       return
     }
     if (waiter.untilMicros !== Infinity) this.#clock.skipTo(waiter.untilMicros)
