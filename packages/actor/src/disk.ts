@@ -45,6 +45,11 @@ export interface Disk {
    */
   append(record: Uint8Array): Promise<void>
   /**
+   * {@link append} by a disk that nobody need wait for: the record is on it when this returns.
+   * @returns false: nothing is written, and `append` tells why or takes its time
+   */
+  appendNow?(record: Uint8Array): boolean
+  /**
    * Replaces the checkpoint and drops the records that it covers: all appended before this call. Atomic:
    * after a crash the disk holds either the old checkpoint with all records, or the new one. Bytes are copied before
    * it returns; an image is kept, or copied once, as the disk likes.

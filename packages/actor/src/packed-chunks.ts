@@ -1,5 +1,5 @@
 /** The chunks that a collection begins with, for messages: there may be a million, and an object for each of their bounds is more than the bounds. */
-import { documentAt, readInt32 } from '@shardlab/bson'
+import { readInt32 } from '@shardlab/bson'
 
 /** One initial chunk: where it begins and ends (BSON documents) and on which shard. */
 export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard: string]
@@ -26,7 +26,7 @@ export class ChunkPacker {
     this.#boundsLength = min.length
   }
 
-  /** One more chunk, from the end of the last one. */
+  /** One more chunk, from the end of the last one. The bound is copied. */
   add(max: Uint8Array, shard: string): this {
     const end = this.#boundsLength + max.length
     if (end > this.#bounds.length) this.#bounds = grown(this.#bounds, end)
@@ -57,17 +57,54 @@ export function packedCount([, , owners]: PackedChunks): number {
   return owners.length / ownerBytes
 }
 
-/** Views. */
-export function* unpackChunks([bounds, shards, owners]: PackedChunks): Generator<ChunkAssignment, void, void> {
-  let at = 0
-  let min: Uint8Array | null = null
-  for (let owner = 0; owner < owners.length; owner += ownerBytes) {
-    min ??= documentAt(bounds, 0)
-    at += min.length
-    const max = documentAt(bounds, at)
-    yield [min, max, shards[readInt32(owners, owner)]!]
-    min = max
+/** Goes through chunks from the first one on; there is at least one. */
+export class PackedChunkCursor {
+  readonly #packed: PackedChunks
+  /** Where the bounds lie. */
+  readonly bytes: Uint8Array
+  minStart = 0
+  /** One past the lower bound: where the upper one begins. */
+  maxStart: number
+  maxEnd: number
+  #at = 0
+
+  constructor(packed: PackedChunks) {
+    this.#packed = packed
+    this.bytes = packed[0]
+    this.maxStart = this.#endOf(0)
+    this.maxEnd = this.#endOf(this.maxStart)
   }
+
+  get shard(): string {
+    const [, shards, owners] = this.#packed
+    return shards[readInt32(owners, this.#at)]!
+  }
+
+  /** False: that was the last one. */
+  next(): boolean {
+    this.#at += ownerBytes
+    if (this.#at >= this.#packed[2].length) return false
+    this.minStart = this.maxStart
+    this.maxStart = this.maxEnd
+    this.maxEnd = this.#endOf(this.maxEnd)
+    return true
+  }
+
+  /** The chunk by itself; its bounds are views. */
+  get chunk(): ChunkAssignment {
+    return [this.bytes.subarray(this.minStart, this.maxStart), this.bytes.subarray(this.maxStart, this.maxEnd), this.shard]
+  }
+
+  #endOf(start: number): number {
+    return start + readInt32(this.bytes, start)
+  }
+}
+
+/** Views. */
+export function* unpackChunks(packed: PackedChunks): Generator<ChunkAssignment, void, void> {
+  const cursor = new PackedChunkCursor(packed)
+  do yield cursor.chunk
+  while (cursor.next())
 }
 
 function grown(bytes: Uint8Array, length: number): Uint8Array {

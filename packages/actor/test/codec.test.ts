@@ -1,4 +1,4 @@
-import { deepStrictEqual } from 'node:assert'
+import { deepStrictEqual, throws } from 'node:assert'
 import t from 'tap'
 import fc from 'fast-check'
 import { Packr, Unpackr } from 'msgpackr'
@@ -225,6 +225,33 @@ t.test('a message is a snapshot, a packet has the size of its content, and a wri
     for (let i = 0; i < count; i++) writer.addNotice(0, 1, 'client.disconnected', { connectionId: i })
     test.equal(readPacket(writer.take()).length, count)
   }
+})
+
+t.test('pooled writers that take turns write the packets that others write', async () => {
+  const step = fc.record({
+    writer: fc.nat(3),
+    what: fc.oneof({ weight: 8, arbitrary: fc.nat(300) }, fc.integer({ min: 16_000, max: 90_000 }), fc.constantFrom('refused', 'take', 'many')),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const pairs = Array.from({ length: 4 }, () => ({ pooled: new PacketWriter({ pooled: true }), plain: new PacketWriter() }))
+      const taken: { readonly packet: Uint8Array; readonly expected: Uint8Array }[] = []
+      const take = ({ pooled, plain }: (typeof pairs)[number]) => taken.push({ packet: pooled.take(), expected: plain.take() })
+      for (const [i, { writer, what }] of steps.entries()) {
+        const pair = pairs[writer]!
+        if (what === 'take') take(pair)
+        else
+          for (const each of [pair.pooled, pair.plain]) {
+            if (typeof what === 'number') addBody(each, new Uint8Array(what).fill(i))
+            else if (what === 'many') for (let count = 0; count < 9; count++) addBody(each, count)
+            else throws(() => addBody(each, undefined), UnpackableValueError)
+          }
+        deepStrictEqual(pair.pooled.sizeBytes, pair.plain.sizeBytes)
+      }
+      pairs.forEach(take)
+      for (const { packet, expected } of taken) deepStrictEqual(packet, expected)
+    }),
+  )
 })
 
 t.test('kinds have numbers', async (test) => {

@@ -193,7 +193,7 @@ export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' |
 export function statisticsOf(document: Uint8Array): ShardStatistics {
   const tags = findField(document, 'tags')
   return {
-    id: findField(document, '_id')!.asString(),
+    id: findField(document, '_id')!.asName(),
     isDraining: findField(document, 'draining')?.isTruthy() === true,
     zones: tags?.type === BsonType.array ? elementsOf(tags).flatMap((tag) => (tag.type === BsonType.string ? [tag.asString()] : [])) : [],
     isFull: false,

@@ -1,56 +1,74 @@
-import { deepStrictEqual } from 'node:assert/strict'
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import t from 'tap'
 import fc from 'fast-check'
 import { Chain, type Link } from '../src/host/chain.js'
-import { EventQueue } from '../src/host/event-queue.js'
+import { EventQueue, type Queued } from '../src/host/event-queue.js'
+
+class Item implements Queued<Item> {
+  group = -1
+  previous: Item | null = null
+  next: Item | null = null
+  readonly time: number
+
+  constructor(time: number) {
+    this.time = time
+  }
+}
 
 t.test('items come by time, and at the same time as they were pushed; cancelled ones never', async () => {
   const action = fc.oneof(
     { weight: 4, arbitrary: fc.record({ push: fc.nat(20) }) },
-    { weight: 2, arbitrary: fc.constant('pop' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('pop' as const, 'instant' as const) },
     { weight: 2, arbitrary: fc.record({ cancel: fc.nat() }) },
   )
   fc.assert(
     fc.property(fc.array(action, { maxLength: 300 }), (actions) => {
-      const queue = new EventQueue<number>()
-      let model: { time: number; item: number; ticket: number }[] = []
-      let lastItem = 0
-      const popBoth = () => {
-        const expected = model.reduce<(typeof model)[number] | null>(
-          (least, entry) => (least === null || entry.time < least.time ? entry : least),
-          null,
-        )
-        if (queue.nextTime() !== (expected?.time ?? Infinity)) return false
-        const item = queue.pop()
-        model = model.filter((entry) => entry !== expected)
-        return item === expected?.item && (expected === null || queue.poppedTime === expected.time)
+      const queue = new EventQueue<Item>()
+      let model: Item[] = []
+      const push = (time: number) => {
+        const item = new Item(time)
+        model.push(item)
+        queue.push(time, item)
+      }
+      const popBoth = (pop: () => Item | undefined) => {
+        const expected = model.reduce<Item | undefined>((least, item) => (least === undefined || item.time < least.time ? item : least), undefined)
+        deepStrictEqual(queue.nextTime(), expected?.time ?? Infinity)
+        strictEqual(pop(), expected)
+        model = model.filter((item) => item !== expected)
+        if (expected !== undefined) deepStrictEqual(queue.poppedTime, expected.time)
       }
       for (const step of actions) {
-        if (step === 'pop') {
-          if (!popBoth()) return false
-        } else if ('push' in step) {
-          const item = ++lastItem
-          model.push({ time: step.push, item, ticket: queue.push(step.push, item) })
-        } else if (model.length > 0) {
+        if (step === 'pop') popBoth(() => queue.pop())
+        else if (step === 'instant') {
+          const [time, mark] = [queue.nextTime(), queue.mark()]
+          const due = model.filter((item) => item.time === time)
+          if (due.length === 0) continue
+          push(time)
+          for (const _ of due) popBoth(() => queue.popDueAt(time, mark))
+          strictEqual(queue.popDueAt(time, mark), undefined, 'what comes behind the mark waits')
+        } else if ('push' in step) push(step.push)
+        else if (model.length > 0) {
           const [victim] = model.splice(step.cancel % model.length, 1)
-          queue.cancel(victim!.ticket)
+          queue.cancel(victim!)
+          queue.cancel(victim!)
         }
-        if (queue.size !== model.length) return false
+        deepStrictEqual(queue.size, model.length)
       }
-      while (model.length > 0) if (!popBoth()) return false
-      return queue.pop() === undefined
+      while (model.length > 0) popBoth(() => queue.pop())
+      strictEqual(queue.pop(), undefined)
     }),
   )
 })
 
 t.test('many cancelled items are cleared out', async (test) => {
-  const queue = new EventQueue<number>()
+  const queue = new EventQueue<Item>()
   const kept: number[] = []
   for (let round = 0; round < 20; round++) {
-    const tickets = Array.from({ length: 1000 }, (_, i) => queue.push(((i * 7919) % 1000) + round, i))
-    tickets.forEach((ticket, i) => {
-      if (i % 10 !== 0) queue.cancel(ticket)
-      else kept.push(((i * 7919) % 1000) + round)
+    const items = Array.from({ length: 1000 }, (_, i) => new Item(((i * 7919) % 1000) + round / 20))
+    for (const item of items) queue.push(item.time, item)
+    items.forEach((item, i) => {
+      if (i % 10 !== 0) queue.cancel(item)
+      else kept.push(item.time)
     })
   }
   test.equal(queue.size, 2000)

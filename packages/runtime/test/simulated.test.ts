@@ -167,7 +167,8 @@ t.test('links have their own latency and keep their order', async (test) => {
     packets: number
   }
   test.ok(runtime.now() > before + 5)
-  test.ok(packets > 3, `${packets} packets`)
+  // Those that a slow one holds up arrive with it.
+  test.ok(packets > 1 && packets < 40, `${packets} packets`)
   test.same(
     values,
     Array.from({ length: 40 }, (_, i) => i),

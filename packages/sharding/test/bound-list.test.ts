@@ -10,7 +10,7 @@ const bound = fc.tuple(
 )
 const bounds = fc.uniqueArray(
   bound.map((parts) => parts.join('')),
-  { minLength: 1, maxLength: 40 },
+  { minLength: 1, maxLength: 40, size: 'max' },
 )
 
 function agrees(list: BoundList, expected: readonly string[], keys: readonly string[]): boolean {

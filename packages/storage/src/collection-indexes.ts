@@ -2,7 +2,6 @@
 import { CommandError } from '@shardlab/bson'
 import type { DocumentKeys } from './index-keys.js'
 import type { MemoryIndex, ReplacedKeys } from './memory-index.js'
-import type { StoredRecord } from './record-table.js'
 
 /** For each index behind that on `_id`; null: its keys can wait. */
 type PreparedKeys = readonly (DocumentKeys | null)[]
@@ -83,8 +82,8 @@ export class CollectionIndexes {
   }
 
   /** Of documents that have been stored all at once. @throws CommandError as {@link MemoryIndex.waitingKeys}: no index has changed then */
-  insertAll(ns: string, stored: readonly StoredRecord[]): void {
-    const waiting = this.#list.map((index) => index.waitingKeys(ns, stored))
+  insertAll(ns: string, documents: readonly Uint8Array[], firstRecordId: number): void {
+    const waiting = this.#list.map((index) => index.waitingKeys(ns, documents, firstRecordId))
     waiting.forEach((keys, i) => keys !== null && this.#list[i]!.addWaiting(keys))
   }
 }

@@ -16,6 +16,7 @@ import {
 import { formatValue, type KeyPattern } from '@shardlab/query'
 import { labelled } from './collation/labelled.js'
 import type { StringLabels } from './collation/string-labels.js'
+import { FieldFinder } from './field-finder.js'
 
 /** The values of one key, in the order of the pattern; `undefined` stands for a missing field. */
 export type KeyTuple = (RawValue | undefined)[]
@@ -74,6 +75,8 @@ export class KeyGenerator implements IndexKeyMaker {
   readonly #hashed: boolean
   /** For an index with a collation: keys hold labels in the place of strings. */
   readonly #labels: StringLabels | null
+  /** Of an index on several fields of documents themselves; else null. */
+  readonly #finder: FieldFinder | null
   /** Component at which the last `#extract` stopped. */
   #stoppedAt = 0
 
@@ -83,6 +86,8 @@ export class KeyGenerator implements IndexKeyMaker {
     this.#descending = pattern.some(({ direction }) => direction === -1) ? pattern.map(({ direction }) => direction === -1) : undefined
     this.#sparse = sparse
     this.#hashed = pattern.some(({ direction }) => direction === 'hashed')
+    const isPlain = pattern.length > 1 && this.#fields.every(({ parts }) => parts.length === 1)
+    this.#finder = isPlain ? new FieldFinder(pattern.map(({ path }) => path)) : null
   }
 
   /** The string of a tuple of this index. */
@@ -103,12 +108,13 @@ export class KeyGenerator implements IndexKeyMaker {
       return tuple === null ? noKeys : { keys: [this.encode(tuple)], arrays: null }
     }
     const tuple: KeyTuple = new Array<RawValue | undefined>(fields.length)
-    let missing = 0
+    let missing = this.#finder === null ? 0 : this.#finder.find(document, tuple)
     for (let i = 0; i < fields.length; i++) {
-      const value = this.#extract(document, 0, fields[i]!.parts, 0)
-      if (value === undefined) missing++
-      else if (value.type === BsonType.array) return this.#generateThroughArrays(document)
-      tuple[i] = value
+      if (this.#finder === null) {
+        tuple[i] = this.#extract(document, 0, fields[i]!.parts, 0)
+        if (tuple[i] === undefined) missing++
+      }
+      if (tuple[i]?.type === BsonType.array) return this.#generateThroughArrays(document)
     }
     return this.#sparse && missing === fields.length ? noKeys : { keys: [this.encode(tuple)], arrays: null }
   }

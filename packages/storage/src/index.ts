@@ -24,6 +24,7 @@ export { planCount, planRowsToCount, planDistinct } from './planner/plan-count.j
 export { planQuery } from './planner/plan-query.js'
 export { notCapped } from './planner/refusal.js'
 export type { QueryRequest } from './planner/query-request.js'
+export { plainEntryLength, writePlainEntry } from './plain-entry.js'
 export { prepareIndex } from './prepare-index.js'
 export type { RecordScan } from './record-table.js'
 export { sortMemoryLimitBytes } from './sorter.js'

@@ -141,11 +141,15 @@ export class MemoryCollection implements Collection {
     table?.add(recordId, hash)
   }
 
-  /** {@link insert} of many documents, all or none of them: each index takes their keys at once. @throws as {@link insert} */
-  insertAll(documents: Iterable<Uint8Array>): StoredRecord[] {
+  /**
+   * {@link insert} of many documents, all or none of them: each index takes their keys at once. A document is copied before the next one is asked for.
+   * @returns the copies
+   * @throws as {@link insert}
+   */
+  insertAll(documents: Iterable<Uint8Array>): Uint8Array[] {
     this.#beforeChange()
-    const stored: StoredRecord[] = []
-    const hashes: number[] = []
+    const first = this.#nextRecordId
+    const stored: Uint8Array[] = []
     // What is looked up while they come must not make keys.
     const table = (this.#byId ??= this.#newTable())
     try {
@@ -154,19 +158,18 @@ export class MemoryCollection implements Collection {
         const hash = table.hashOf(id)
         if (table.find(id, hash) !== undefined) throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
         const recordId = this.#nextRecordId++
-        stored.push({ recordId, document: this.#documents.put(recordId, document) })
+        stored.push(this.#documents.put(recordId, document))
         table.add(recordId, hash)
-        hashes.push(hash)
       }
-      this.#indexes.insertAll(this.#ns, stored)
+      this.#indexes.insertAll(this.#ns, stored, first)
     } catch (error) {
-      stored.forEach(({ recordId }, i) => {
-        this.#records.delete(recordId)
-        table.delete(recordId, hashes[i]!)
+      stored.forEach((document, i) => {
+        this.#records.delete(first + i)
+        table.delete(first + i, table.hashOf(idOf(document)))
       })
       throw error
     }
-    for (const { document } of stored) this.#dataSizeBytes += document.length
+    for (const document of stored) this.#dataSizeBytes += document.length
     return stored
   }
 

@@ -4,7 +4,7 @@ import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './command-entries.js'
 import type { LogEntry } from './log-entry.js'
 import type { MemoryCollection } from './memory-collection.js'
-import type { CheckpointImage, Collection, StorageEngine, StoredRecord } from './types.js'
+import type { CheckpointImage, Collection, StorageEngine } from './types.js'
 
 /** An empty engine. */
 export function createMemoryEngine(): StorageEngine {
@@ -46,7 +46,7 @@ class MemoryEngine implements StorageEngine {
     return inserted
   }
 
-  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly StoredRecord[] {
+  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly Uint8Array[] {
     return this.#written({ ns }).insertAll(documents)
   }
 

@@ -14,7 +14,7 @@ import { indexParts, type IndexParts, type RestoredIndex } from './index-parts.j
 import { parseIndexSpec, type IndexSpec } from './index-spec.js'
 import { KnownArrays } from './known-arrays.js'
 import { recordIdLength, withRecordId } from './record-key.js'
-import type { RecordTable, StoredRecord } from './record-table.js'
+import type { RecordTable } from './record-table.js'
 import { KeyTree } from './tree/key-tree.js'
 import type { Index, IndexUsage, KeyRange } from './types.js'
 import { hasSameTypes } from './typed-keys.js'
@@ -234,10 +234,10 @@ export class MemoryIndex implements Index {
    * The keys of documents that have been stored all at once, to be given to {@link addWaiting}; null: they can wait.
    * @throws CommandError what one of them is refused with; DuplicateKey when another one or an older record has one of the keys
    */
-  waitingKeys(ns: string, documents: readonly StoredRecord[]): WaitingKeys | null {
-    if (mayWait(this.#spec) && !documents.some(({ document }) => this.#parts.generator.needsCheck(document))) return null
+  waitingKeys(ns: string, documents: readonly Uint8Array[], firstRecordId: number): WaitingKeys | null {
+    if (mayWait(this.#spec) && !documents.some((document) => this.#parts.generator.needsCheck(document))) return null
     // Those that are there may repeat.
-    if (this.#spec.prepareUnique && documents.length > 0) this.#cover(ns, documents[0]!.recordId)
+    if (this.#spec.prepareUnique && documents.length > 0) this.#cover(ns, firstRecordId)
     const waiting = this.#waiting(ns, this.#records.end)
     if (waiting === null) return null
     if (this.unique) checkAgainst(this, this.#tree, ns, this.#records, waiting.run)

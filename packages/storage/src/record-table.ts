@@ -70,7 +70,8 @@ export class RecordTable {
     page.slots[recordId & pageMask] = undefined
     page.live--
     this.#count--
-    if (page.live === 0) {
+    // The last one is where the next document comes.
+    if (page.live === 0 && Math.floor(this.#end / pageSize) !== number) {
       this.#pages[number - this.#firstPage] = undefined
       this.#dropEmptyFront()
     }
@@ -103,8 +104,8 @@ export class RecordTable {
     }
     if (this.#pages.length === 0) this.#firstPage = number
     if (number < this.#firstPage) throw new Error(`record id below the table's first page ${this.#firstPage}: ${number}`)
+    if (number >= this.#firstPage + this.#pages.length) this.#addPages(number)
     const index = number - this.#firstPage
-    while (this.#pages.length <= index) this.#pages.push(undefined)
     const page = this.#pages[index]
     if (page !== undefined && page.owner === this.#owner) return page
     const writable: Page =
@@ -113,6 +114,17 @@ export class RecordTable {
         : { owner: this.#owner, live: page.live, slots: page.slots.slice() }
     this.#pages[index] = writable
     return writable
+  }
+
+  /** Makes the directory reach to this page. The last one was kept for what came next, also when nothing was left in it. */
+  #addPages(number: number): void {
+    const last = this.#pages.length - 1
+    if (this.#pages[last]?.live === 0) {
+      this.#pages[last] = undefined
+      this.#dropEmptyFront()
+      if (this.#pages.length === 0) this.#firstPage = number
+    }
+    while (this.#firstPage + this.#pages.length <= number) this.#pages.push(undefined)
   }
 
   /** Keeps the directory as long as what lives, for collections that work as queues. */

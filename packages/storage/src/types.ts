@@ -135,10 +135,12 @@ export interface StorageEngine {
    */
   insertEach(ns: string, documents: readonly Uint8Array[]): number
   /**
-   * Inserts many documents at once, all or none of them; an entry for each of them says the same.
+   * Inserts many documents at once, all or none of them; an entry for each of them says the same. Each is copied before the
+   * next one is asked for.
+   * @returns the copies
    * @throws CommandError as {@link apply}
    */
-  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly StoredRecord[]
+  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly Uint8Array[]
   collection(ns: string): Collection | undefined
   /** By name; all, or of one database. */
   collections(db?: string): Collection[]

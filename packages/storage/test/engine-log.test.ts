@@ -2,7 +2,16 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { CommandError, decode, Double, encode, Long, type Document } from '@shardlab/bson'
-import { createMemoryEngine, decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type StorageEngine } from '../src/index.js'
+import {
+  createMemoryEngine,
+  decodeLogEntry,
+  encodeInsertEntries,
+  encodeLogEntry,
+  plainEntryLength,
+  writePlainEntry,
+  type LogEntry,
+  type StorageEngine,
+} from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { fields, scalar } from './support/documents.js'
 import { applyAll, commandOf, createIndexOf, createOf, deleteOf, insertOf, nothing, updateOf, uuid } from './support/log.js'
@@ -40,6 +49,24 @@ t.test('log entries survive their encoding', async (t) => {
       session: entry.session === null ? null : { ...entry.session, lsid: decode(entry.session.lsid) },
     }
   }
+})
+
+t.test('an entry outside of sessions is the same wherever it is written', async () => {
+  const entry = fc.record({ id: scalar, fields, op: fc.constantFrom('i', 'u', 'd', 'c'), ns: fc.constantFrom('db.c', 'dä.c', 'other.$cmd') })
+  check(
+    fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), fc.nat(), fc.nat({ max: 2 ** 32 - 1 }), (changes, wallMs, increment) => {
+      for (const { id, fields: rest, op, ns } of changes) {
+        const made = op === 'd' ? deleteOf(ns, id) : op === 'u' ? updateOf(ns, { _id: id, ...rest }) : insertOf(ns, { _id: id, ...rest })
+        const written: LogEntry = { ...made, op: op as LogEntry['op'], wallMs: wallMs * 2 ** 15, ts: [increment, 2 ** 32 - 1 - increment] }
+        const expected = encodeLogEntry(written)
+        const target = Buffer.alloc(expected.length + 7, 0xff)
+        writePlainEntry(written, target, 3)
+        if (plainEntryLength(written) !== expected.length || Buffer.compare(target.subarray(3, -4), expected) !== 0) return false
+        if (target.readUInt32LE(expected.length + 3) !== 0xffff_ffff) return false
+      }
+      return true
+    }),
+  )
 })
 
 t.test('the log, a checkpoint and a clone all lead to the same state', async () => {

@@ -1,7 +1,6 @@
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
 import { kindShape, type KindShape } from './kinds.js'
 import { packetTypes, UnpackableValueError, type FailurePayload, type PacketType } from './packet.js'
-import { unzeroed } from '../unzeroed.js'
 import { ValueWriter } from './value-writer.js'
 
 const headerRoomBytes = 5
@@ -19,8 +18,12 @@ export interface PacketWriterOptions {
 const spareWriters: ValueWriter[] = []
 const spareWritersMax = 64
 
-const slabBytes = 64 * 1024
+const pageBytes = 64 * 1024
 const largestPooledBytes = 16 * 1024
+/** Most packets are one message: it is written where it stays. */
+const page = new ValueWriter(pageBytes)
+/** Who wrote on the page last, and has not taken it. */
+let pageOwner: PacketWriter | null = null
 
 /**
  * Collects messages into one packet: a msgpack array of {@link MessageTuple}s, each packed as soon as it is added, so
@@ -31,8 +34,10 @@ const largestPooledBytes = 16 * 1024
  * as it was before. A negative zero arrives as zero.
  */
 export class PacketWriter {
-  /** Null while nothing has been collected. */
+  /** Null while nothing has been collected, or no more since somebody else writes on the page. */
   #open: ValueWriter | null = null
+  /** The packet as it was when somebody else began to write on the page. */
+  #left: Uint8Array<ArrayBuffer> | null = null
   readonly #checked: boolean
   readonly #pooled: boolean
   #messageCount = 0
@@ -48,7 +53,8 @@ export class PacketWriter {
 
   /** Bytes collected so far. */
   get sizeBytes(): number {
-    return this.#open === null ? 0 : this.#open.length - headerRoomBytes
+    if (this.#open !== null) return this.#open.length - headerRoomBytes
+    return this.#left === null ? 0 : this.#left.length - arrayHeaderBytes(this.#messageCount)
   }
 
   addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
@@ -77,18 +83,52 @@ export class PacketWriter {
 
   /** The packet, unless {@link PacketWriterOptions.pooled} in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
   take(): Uint8Array<ArrayBuffer> {
-    const writer = this.#writer
-    const start = writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
-    const packet = this.#pooled && writer.length <= largestPooledBytes ? pooledCopy(writer, start) : writer.copy(start)
+    const packet = this.#left ?? this.#close()
+    this.#left = null
     this.#messageCount = 0
-    writer.reset(largestKeptBytes)
-    this.#open = null
-    if (spareWriters.length < spareWritersMax) spareWriters.push(writer)
     return packet
   }
 
   get #writer(): ValueWriter {
-    return (this.#open ??= openWriter())
+    return this.#open ?? (this.#open = this.#pooled && this.#left === null ? this.#turnPage() : this.#openOwn())
+  }
+
+  /** Whoever wrote on the page last gets what it wrote. */
+  #turnPage(): ValueWriter {
+    if (pageOwner !== null) pageOwner.#leavePage()
+    pageOwner = this
+    page.skip(headerRoomBytes)
+    return page
+  }
+
+  #leavePage(): void {
+    if (this.#messageCount > 0) this.#left = this.#close()
+    else page.truncate(0)
+    this.#open = null
+  }
+
+  #openOwn(): ValueWriter {
+    const writer = spareWriters.pop() ?? new ValueWriter()
+    writer.skip(headerRoomBytes)
+    if (this.#left !== null) writer.raw(this.#left.subarray(arrayHeaderBytes(this.#messageCount)))
+    this.#left = null
+    return writer
+  }
+
+  #close(): Uint8Array<ArrayBuffer> {
+    const writer = this.#writer
+    const start = writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
+    const stays = writer === page && writer.length <= largestPooledBytes
+    const packet = stays ? writer.leave(start) : writer.copy(start)
+    this.#open = null
+    if (writer === page) {
+      pageOwner = null
+      if (!stays) page.reset(pageBytes)
+    } else {
+      writer.reset(largestKeptBytes)
+      if (spareWriters.length < spareWritersMax) spareWriters.push(writer)
+    }
+    return packet
   }
 
   #addHead(type: PacketType, id: number, to: number, from: number, kindIndex: number): void {
@@ -151,23 +191,6 @@ function fieldCount(record: object): number {
   return count
 }
 
-function openWriter(): ValueWriter {
-  const writer = spareWriters.pop() ?? new ValueWriter()
-  writer.skip(headerRoomBytes)
-  return writer
-}
-
-let slab = unzeroed(0)
-let slabUsed = 0
-
-function pooledCopy(writer: ValueWriter, start: number): Uint8Array<ArrayBuffer> {
-  const length = writer.length - start
-  if (slabUsed + length > slab.length) {
-    slab = unzeroed(slabBytes)
-    slabUsed = 0
-  }
-  const packet = new Uint8Array(slab.buffer, slabUsed, length)
-  writer.copyTo(packet, start)
-  slabUsed += length
-  return packet
+function arrayHeaderBytes(count: number): number {
+  return count < 16 ? 1 : count < 0x1_0000 ? 3 : headerRoomBytes
 }

@@ -10,81 +10,92 @@ const shortText = 48
  * because packing at the time of sending makes the message a snapshot.
  */
 export class ValueWriter {
+  readonly #smallestCapacityBytes: number
   #bytes: Uint8Array<ArrayBuffer>
   #view: DataView
-  #length = 0
+  /** What is before it has been left to somebody: see {@link leave}. */
+  #start = 0
+  #end = 0
 
-  constructor() {
-    this.#bytes = new Uint8Array(smallestCapacityBytes)
+  constructor(capacityBytes = smallestCapacityBytes) {
+    this.#smallestCapacityBytes = capacityBytes
+    this.#bytes = unzeroed(capacityBytes)
     this.#view = new DataView(this.#bytes.buffer)
   }
 
   get length(): number {
-    return this.#length
+    return this.#end - this.#start
   }
 
   /** Drops everything behind `length`. */
   truncate(length: number): void {
-    this.#length = length
+    this.#end = this.#start + length
   }
 
-  /** A copy in a buffer of exactly that size. */
-  copy(start: number): Uint8Array<ArrayBuffer> {
-    const copy = unzeroed(this.#length - start)
-    copy.set(this.#bytes.subarray(start, this.#length))
+  /** A copy of what there is from `from` on, in a buffer of exactly that size. */
+  copy(from: number): Uint8Array<ArrayBuffer> {
+    const start = this.#start + from
+    const copy = unzeroed(this.#end - start)
+    copy.set(this.#bytes.subarray(start, this.#end))
     return copy
   }
 
-  /** Copies what there is from `start` on to a place of that size. */
-  copyTo(place: Uint8Array, start: number): void {
-    const bytes = this.#bytes
-    const length = this.#length - start
-    if (length > 128) place.set(bytes.subarray(start, this.#length))
-    else for (let i = 0; i < length; i++) place[i] = bytes[start + i]!
+  /** Leaves what there is from `from` on where it is, as part of a larger buffer, and starts again with nothing behind it. */
+  leave(from: number): Uint8Array<ArrayBuffer> {
+    const start = this.#start + from
+    const left = new Uint8Array(this.#bytes.buffer, start, this.#end - start)
+    this.#start = this.#end
+    return left
   }
 
   /** Starts again with nothing; a buffer that grew far beyond the usual is given back. */
   reset(largestKeptBytes: number): void {
-    this.#length = 0
-    if (this.#bytes.length <= largestKeptBytes) return
-    this.#bytes = new Uint8Array(smallestCapacityBytes)
-    this.#view = new DataView(this.#bytes.buffer)
+    this.#end = this.#start
+    if (this.#bytes.length > largestKeptBytes) this.#resize(this.#smallestCapacityBytes)
+  }
+
+  /** Bytes as they are. */
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#bytes.set(bytes, this.#end)
+    this.#end += bytes.length
   }
 
   /** Leaves room to be filled by {@link arrayHeaderEndingAt}. */
   skip(lengthBytes: number): void {
     this.#reserve(lengthBytes)
-    this.#length += lengthBytes
+    this.#end += lengthBytes
   }
 
   /** Writes an array header that ends before `end`. @returns where it starts. */
   arrayHeaderEndingAt(end: number, count: number): number {
+    const at = this.#start + end
     if (count < 16) {
-      this.#bytes[end - 1] = 0x90 | count
+      this.#bytes[at - 1] = 0x90 | count
       return end - 1
     }
     if (count < 0x1_0000) {
-      this.#bytes[end - 3] = 0xdc
-      this.#view.setUint16(end - 2, count)
+      this.#bytes[at - 3] = 0xdc
+      this.#view.setUint16(at - 2, count)
       return end - 3
     }
-    this.#bytes[end - 5] = 0xdd
-    this.#view.setUint32(end - 4, count)
+    this.#bytes[at - 5] = 0xdd
+    this.#view.setUint32(at - 4, count)
     return end - 5
   }
 
   arrayHeader(count: number): void {
     this.#reserve(5)
     if (count < 16) {
-      this.#bytes[this.#length++] = 0x90 | count
+      this.#bytes[this.#end++] = 0x90 | count
     } else if (count < 0x1_0000) {
-      this.#bytes[this.#length] = 0xdc
-      this.#view.setUint16(this.#length + 1, count)
-      this.#length += 3
+      this.#bytes[this.#end] = 0xdc
+      this.#view.setUint16(this.#end + 1, count)
+      this.#end += 3
     } else {
-      this.#bytes[this.#length] = 0xdd
-      this.#view.setUint32(this.#length + 1, count)
-      this.#length += 5
+      this.#bytes[this.#end] = 0xdd
+      this.#view.setUint32(this.#end + 1, count)
+      this.#end += 5
     }
   }
 
@@ -92,19 +103,19 @@ export class ValueWriter {
   uint32(value: number): void {
     this.#reserve(5)
     if (value < 0x80) {
-      this.#bytes[this.#length++] = value
+      this.#bytes[this.#end++] = value
     } else if (value < 0x100) {
-      this.#bytes[this.#length] = 0xcc
-      this.#bytes[this.#length + 1] = value
-      this.#length += 2
+      this.#bytes[this.#end] = 0xcc
+      this.#bytes[this.#end + 1] = value
+      this.#end += 2
     } else if (value < 0x1_0000) {
-      this.#bytes[this.#length] = 0xcd
-      this.#view.setUint16(this.#length + 1, value)
-      this.#length += 3
+      this.#bytes[this.#end] = 0xcd
+      this.#view.setUint16(this.#end + 1, value)
+      this.#end += 3
     } else {
-      this.#bytes[this.#length] = 0xce
-      this.#view.setUint32(this.#length + 1, value)
-      this.#length += 5
+      this.#bytes[this.#end] = 0xce
+      this.#view.setUint32(this.#end + 1, value)
+      this.#end += 5
     }
   }
 
@@ -118,12 +129,12 @@ export class ValueWriter {
         return this.#integer(value)
       case 'boolean':
         this.#reserve(1)
-        this.#bytes[this.#length++] = value ? 0xc3 : 0xc2
+        this.#bytes[this.#end++] = value ? 0xc3 : 0xc2
         return null
       case 'object':
         if (value === null) {
           this.#reserve(1)
-          this.#bytes[this.#length++] = 0xc0
+          this.#bytes[this.#end++] = 0xc0
           return null
         }
         if (value instanceof Uint8Array) {
@@ -155,24 +166,24 @@ export class ValueWriter {
     }
     this.#reserve(9)
     if (value >= -0x20 && value < 0) {
-      this.#bytes[this.#length++] = value & 0xff
+      this.#bytes[this.#end++] = value & 0xff
     } else if (value >= -0x80 && value < 0) {
-      this.#bytes[this.#length] = 0xd0
-      this.#view.setInt8(this.#length + 1, value)
-      this.#length += 2
+      this.#bytes[this.#end] = 0xd0
+      this.#view.setInt8(this.#end + 1, value)
+      this.#end += 2
     } else if (value >= -0x8000 && value < 0) {
-      this.#bytes[this.#length] = 0xd1
-      this.#view.setInt16(this.#length + 1, value)
-      this.#length += 3
+      this.#bytes[this.#end] = 0xd1
+      this.#view.setInt16(this.#end + 1, value)
+      this.#end += 3
     } else if (value >= -0x8000_0000 && value < 0) {
-      this.#bytes[this.#length] = 0xd2
-      this.#view.setInt32(this.#length + 1, value)
-      this.#length += 5
+      this.#bytes[this.#end] = 0xd2
+      this.#view.setInt32(this.#end + 1, value)
+      this.#end += 5
     } else {
       // msgpackr reads int64 as BigInt but float64 as number, and a safe integer is exact in both.
-      this.#bytes[this.#length] = 0xcb
-      this.#view.setFloat64(this.#length + 1, value)
-      this.#length += 9
+      this.#bytes[this.#end] = 0xcb
+      this.#view.setFloat64(this.#end + 1, value)
+      this.#end += 9
     }
     return null
   }
@@ -183,27 +194,27 @@ export class ValueWriter {
     if (units < shortText && this.#asciiText(value, units)) return
     // The header's size follows from the bytes, which are known only afterwards: guess from the units, like msgpackr does.
     const headerBytes = units < 32 ? 1 : units < 64 ? 2 : units < 0x4000 ? 3 : 5
-    const start = this.#length + headerBytes
+    const start = this.#end + headerBytes
     const { written } = encoder.encodeInto(value, this.#bytes.subarray(start))
     this.#textHeader(start, headerBytes, written)
   }
 
   #asciiText(value: string, units: number): boolean {
     const bytes = this.#bytes
-    const start = this.#length + (units < 32 ? 1 : 2)
+    const start = this.#end + (units < 32 ? 1 : 2)
     for (let i = 0; i < units; i++) {
       const unit = value.charCodeAt(i)
       if (unit >= 0x80) return false
       bytes[start + i] = unit
     }
-    this.#textHeader(start, start - this.#length, units)
+    this.#textHeader(start, start - this.#end, units)
     return true
   }
 
   #textHeader(start: number, headerBytes: number, textBytes: number): void {
     const needed = textBytes < 32 ? 1 : textBytes < 0x100 ? 2 : textBytes < 0x1_0000 ? 3 : 5
-    if (needed !== headerBytes) this.#bytes.copyWithin(this.#length + needed, start, start + textBytes)
-    const at = this.#length
+    if (needed !== headerBytes) this.#bytes.copyWithin(this.#end + needed, start, start + textBytes)
+    const at = this.#end
     if (needed === 1) {
       this.#bytes[at] = 0xa0 | textBytes
     } else if (needed === 2) {
@@ -216,13 +227,13 @@ export class ValueWriter {
       this.#bytes[at] = 0xdb
       this.#view.setUint32(at + 1, textBytes)
     }
-    this.#length = at + needed + textBytes
+    this.#end = at + needed + textBytes
   }
 
   #byteArray(value: Uint8Array): void {
     const lengthBytes = value.length
     this.#reserve(5 + lengthBytes)
-    let at = this.#length
+    let at = this.#end
     if (lengthBytes < 0x100) {
       this.#bytes[at] = 0xc4
       this.#bytes[at + 1] = lengthBytes
@@ -237,16 +248,22 @@ export class ValueWriter {
       at += 5
     }
     this.#bytes.set(value, at)
-    this.#length = at + lengthBytes
+    this.#end = at + lengthBytes
   }
 
   #reserve(extraBytes: number): void {
-    const needed = this.#length + extraBytes
-    if (needed <= this.#bytes.length) return
-    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2))
-    grown.set(this.#bytes.subarray(0, this.#length))
-    this.#bytes = grown
-    this.#view = new DataView(grown.buffer)
+    const needed = this.#end + extraBytes
+    if (needed > this.#bytes.length) this.#resize(Math.max(this.#smallestCapacityBytes, (needed - this.#start) * 2))
+  }
+
+  /** Goes on in a buffer of that size. What has been left stays where it is. */
+  #resize(capacityBytes: number): void {
+    const resized = unzeroed(capacityBytes)
+    resized.set(this.#bytes.subarray(this.#start, this.#end))
+    this.#end -= this.#start
+    this.#start = 0
+    this.#bytes = resized
+    this.#view = new DataView(resized.buffer)
   }
 }
 

@@ -136,9 +136,21 @@ class Queue {
   readonly #shards: readonly string[]
   #at = 0
 
-  /** @param shards the first of equals is taken first */
-  constructor(shards: readonly (readonly [shard: string, rank: number])[]) {
-    this.#shards = shards.toSorted(([, a], [, b]) => a - b).map(([shard]) => shard)
+  /**
+   * @param shards the first of equals is taken first
+   * @param rankOf the least is taken first; null: the shard is not taken
+   */
+  constructor(shards: readonly ShardStatistics[], rankOf: (shard: ShardStatistics) => number | null) {
+    // Of a thousand shards most have as many chunks as others: so there is less to sort.
+    const byRank = new Map<number, string[]>()
+    for (const shard of shards) {
+      const rank = rankOf(shard)
+      if (rank === null) continue
+      const equals = byRank.get(rank)
+      if (equals === undefined) byRank.set(rank, [shard.id])
+      else equals.push(shard.id)
+    }
+    this.#shards = [...byRank.keys()].sort((a, b) => a - b).flatMap((rank) => byRank.get(rank)!)
   }
 
   /** The first that may take part, null when none may. Who may not will not later either. */
@@ -150,13 +162,19 @@ class Queue {
 
 /** Shards with chunks of the zone, the one with the most first. */
 function giversOf({ shards, load }: SelectionInput, zone: string): Queue {
-  return new Queue(shards.map(({ id }) => [id, -load.inZone(zone, id)] as const).filter(([, rank]) => rank < 0))
+  return new Queue(shards, ({ id }) => {
+    const has = load.inZone(zone, id)
+    return has > 0 ? -has : null
+  })
 }
 
 /** Shards that can take chunks of the zone, the one with the least first. */
 function receiversOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, zone: string): Queue {
-  const takers = shards.filter(({ isDraining, isFull, zones }) => !isDraining && !isFull && (zone === noZone || zones.includes(zone)))
-  return new Queue(takers.map(({ id }) => [id, load.of(id)] as const).filter(([, rank]) => rank < Number.POSITIVE_INFINITY))
+  return new Queue(shards, ({ id, isDraining, isFull, zones }) => {
+    if (isDraining || isFull || (zone !== noZone && !zones.includes(zone))) return null
+    const has = load.of(id)
+    return has < Number.POSITIVE_INFINITY ? has : null
+  })
 }
 
 /** The least loaded shard that can take chunks of the zone, the first one of equals; null: none can. */

@@ -2,7 +2,7 @@
 import { DocumentWriter, emptyDocument, encode, findField, stringValue, toRawValue, type RawValue } from '@shardlab/bson'
 import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
-import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import { executePlan, planQuery, type Collection, type StoredRecord } from '@shardlab/storage'
 import { documentsIn, type IndexRange } from './index-scan.js'
 import { isWellFormed } from './well-formed.js'
 
@@ -10,6 +10,8 @@ export class CatalogStore {
   readonly #node: StorageNode
   /** What was asked for: mostly the same few. */
   #names = new Map<string, RawValue>()
+  /** By namespace and name: well-formed records that were found. The same documents are wanted again and again. */
+  readonly #found = new Map<string, Map<string, StoredRecord>>()
 
   constructor(node: StorageNode) {
     this.#node = node
@@ -30,8 +32,24 @@ export class CatalogStore {
   }
 
   get(ns: string, id: unknown): Uint8Array | null {
-    const document = this.#node.collection(ns)?.findById(typeof id === 'string' ? this.nameValue(id) : toRawValue(id))?.document
+    const collection = this.#node.collection(ns)
+    if (collection === undefined) return null
+    if (typeof id === 'string') return this.#getNamed(collection, id)
+    const document = collection.findById(toRawValue(id))?.document
     return document !== undefined && isWellFormed(ns, document) ? document : null
+  }
+
+  /** A change puts another document in the place of the one that was there: where it is the same, so is its name. */
+  #getNamed(collection: Collection, name: string): Uint8Array | null {
+    const { ns } = collection
+    let found = this.#found.get(ns)
+    const known = found?.get(name)
+    if (known !== undefined && collection.get(known.recordId)?.document === known.document) return known.document
+    const record = collection.findById(this.nameValue(name))
+    if (record === undefined || !isWellFormed(ns, record.document)) return null
+    if (found === undefined || found.size >= namesKept) this.#found.set(ns, (found = new Map()))
+    found.set(name, record)
+    return record.document
   }
 
   find(ns: string, filter: Record<string, unknown>, sort?: Record<string, 1 | -1>): Uint8Array[] {

@@ -48,8 +48,6 @@ export class CollectionChunks {
   /** The config.collections document. */
   readonly document: Uint8Array
   readonly #read: ReadCollection
-  /** Null: to be looked up. Whoever else writes does it in another turn, with chunks that are opened there. */
-  #version: ChunkVersion | null = null
 
   private constructor(catalog: ShardingCatalog, ns: string, document: Uint8Array) {
     this.#catalog = catalog
@@ -94,7 +92,8 @@ export class CollectionChunks {
    * The newest version of all chunks. @throws CommandError 105 IncompatibleShardingMetadata when there are none
    */
   get version(): ChunkVersion {
-    if (this.#version !== null) return this.#version
+    const known = this.#catalog.newestVersion
+    if (known !== null && known.time === this.#catalog.node.clock.time && known.collection === this.document) return known.version
     const newest = this.#catalog.firstChunkDocument(this.document, { fields: ['lastmod'], from: [], to: [], reverse: true })
     if (newest === null)
       throw new CommandError(
@@ -102,8 +101,13 @@ export class CollectionChunks {
         `Tried to find max chunk version for collection '${this.ns}, but found no chunks`,
       )
     const lastmod = findField(newest, 'lastmod')!
-    this.#version = [readUint32(lastmod.bytes, lastmod.start + 4), readUint32(lastmod.bytes, lastmod.start)]
-    return this.#version
+    return this.noteVersion([readUint32(lastmod.bytes, lastmod.start + 4), readUint32(lastmod.bytes, lastmod.start)])
+  }
+
+  /** This is {@link version}, until something is written. @returns it */
+  noteVersion(version: ChunkVersion): ChunkVersion {
+    this.#catalog.newestVersion = { time: this.#catalog.node.clock.time, collection: this.document, version }
+    return version
   }
 
   /** The newest version of the chunks of a shard, 0|0 when it has none. */
@@ -158,20 +162,21 @@ export class CollectionChunks {
     return chunkId(this.#catalog.behaviours, this.ns, min, this.#catalog.node.newObjectId())
   }
 
-  /** Inserts the chunk, or replaces the one with its `_id`. */
-  put(chunk: StoredChunk, order: ChunkFieldOrder): void {
-    this.#version = null
-    this.#catalog.store.put(chunksNs, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
+  /** Inserts the chunk, or replaces the one with its `_id`. @returns its document */
+  put(chunk: StoredChunk, order: ChunkFieldOrder): Uint8Array {
+    const document = chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order)
+    this.#catalog.store.put(chunksNs, document)
+    return document
   }
 
   /** {@link put} of a new version of a chunk that was read before in the same turn. */
-  replace(chunk: StoredChunk, order: ChunkFieldOrder): void {
-    this.#version = null
-    this.#catalog.store.replace(chunksNs, chunk.id, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
+  replace(chunk: StoredChunk, order: ChunkFieldOrder): Uint8Array {
+    const document = chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order)
+    this.#catalog.store.replace(chunksNs, chunk.id, document)
+    return document
   }
 
   remove(chunk: StoredChunk): void {
-    this.#version = null
     this.#catalog.store.remove(chunksNs, new DocumentWriter(64).value('_id', chunk.id).finish())
   }
 

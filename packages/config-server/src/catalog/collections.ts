@@ -1,11 +1,12 @@
 /** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
-import { packChunks, unpackChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { packChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
-import { leaveAnswer, ShardKeyPattern } from '@shardlab/sharding'
+import { ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
-import { chunkDocument, collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
-import { generationOfCollection } from './chunk-operations.js'
+import { collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
 import { withFields } from './document-changes.js'
+import { getCollection } from './get-collection.js'
+import { newChunkDocuments } from './new-chunks.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 /** What stands for the shard key of a collection that is not sharded. */
@@ -25,15 +26,6 @@ export const collectionHandlers: ConfigHandlers<
   'config.commit-drop-collection': (catalog, { ns }) => dropCollection(catalog, ns),
   'config.commit-drop-collections': (catalog, { db }) => dropCollections(catalog, db),
   'config.commit-rename-collection': commitRenameCollection,
-}
-
-function getCollection(catalog: ShardingCatalog, { ns, since }: RequestOf<'config.get-collection'>): ReplyOf<'config.get-collection'> {
-  const collection = catalog.collection(ns)
-  if (collection === null) return { collection: null, chunks: [], full: true }
-  const [epoch, seconds, increment] = generationOfCollection(ns, collection)
-  const full = since === null || since[0] !== epoch || since[1] !== seconds || since[2] !== increment
-  const chunks = catalog.newerChunkDocuments(collection, full ? null : since)
-  return { collection, chunks: leaveAnswer(catalog.node.context, ns, since, { collection, chunks, full }), full }
 }
 
 async function commitCreateCollection(
@@ -88,13 +80,8 @@ function newCollection(
 
 /** The collection's own entry comes after them: without it nobody looks at them. */
 function putChunks(catalog: ShardingCatalog, collection: NewCollection, chunks: PackedChunks): void {
-  catalog.store.insertAll('config.chunks', chunkDocuments(catalog, collection, chunks))
-}
-
-function* chunkDocuments({ node, behaviours }: ShardingCatalog, collection: NewCollection, chunks: PackedChunks): Generator<Uint8Array> {
-  let minor = 0
-  for (const chunk of unpackChunks(chunks))
-    yield chunkDocument(behaviours, node.newObjectId(), collection, chunk, minor++, collection.timestamp)
+  const { node, behaviours } = catalog
+  catalog.store.insertAll('config.chunks', newChunkDocuments(behaviours, node.newObjectId, collection, chunks))
 }
 
 function removeChunks(catalog: ShardingCatalog, collection: Uint8Array): void {

@@ -39,16 +39,14 @@ export function documentsIn(collection: Collection, range: IndexRange): () => Ui
 }
 
 function indexOf(collection: Collection, fields: readonly string[]): Index | undefined {
-  return collection
-    .indexes()
-    .find(
-      ({ pattern, partialFilter, sparse, labels }) =>
-        partialFilter === null &&
-        !sparse &&
-        labels === null &&
-        pattern.length === fields.length &&
-        pattern.every(({ path, direction }, i) => direction === 1 && path === fields[i]),
-    )
+  for (const index of collection.indexes()) if (isOn(index, fields)) return index
+  return undefined
+}
+
+function isOn({ pattern, partialFilter, sparse, labels }: Index, fields: readonly string[]): boolean {
+  if (pattern.length !== fields.length || partialFilter !== null || sparse || labels !== null) return false
+  for (let i = 0; i < fields.length; i++) if (pattern[i]!.path !== fields[i] || pattern[i]!.direction !== 1) return false
+  return true
 }
 
 function sorted(

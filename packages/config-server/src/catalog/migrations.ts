@@ -9,7 +9,7 @@ import { isUnsplittable } from './catalog-documents.js'
 import type { StoredChunk } from './chunk-documents.js'
 import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
 import { moveRange } from './move-range.js'
-import { placementToPublish } from './publish-placement.js'
+import { placementToPublish, type CommittedChunks } from './publish-placement.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 export const migrationHandlers: ConfigHandlers<
@@ -146,8 +146,8 @@ async function commitMigration(
 ): Promise<ReplyOf<'config.commit-chunk-migration'>> {
   const { ns, from, to, min, max } = request
   await catalog.node.context.reach('config.migration.before-commit', { ns })
-  const reply = commit(catalog, request)
-  const publish = placementToPublish(catalog, ns, reply.collectionVersion)
+  const { reply, changed } = commit(catalog, request)
+  const publish = placementToPublish(catalog, ns, changed)
   await catalog.node.flush()
   publish()
   catalog.node.context.log('info', 'a range has another owner', { ns, from, to, range: formatRange(min, max) })
@@ -158,7 +158,7 @@ async function commitMigration(
 function commit(
   catalog: ShardingCatalog,
   { ns, from, to, min, max, chunkVersion, clusterTime }: RequestOf<'config.commit-chunk-migration'>,
-): ReplyOf<'config.commit-chunk-migration'> {
+): { readonly reply: ReplyOf<'config.commit-chunk-migration'>; readonly changed: CommittedChunks } {
   const recipient = catalog.store.get('config.shards', to)
   if (recipient === null) throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
   if (findField(recipient, 'draining')?.isTruthy() === true) throw new CommandError('ShardNotFound', `Shard ${to} is currently draining`)
@@ -176,7 +176,9 @@ function commit(
   const chunk = covering(chunks, min, max)
   if (chunk.shard === to) {
     const onDonor = chunks.placementVersion(chunks.versionOn(from))
-    return { shardVersion: onDonor, collectionVersion: chunks.placementVersion(version), error: null }
+    const collectionVersion = chunks.placementVersion(version)
+    const changed = { before: collectionVersion, version: collectionVersion, documents: [] }
+    return { reply: { shardVersion: onDonor, collectionVersion, error: null }, changed }
   }
   if (chunk.shard !== from) {
     throw new CommandError(
@@ -195,10 +197,10 @@ function commit(
   // Who has read before was served by the donor.
   catalog.node.clock.advance(clusterTime)
   const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter: catalog.node.clock.tick() })
+  const collectionVersion = chunks.placementVersion(moved.collectionVersion)
   return {
-    shardVersion: chunks.placementVersion(moved.donorVersion),
-    collectionVersion: chunks.placementVersion(moved.collectionVersion),
-    error: null,
+    reply: { shardVersion: chunks.placementVersion(moved.donorVersion), collectionVersion, error: null },
+    changed: { before: chunks.placementVersion(version), version: collectionVersion, documents: moved.documents },
   }
 }
 

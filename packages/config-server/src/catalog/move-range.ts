@@ -22,6 +22,8 @@ export interface MovedRange {
   readonly rest: readonly StoredChunk[]
   /** Another chunk of the donor whose version was raised with it, so that routers notice; null when it has none. */
   readonly control: StoredChunk | null
+  /** All these as config.chunks holds them, the oldest version first. */
+  readonly documents: readonly Uint8Array[]
   readonly collectionVersion: ChunkVersion
   /** The donor's: 0|0 when it has given its last chunk. */
   readonly donorVersion: ChunkVersion
@@ -52,7 +54,7 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   const isWhole = compareDocuments(chunk.min, min) === 0 && compareDocuments(max, chunk.max) === 0
   const estimatedSize = isWhole ? chunk.estimatedSize : null
   const moved: StoredChunk = withVersion({ ...chunk, min, max, shard: toShard, history, jumbo, estimatedSize }, version)
-  chunks.replace(moved, 'version-first')
+  const documents = [chunks.replace(moved, 'version-first')]
   const rest: StoredChunk[] = []
   const leave = (from: Uint8Array, to: Uint8Array) => {
     if (compareDocuments(from, to) === 0) return
@@ -61,15 +63,16 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   }
   leave(chunk.min, min)
   leave(max, chunk.max)
-  for (const part of rest) chunks.put(part, 'version-first')
+  for (const part of rest) documents.push(chunks.put(part, 'version-first'))
   let raised: StoredChunk | null = null
   if (control !== null) {
     version = nextMinor(version)
     raised = withVersion(behaviours.controlChunksTellJumbo ? { ...control, jumbo: control.jumbo === true } : control, version)
-    chunks.replace(raised, 'version-first')
+    documents.push(chunks.replace(raised, 'version-first'))
   }
+  chunks.noteVersion(version)
   const donorVersion: ChunkVersion = raised === null && rest.length === 0 ? [0, 0] : version
-  return { moved, rest, control: raised, collectionVersion: version, donorVersion }
+  return { moved, rest, control: raised, documents, collectionVersion: version, donorVersion }
 }
 
 /** How long the catalog remembers the owners of a chunk. */

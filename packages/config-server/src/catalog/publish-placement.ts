@@ -1,30 +1,71 @@
 /** Where members share placements: whoever asks after a commit asks for what is newer, not for what everybody else asks for as well. */
 import type { PlacementVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { comparePlacement, generationOf, sameGeneration, SharedPlacements } from '@shardlab/sharding'
+import { comparePlacement, sameGeneration, SharedPlacements } from '@shardlab/sharding'
+import { generationOfCollection } from './chunk-operations.js'
 import type { ShardingCatalog } from './sharding-catalog.js'
 
+/** A change of chunks as a commit has left it in the catalog. */
+export interface CommittedChunks {
+  /** The collection's version before it and after it; the same when the commit had been done before. */
+  readonly before: PlacementVersionTuple
+  readonly version: PlacementVersionTuple
+  /** What it has written to config.chunks, the oldest version first. */
+  readonly documents: readonly Uint8Array[]
+}
+
+/** A commit that is not known to be on the disk. */
+export interface UnpublishedCommit {
+  readonly collection: Uint8Array
+  /** The chunks that are newer than one version and not newer than the other, as they were in the turn of the commit. */
+  readonly from: PlacementVersionTuple
+  readonly version: PlacementVersionTuple
+  readonly chunks: readonly Uint8Array[]
+}
+
 /**
- * In the turn of the commit: later ones may change the same chunks while this one is written down, and may be lost yet.
- * @param version that of the collection after the commit
+ * In the turn of the commit: later ones may change the same chunks while this one is written down, and may be lost yet. Each tells what it
+ * has changed since the one before it, which reaches the disk no later.
  * @returns publishes the placement as it is now; to be called when the commit is on the disk
  */
-export function placementToPublish(catalog: ShardingCatalog, ns: string, version: PlacementVersionTuple): () => void {
+export function placementToPublish(catalog: ShardingCatalog, ns: string, { before, version, documents }: CommittedChunks): () => void {
   const placements = new SharedPlacements(catalog.node.context)
-  const known = placements.before(ns, null)
-  const collection = known === null ? null : catalog.collection(ns)
-  if (known === null || collection === null) return nothing
-  const { version: from } = known.table
-  if (!sameGeneration(from, version) || !sameGeneration(from, [...generationOf(collection), 0, 0]) || comparePlacement(from, version) >= 0)
-    return nothing
-  const chunks = catalog.newerChunkDocuments(collection, from, version)
+  const shared = placements.before(ns, null)?.table.version
+  const collection = shared === undefined ? null : catalog.collection(ns)
+  if (shared === undefined || collection === null) return nothing
+  if (!sameGeneration(shared, version) || !sameGeneration(shared, [...generationOfCollection(ns, collection), 0, 0])) return nothing
+  const waiting = waitingOf(catalog, ns, version)
+  const last = waiting.at(-1)
+  const from = last !== undefined && comparePlacement(last.version, shared) > 0 ? last.version : shared
+  if (comparePlacement(from, version) < 0) {
+    const chunks = comparePlacement(from, before) === 0 ? documents : catalog.newerChunkDocuments(collection, from, version)
+    waiting.push({ collection, from, version, chunks })
+  }
   return () => {
-    try {
-      placements.after(ns, known, { collection, chunks, full: false })
-    } catch (error) {
-      // Clients have spoilt config.chunks: whoever asks hears of it.
-      if (!(error instanceof CommandError)) throw error
-    }
+    while (waiting.length > 0 && comparePlacement(waiting[0]!.version, version) <= 0) publish(placements, ns, waiting.shift()!)
+  }
+}
+
+/** The commits of this creation of the collection that wait. */
+function waitingOf({ unpublished }: ShardingCatalog, ns: string, version: PlacementVersionTuple): UnpublishedCommit[] {
+  const known = unpublished.get(ns)
+  if (known !== undefined && (known.length === 0 || sameGeneration(known[0]!.version, version))) return known
+  const waiting: UnpublishedCommit[] = []
+  unpublished.set(ns, waiting)
+  return waiting
+}
+
+/** Who has asked meanwhile may have learned of it before, or of less than it builds on. */
+function publish(placements: SharedPlacements, ns: string, { collection, from, version, chunks }: UnpublishedCommit): void {
+  const known = placements.before(ns, null)
+  const shared = known?.table.version
+  if (shared === undefined || !sameGeneration(shared, version)) return
+  if (comparePlacement(shared, from) < 0 || comparePlacement(shared, version) >= 0) return
+  try {
+    placements.after(ns, known, { collection, chunks, full: false })
+  } catch (error) {
+    // Clients have spoilt config.chunks: whoever asks hears of it.
+    if (!(error instanceof CommandError)) throw error
   }
 }
 

@@ -1,11 +1,13 @@
 /** What the handlers of the config server work on, and the tables that they stand in. */
-import type { CatalogEvent, MessageKind, PlacementVersionTuple, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { CatalogEvent, MessageKind, PlacementVersionTuple, ReplyOf, RequestOf, TimestampPair } from '@shardlab/actor'
 import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './catalog-store.js'
 import { parseStoredChunk, type StoredChunk } from './chunk-documents.js'
+import type { LastAnswer } from './get-collection.js'
 import type { IndexRange } from './index-scan.js'
+import type { UnpublishedCommit } from './publish-placement.js'
 import type { Sampler } from './query-analyzers.js'
 import { ReshardingOperations } from './resharding/reshardings.js'
 
@@ -17,6 +19,14 @@ export type ConfigHandlers<K extends ConfigKind = ConfigKind> = {
   readonly [Kind in K]: (catalog: ShardingCatalog, request: RequestOf<Kind>) => Promise<ReplyOf<Kind>> | ReplyOf<Kind>
 }
 
+/** The newest version of a collection's chunks. It holds as long as the node's clock stands, which ticks with each change. */
+export interface NewestVersion {
+  readonly time: TimestampPair
+  /** The collection's entry. */
+  readonly collection: Uint8Array
+  readonly version: readonly [major: number, minor: number]
+}
+
 export class ShardingCatalog {
   readonly node: StorageNode
   readonly store: CatalogStore
@@ -26,6 +36,10 @@ export class ShardingCatalog {
   readonly databasesInCreation = new Map<string, Promise<ReplyOf<'config.create-database'>>>()
   /** Members that sample queries, by name. */
   readonly samplers = new Map<string, Sampler>()
+  lastAnswer: LastAnswer | null = null
+  newestVersion: NewestVersion | null = null
+  /** Commits whose placement waits for the disk, by namespace, the oldest first. */
+  readonly unpublished = new Map<string, UnpublishedCommit[]>()
 
   constructor(node: StorageNode) {
     this.node = node

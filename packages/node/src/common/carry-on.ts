@@ -1,5 +1,5 @@
 /** How work that is decided goes on, whoever is away and whatever a fault makes fail. */
-import { RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
+import { passedStep, RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { StorageNode } from '../storage-node.js'
 
@@ -18,13 +18,14 @@ export async function untilDone<T>({ context, stopping }: StorageNode, work: () 
   }
 }
 
-/** A named step that fails nothing. */
-export async function reachAnyway(context: ActorContext, step: string, details: Readonly<Record<string, unknown>>): Promise<void> {
-  try {
-    await context.reach(step, details)
-  } catch (error) {
-    if (!(error instanceof StepFailedError)) throw error
-  }
+/** A named step that fails nothing; {@link passedStep} where no fault is. */
+export function reachAnyway(context: ActorContext, step: string, details: Readonly<Record<string, unknown>>): Promise<void> {
+  const reached = context.reach(step, details)
+  return reached === passedStep ? reached : reached.catch(unlessStepFailed)
+}
+
+function unlessStepFailed(error: unknown): void {
+  if (!(error instanceof StepFailedError)) throw error
 }
 
 /** Does it say that a member is away, or that a fault has broken something off? */

@@ -4,12 +4,12 @@
  */
 import { DiskFullError, type ClusterClock, type Disk, type DiskUsage } from '@shardlab/actor'
 import { CommandError, findField, readUint32 } from '@shardlab/bson'
-import { decodeLogEntry, encodeInsertEntries, encodeLogEntry, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
+import { decodeLogEntry, encodeInsertEntries, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
 import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
-import { bytesOf, entryHeaderBytes, recordOf, roomOf, type Pending } from './pending-entries.js'
+import { bytesOf, entryHeaderBytes, pendingInserts, pendingOf, recordOf, roomOf, type Pending } from './pending-entries.js'
 import { ignoreFullDisk, isDone } from './outcomes.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 
@@ -41,6 +41,8 @@ export class NodeLog {
   /** What is being appended. */
   #inAppend: readonly Pending[] = none
   #checkpointing: Promise<void> | null = null
+  /** So much may be appended before the log is looked at for whether a checkpoint is due: what it takes on the disk is never more than counted here. */
+  #untilCheckpoint = 0
 
   constructor(parts: {
     engine: StorageEngine
@@ -107,9 +109,7 @@ export class NodeLog {
     const entry = stamped(change, this.#clock.tick(), this.#now())
     const preImage = this.#engine.apply(entry)
     this.#retries.record(entry)
-    const bytes = encodeLogEntry(entry)
-    this.#unwritten.push(bytes)
-    this.#claimedBytes += bytes.length + entryHeaderBytes
+    this.#queue(pendingOf(entry))
     for (const observer of this.observers) observer(entry, preImage)
     return entry
   }
@@ -129,9 +129,7 @@ export class NodeLog {
     if (inserted === 0) return { inserted, ts: this.#clock.time }
     const [ts, wallMs] = [this.#clock.tickOften(inserted), this.#now()]
     if (session !== null) this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted), documents)
-    const bytes = encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted)
-    this.#unwritten.push(bytes)
-    this.#claimedBytes += bytes.length + entryHeaderBytes
+    this.#queue(encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted))
     for (let i = 0; i < inserted && this.observers.size > 0; i++) {
       const statement = session === null ? null : { lsid: session.lsid, txnNumber: session.txnNumber, stmtIds: [session.stmtIds[i]!] }
       const id = findField(documents[i]!, '_id') ?? null
@@ -150,13 +148,8 @@ export class NodeLog {
   insertAll(ns: string, uuid: Uint8Array, documents: Iterable<Uint8Array>): { readonly count: number; readonly ts: LogEntry['ts'] } {
     const stored = this.#engine.insertAll(ns, documents)
     const [ts, wallMs] = [this.#clock.tick(), this.#now()]
-    const entryOf = ({ document }: { readonly document: Uint8Array }) =>
-      stamped({ op: 'i', ns, uuid, object: document, id: null, session: null }, ts, wallMs)
-    let length = 0
-    if (stored.length > 0) length = stored.length * (encodeLogEntry(entryOf(stored[0]!)).length - stored[0]!.document.length)
-    for (const { document } of stored) length += document.length
-    this.#unwritten.push({ length, bytes: () => Buffer.concat(stored.map((record) => encodeLogEntry(entryOf(record)))) })
-    this.#claimedBytes += length + entryHeaderBytes
+    const entryOf = (object: Uint8Array) => stamped({ op: 'i', ns, uuid, object, id: null, session: null }, ts, wallMs)
+    this.#queue(pendingInserts(stored, entryOf))
     if (this.observers.size > 0) for (const entry of stored.map(entryOf)) for (const observer of this.observers) observer(entry, null)
     return { count: stored.length, ts }
   }
@@ -181,7 +174,8 @@ export class NodeLog {
     if (this.#writing !== null) return this.#flushAfterwards()
     if (this.#unwritten.length === 0) return nothingToWrite
     // So much at once would be followed by a checkpoint anyway.
-    return this.#claimedBytes > this.#checkpointAt(this.#disk.usage()) ? this.#flushAsCheckpoint() : this.#append()
+    const isMuch = this.#claimedBytes > this.#options.checkpointAfterBytes && this.#claimedBytes > this.#checkpointAt(this.#disk.usage())
+    return isMuch ? this.#flushAsCheckpoint() : this.#append()
   }
 
   /**
@@ -229,20 +223,42 @@ export class NodeLog {
     return this.#appending ?? this.#checkpointing
   }
 
-  #append(): Promise<void> {
-    const entries = this.#unwritten
-    this.#unwritten = []
-    this.#inAppend = entries
-    return (this.#appending = this.#disk.append(recordOf(entries)).then(this.#onAppended, this.#onRefused))
+  #queue(pending: Pending): void {
+    this.#unwritten.push(pending)
+    this.#claimedBytes += pending.length + entryHeaderBytes
   }
 
-  /** One for all appends: there is one at a time, and nothing in the log is done more often. */
+  #append(): Promise<void> {
+    const entries = this.#unwritten
+    const record = recordOf(entries)
+    if (this.#disk.appendNow?.(record) === true) {
+      // Emptied in place: mostly it holds one entry, which the next one follows.
+      if (entries.length === 1) entries.pop()
+      else this.#unwritten = []
+      this.#claimedBytes = 0
+      return this.#appended(record.length) ?? nothingToWrite
+    }
+    this.#unwritten = []
+    this.#inAppend = entries
+    return (this.#appending = this.#disk.append(record).then(this.#onAppended, this.#onRefused))
+  }
+
+  /** One for all appends: there is one at a time. */
   readonly #onAppended = (): Promise<void> | undefined => {
-    this.#claimedBytes -= roomOf(this.#inAppend)
+    const roomBytes = roomOf(this.#inAppend)
+    this.#claimedBytes -= roomBytes
     this.#inAppend = none
     this.#appending = null
+    return this.#appended(roomBytes)
+  }
+
+  /** Begins a checkpoint when the log has become too long. */
+  #appended(bytes: number): Promise<void> | undefined {
+    this.#untilCheckpoint -= bytes + entryHeaderBytes
+    if (this.#untilCheckpoint >= 0) return undefined
     const usage = this.#disk.usage()
-    return usage.logBytes > this.#checkpointAt(usage) ? this.#checkpoint().catch(ignoreFullDisk) : undefined
+    this.#untilCheckpoint = this.#checkpointAt(usage) - usage.logBytes
+    return this.#untilCheckpoint < 0 ? this.#checkpoint().catch(ignoreFullDisk) : undefined
   }
 
   readonly #onRefused = (error: unknown): Promise<void> =>
@@ -285,6 +301,7 @@ export class NodeLog {
     const image = checkpointImage(this.#engine.checkpoint(), encodeSessionsImage(this.#retries.export()), this.#clock.time)
     try {
       await this.#disk.writeCheckpoint(image)
+      this.#untilCheckpoint = 0
       this.#fullAtBytes = -1
     } catch (error) {
       this.#unwritten = [...unwritten, ...this.#unwritten]

@@ -1,13 +1,59 @@
 /** Entries of the log that are not on the disk yet. */
+import { encodeLogEntry, plainEntryLength, writePlainEntry, type LogEntry } from '@shardlab/storage'
 
 /** Their bytes, or what makes them when they are written. */
-export type Pending = Uint8Array | { readonly length: number; bytes(): Uint8Array }
+export type Pending = Uint8Array | Unencoded
+
+interface Unencoded {
+  readonly length: number
+  /** @param target has room for {@link length} bytes */
+  writeTo(target: Uint8Array, at: number): void
+}
 
 /** What a record may take on the disk beside its bytes; several entries share one. */
 export const entryHeaderBytes = 4
 
+export function pendingOf(entry: LogEntry): Pending {
+  const length = plainEntryLength(entry)
+  return length < 0 ? encodeLogEntry(entry) : new PlainEntry(entry, length)
+}
+
+/** Entries that differ in their documents only, none of which may change any more. */
+export function pendingInserts(documents: readonly Uint8Array[], entryOf: (document: Uint8Array) => LogEntry): Pending {
+  let length = 0
+  if (documents.length > 0) length = documents.length * (encodeLogEntry(entryOf(documents[0]!)).length - documents[0]!.length)
+  for (const document of documents) length += document.length
+  const writeTo = (target: Uint8Array, start: number): void => {
+    let at = start
+    for (const document of documents) {
+      const bytes = encodeLogEntry(entryOf(document))
+      target.set(bytes, at)
+      at += bytes.length
+    }
+  }
+  return { length, writeTo }
+}
+
+/** An entry goes to the disk from where it was applied, in most cases: what is in it need not be copied before. */
+class PlainEntry implements Unencoded {
+  readonly #entry: LogEntry
+  readonly length: number
+
+  constructor(entry: LogEntry, length: number) {
+    this.#entry = entry
+    this.length = length
+  }
+
+  writeTo(target: Uint8Array, at: number): void {
+    writePlainEntry(this.#entry, target, at)
+  }
+}
+
 export function bytesOf(pending: Pending): Uint8Array {
-  return pending instanceof Uint8Array ? pending : pending.bytes()
+  if (pending instanceof Uint8Array) return pending
+  const bytes = Buffer.allocUnsafeSlow(pending.length)
+  pending.writeTo(bytes, 0)
+  return bytes
 }
 
 /** The room that they take on the disk at most, in bytes. */
@@ -17,7 +63,19 @@ export function roomOf(entries: readonly Pending[]): number {
   return bytes
 }
 
-/** All of them as one record of the disk; there is at least one. */
+/** All of them as one record of the disk; there is at least one. Good until the next call: a disk copies what it is given. */
 export function recordOf(entries: readonly Pending[]): Uint8Array {
-  return entries.length === 1 ? bytesOf(entries[0]!) : Buffer.concat(entries.map(bytesOf))
+  if (entries.length === 1 && entries[0] instanceof Uint8Array) return entries[0]
+  let length = 0
+  for (const entry of entries) length += entry.length
+  const record = length > scratch.length ? Buffer.allocUnsafeSlow(length) : scratch.subarray(0, length)
+  let at = 0
+  for (const entry of entries) {
+    if (entry instanceof Uint8Array) record.set(entry, at)
+    else entry.writeTo(record, at)
+    at += entry.length
+  }
+  return record
 }
+
+const scratch = Buffer.allocUnsafeSlow(16 * 1024)

@@ -1,8 +1,5 @@
 import { bytesOfImage, DiskFullError, imageOfBytes, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
-import { RecordLog } from './record-log.js'
-
-/** What a record takes on a disk beside its bytes. */
-export const recordHeaderBytes = 4
+import { RecordLog, recordHeaderBytes } from './record-log.js'
 
 /**
  * A disk as a plain object, for the worlds of one thread. Of a checkpoint it keeps the image: what its writer has in memory is there once,
@@ -29,10 +26,14 @@ export class MemoryDisk implements Disk {
   }
 
   append(record: Uint8Array): Promise<void> {
-    if (!this.hasRoom(record.length)) return Promise.reject(new DiskFullError(this.#limitBytes))
+    return this.appendNow(record) ? Promise.resolve() : Promise.reject(new DiskFullError(this.#limitBytes))
+  }
+
+  appendNow(record: Uint8Array): boolean {
+    if (!this.hasRoom(record.length)) return false
     this.#log.append(record)
     this.#logBytes += recordHeaderBytes + record.length
-    return Promise.resolve()
+    return true
   }
 
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {

@@ -1,21 +1,29 @@
 import { unzeroed } from '@shardlab/actor'
+import { readUint32, writeInt32 } from '@shardlab/bson'
 
 const firstSlabBytes = 1024
 const slabBytesMax = 64 * 1024
 /** A new slab is so large a part of what there is: a large cluster has a thousand logs, and much of them would lie idle. */
 const grownPart = 4
 
+/** What stands before a record: its length. */
+export const recordHeaderBytes = 4
+
+/** Records one behind the other. */
 interface Slab {
   readonly bytes: Uint8Array
-  /** Where each record ends; the first one begins at 0. */
-  readonly ends: number[]
+  readonly used: number
 }
+
+const noBytes = unzeroed(0)
 
 /** Records one after the other in a few pieces of memory: a buffer for each would take more than what most of them hold. */
 export class RecordLog {
+  /** That is written to; nobody else has it. */
+  #bytes: Uint8Array = noBytes
+  #used = 0
+  /** Those before it, which another log may share. */
   readonly #slabs: Slab[]
-  /** What is written next goes into the last slab as long as it has room; another log may share those before it. */
-  #isOpen = false
   #slabBytes = 0
 
   constructor(slabs: readonly Slab[] = []) {
@@ -24,43 +32,55 @@ export class RecordLog {
   }
 
   append(record: Uint8Array): void {
-    const slab = this.#slabWithRoom(record.length)
-    const start = slab.ends.at(-1) ?? 0
-    slab.bytes.set(record, start)
-    slab.ends.push(start + record.length)
+    const { length } = record
+    if (this.#used + recordHeaderBytes + length > this.#bytes.length) this.#open(recordHeaderBytes + length)
+    const bytes = this.#bytes
+    writeInt32(bytes, this.#used, length)
+    bytes.set(record, this.#used + recordHeaderBytes)
+    this.#used += recordHeaderBytes + length
   }
 
   /** An empty log, in memory of this one that nobody shares; nobody may read this one any more. */
   emptied(): RecordLog {
     const log = new RecordLog()
-    const last = this.#slabs.at(-1)
-    if (this.#isOpen && last !== undefined && last.bytes.length <= slabBytesMax) {
-      log.#slabs.push({ bytes: last.bytes, ends: [] })
-      log.#slabBytes = last.bytes.length
-      log.#isOpen = true
+    if (this.#bytes.length <= slabBytesMax) {
+      log.#bytes = this.#bytes
+      log.#slabBytes = this.#bytes.length
     }
     return log
   }
 
   /** A log of its own with the same records, which both share. */
   clone(): RecordLog {
-    this.#isOpen = false
+    this.#close()
     return new RecordLog(this.#slabs)
   }
 
   /** Views, until the log is {@link emptied}: nobody writes to them. */
   records(): Uint8Array[] {
-    return this.#slabs.flatMap(({ bytes, ends }) => ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1]!, end)))
+    return [...this.#slabs, { bytes: this.#bytes, used: this.#used }].flatMap(recordsIn)
   }
 
-  #slabWithRoom(length: number): Slab {
-    const last = this.#slabs.at(-1)
-    if (this.#isOpen && last !== undefined && (last.ends.at(-1) ?? 0) + length <= last.bytes.length) return last
-    const grown = Math.min(slabBytesMax, Math.max(firstSlabBytes, Math.ceil(this.#slabBytes / grownPart)))
-    const slab: Slab = { bytes: unzeroed(Math.max(grown, length)), ends: [] }
-    this.#slabs.push(slab)
-    this.#slabBytes += slab.bytes.length
-    this.#isOpen = true
-    return slab
+  #open(length: number): void {
+    this.#close()
+    this.#bytes = unzeroed(Math.max(length, Math.min(slabBytesMax, Math.max(firstSlabBytes, Math.ceil(this.#slabBytes / grownPart)))))
+    this.#slabBytes += this.#bytes.length
   }
+
+  #close(): void {
+    if (this.#used > 0) this.#slabs.push({ bytes: this.#bytes, used: this.#used })
+    else this.#slabBytes -= this.#bytes.length
+    this.#bytes = noBytes
+    this.#used = 0
+  }
+}
+
+function recordsIn({ bytes, used }: Slab): Uint8Array[] {
+  const records: Uint8Array[] = []
+  for (let at = 0; at < used;) {
+    const start = at + recordHeaderBytes
+    at = start + readUint32(bytes, at)
+    records.push(bytes.subarray(start, at))
+  }
+  return records
 }

@@ -1,5 +1,5 @@
 import { DiskFullError, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
-import { recordHeaderBytes } from './memory-disk.js'
+import { recordHeaderBytes } from './record-log.js'
 
 /** The parts of a disk that lie in shared memory: they can be posted to a worker, and outlive it. */
 export interface SharedDiskBuffers {
@@ -39,16 +39,20 @@ export class SharedDisk implements Disk {
   }
 
   append(record: Uint8Array): Promise<void> {
+    return this.appendNow(record) ? Promise.resolve() : Promise.reject(new DiskFullError(this.#buffers.limitBytes))
+  }
+
+  appendNow(record: Uint8Array): boolean {
     const area = this.#current
     const { checkpointBytes, logBytes, limitBytes } = this.usage()
     const start = checkpointBytes + logBytes
     const end = start + recordHeaderBytes + record.length
-    if (end > limitBytes) return Promise.reject(new DiskFullError(limitBytes))
+    if (end > limitBytes) return false
     const buffer = this.#grown(area, end)
     new DataView(buffer).setUint32(start, record.length)
     new Uint8Array(buffer, start + recordHeaderBytes, record.length).set(record)
     Atomics.store(this.#header, 2 + area * 2, logBytes + recordHeaderBytes + record.length)
-    return Promise.resolve()
+    return true
   }
 
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {

@@ -47,6 +47,11 @@ class CellDisk implements Disk {
     return faults.write(() => this.#unlessGone(() => disk.append(copy)))
   }
 
+  appendNow(record: Uint8Array): boolean {
+    const { gone, faults, disk } = this.#cell
+    return !gone && !faults.active && disk.appendNow?.(record) === true
+  }
+
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     const { gone, faults, disk } = this.#cell
     if (gone) return never()

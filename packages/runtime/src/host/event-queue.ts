@@ -1,25 +1,42 @@
 const firstCapacity = 256
 const arity = 4
 const fewestDeadToCompact = 1024
+const recentCount = 4
+
+/** What can be in one {@link EventQueue} at a time. */
+export interface Queued<Item> {
+  /** The group that it is in, a number of the queue; -1: it is in none. */
+  group: number
+  /** In its group. */
+  previous: Item | null
+  next: Item | null
+}
 
 /**
- * What will happen, ordered by time and, at the same time, by the order of pushing: a 4-ary heap in typed arrays, the
- * items in a table beside. Cancelled items stay in the heap until they come up or outnumber the others.
+ * What will happen, ordered by time and, at the same time, by the order of pushing. Members do the same things at the same instants: what is
+ * pushed for one time is a group. A 4-ary heap of the groups in typed arrays; empty ones stay until they come up or outnumber the others.
  */
-export class EventQueue<Item> {
+export class EventQueue<Item extends Queued<Item>> {
   #times = new Float64Array(firstCapacity)
   #sequences = new Float64Array(firstCapacity)
-  #slots = new Int32Array(firstCapacity)
-  readonly #items: (Item | null)[] = []
-  readonly #freeSlots: number[] = []
+  #groups = new Int32Array(firstCapacity)
+  /** By the group's number; null: it is empty. */
+  readonly #firsts: (Item | null)[] = []
+  readonly #lasts: (Item | null)[] = []
+  readonly #freeGroups: number[] = []
+  /** Times for which something was pushed lately, and their groups. Another group of the same time comes behind those before it. */
+  readonly #recentTimes = new Float64Array(recentCount).fill(NaN)
+  readonly #recentGroups = new Int32Array(recentCount)
+  #oldestRecent = 0
   #length = 0
   #dead = 0
+  #size = 0
   #lastSequence = 0
   #poppedTime = 0
 
   /** Items that are still to happen. */
   get size(): number {
-    return this.#length - this.#dead
+    return this.#size
   }
 
   /** When the item that was popped last was due. */
@@ -27,25 +44,29 @@ export class EventQueue<Item> {
     return this.#poppedTime
   }
 
-  /** Everything that was pushed so far has a number up to this one. */
-  get newest(): number {
-    return this.#lastSequence
+  /** The item must not be in any queue. */
+  push(time: number, item: Item): void {
+    const recent = this.#recentAt(time)
+    const group = recent < 0 ? this.#addGroup(time) : this.#recentGroups[recent]!
+    const last = this.#lasts[group]!
+    if (last === null) {
+      this.#firsts[group] = item
+      if (recent >= 0) this.#dead--
+    } else {
+      last.next = item
+      item.previous = last
+    }
+    this.#lasts[group] = item
+    item.group = group
+    this.#size++
   }
 
-  /** @returns a ticket for {@link cancel}, good until the item is popped. */
-  push(time: number, item: Item): number {
-    const slot = this.#freeSlots.pop() ?? this.#items.length
-    this.#items[slot] = item
-    if (this.#length === this.#times.length) this.#grow()
-    this.#siftUp(this.#length++, time, ++this.#lastSequence, slot)
-    return slot
-  }
-
-  /** Takes an item out that has not been popped. */
-  cancel(ticket: number): void {
-    if (this.#items[ticket] === null) return
-    this.#items[ticket] = null
-    this.#dead++
+  /** Takes an item out; no error when it is in no queue. */
+  cancel(item: Item): void {
+    const { group } = item
+    if (group < 0) return
+    this.#takeOut(item, group)
+    if (this.#firsts[group] === null) this.#dead++
     if (this.#dead >= fewestDeadToCompact && this.#dead * 2 > this.#length) this.#compact()
   }
 
@@ -58,53 +79,96 @@ export class EventQueue<Item> {
   pop(): Item | undefined {
     this.#dropDead()
     if (this.#length === 0) return undefined
-    const slot = this.#slots[0]!
-    const item = this.#items[slot] as Item
+    const group = this.#groups[0]!
+    const item = this.#firsts[group]!
     this.#poppedTime = this.#times[0]!
-    this.#removeFirst()
+    this.#takeOut(item, group)
+    if (this.#firsts[group] === null) this.#removeFirst()
     return item
   }
 
-  /** The next item, if it is due at that time and was pushed no later than the item with that number. */
-  popDueAt(time: number, newest: number): Item | undefined {
-    return this.nextTime() === time && this.#sequences[0]! <= newest ? this.pop() : undefined
+  /** What is pushed from now on comes behind this mark, also at the time of the next item. */
+  mark(): number {
+    this.#forget(this.nextTime())
+    return this.#lastSequence
+  }
+
+  /** The next item, if it is due at that time and was pushed before the mark. */
+  popDueAt(time: number, mark: number): Item | undefined {
+    return this.nextTime() === time && this.#sequences[0]! <= mark ? this.pop() : undefined
+  }
+
+  #takeOut(item: Item, group: number): void {
+    const { previous, next } = item
+    if (previous === null) this.#firsts[group] = next
+    else previous.next = next
+    if (next === null) this.#lasts[group] = previous
+    else next.previous = previous
+    item.group = -1
+    item.previous = null
+    item.next = null
+    this.#size--
+  }
+
+  #addGroup(time: number): number {
+    const group = this.#freeGroups.pop() ?? this.#firsts.length
+    this.#firsts[group] = null
+    this.#lasts[group] = null
+    if (this.#length === this.#times.length) this.#grow()
+    this.#siftUp(this.#length++, time, ++this.#lastSequence, group)
+    this.#recentTimes[this.#oldestRecent] = time
+    this.#recentGroups[this.#oldestRecent] = group
+    this.#oldestRecent = (this.#oldestRecent + 1) % recentCount
+    return group
+  }
+
+  /** -1: nothing was pushed for that time lately. */
+  #recentAt(time: number): number {
+    for (let i = 0; i < recentCount; i++) if (this.#recentTimes[i] === time) return i
+    return -1
+  }
+
+  /** What is pushed for that time is a group of its own. */
+  #forget(time: number): void {
+    const recent = this.#recentAt(time)
+    if (recent >= 0) this.#recentTimes[recent] = NaN
   }
 
   #dropDead(): void {
-    while (this.#length > 0 && this.#items[this.#slots[0]!] === null) {
+    while (this.#length > 0 && this.#firsts[this.#groups[0]!] === null) {
       this.#removeFirst()
       this.#dead--
     }
   }
 
   #removeFirst(): void {
-    const slot = this.#slots[0]!
-    this.#items[slot] = null
-    this.#freeSlots.push(slot)
+    this.#forget(this.#times[0]!)
+    this.#freeGroups.push(this.#groups[0]!)
     const last = --this.#length
-    if (last > 0) this.#siftDown(0, this.#times[last]!, this.#sequences[last]!, this.#slots[last]!)
+    if (last > 0) this.#siftDown(0, this.#times[last]!, this.#sequences[last]!, this.#groups[last]!)
   }
 
   #compact(): void {
+    this.#recentTimes.fill(NaN)
     let kept = 0
     for (let i = 0; i < this.#length; i++) {
-      const slot = this.#slots[i]!
-      if (this.#items[slot] === null) this.#freeSlots.push(slot)
+      const group = this.#groups[i]!
+      if (this.#firsts[group] === null) this.#freeGroups.push(group)
       else {
         this.#times[kept] = this.#times[i]!
         this.#sequences[kept] = this.#sequences[i]!
-        this.#slots[kept++] = slot
+        this.#groups[kept++] = group
       }
     }
     this.#length = kept
     this.#dead = 0
-    for (let i = Math.floor((kept - 2) / arity); i >= 0; i--) this.#siftDown(i, this.#times[i]!, this.#sequences[i]!, this.#slots[i]!)
+    for (let i = Math.floor((kept - 2) / arity); i >= 0; i--) this.#siftDown(i, this.#times[i]!, this.#sequences[i]!, this.#groups[i]!)
   }
 
-  #siftUp(start: number, time: number, sequence: number, slot: number): void {
+  #siftUp(start: number, time: number, sequence: number, group: number): void {
     const times = this.#times
     const sequences = this.#sequences
-    const slots = this.#slots
+    const groups = this.#groups
     let at = start
     while (at > 0) {
       const parent = (at - 1) >> 2
@@ -112,18 +176,18 @@ export class EventQueue<Item> {
       if (times[parent]! <= time) break
       times[at] = times[parent]!
       sequences[at] = sequences[parent]!
-      slots[at] = slots[parent]!
+      groups[at] = groups[parent]!
       at = parent
     }
     times[at] = time
     sequences[at] = sequence
-    slots[at] = slot
+    groups[at] = group
   }
 
-  #siftDown(start: number, time: number, sequence: number, slot: number): void {
+  #siftDown(start: number, time: number, sequence: number, group: number): void {
     const times = this.#times
     const sequences = this.#sequences
-    const slots = this.#slots
+    const groups = this.#groups
     const length = this.#length
     let at = start
     for (;;) {
@@ -142,24 +206,24 @@ export class EventQueue<Item> {
       if (leastTime > time || (leastTime === time && sequences[least]! > sequence)) break
       times[at] = leastTime
       sequences[at] = sequences[least]!
-      slots[at] = slots[least]!
+      groups[at] = groups[least]!
       at = least
     }
     times[at] = time
     sequences[at] = sequence
-    slots[at] = slot
+    groups[at] = group
   }
 
   #grow(): void {
     const capacity = this.#times.length * 2
     const times = new Float64Array(capacity)
     const sequences = new Float64Array(capacity)
-    const slots = new Int32Array(capacity)
+    const groups = new Int32Array(capacity)
     times.set(this.#times)
     sequences.set(this.#sequences)
-    slots.set(this.#slots)
+    groups.set(this.#groups)
     this.#times = times
     this.#sequences = sequences
-    this.#slots = slots
+    this.#groups = groups
   }
 }

@@ -57,8 +57,8 @@ export class PostOffice {
   readonly #onLimit: PostOfficeOptions['onLimit']
   readonly #findPeer: (index: number) => Peer | undefined
   readonly #packing: PacketWriterOptions
-  /** How each member is reached, by its number; undefined: it is down. */
-  readonly #routes: (Peer | undefined)[] = []
+  /** How each member is reached, by its number; without one it is down. A host talks with few of a large cluster. */
+  readonly #routes = new Map<number, Peer>()
   readonly #pending = new PendingRequests()
   /** Those to whom something was written in this turn, in that order, each of which knows the next one. */
   #firstDirty: Peer | null = null
@@ -99,18 +99,18 @@ export class PostOffice {
   closePeer(peer: Peer): void {
     if (peer.closed) return
     peer.closed = true
-    for (let index = 0; index < this.#routes.length; index++) if (this.#routes[index] === peer) this.#routes[index] = undefined
+    for (const [index, way] of this.#routes) if (way === peer) this.#routes.delete(index)
     this.#pending.failWhere((request) => request.peer === peer, 'went away before it answered')
   }
 
   /** From now on the member is reached through that peer. */
   route(index: number, peer: Peer): void {
-    this.#routes[index] = peer
+    this.#routes.set(index, peer)
   }
 
   /** The member is down: requests to it fail at once, and those without an answer fail now. */
   unroute(index: number): void {
-    this.#routes[index] = undefined
+    this.#routes.delete(index)
     this.#pending.failWhere((request) => request.toIndex === index, 'went down before it answered')
   }
 
@@ -271,7 +271,7 @@ export class PostOffice {
   }
 
   #peerOf(index: number): Peer | undefined {
-    return this.#routes[index] ?? this.#findPeer(index)
+    return this.#routes.get(index) ?? this.#findPeer(index)
   }
 
   #touch(peer: Peer, sender: Address | null): void {

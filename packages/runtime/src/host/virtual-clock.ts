@@ -1,33 +1,33 @@
 import type { Alarm, HostClock, Sleeper } from './clock.js'
-import { EventQueue } from './event-queue.js'
+import { EventQueue, type Queued } from './event-queue.js'
 
 /** What can be due at some time. */
-export interface Due {
-  ring(): void
+export abstract class Due implements Queued<Due> {
+  group = -1
+  previous: Due | null = null
+  next: Due | null = null
+
+  abstract ring(): void
 }
 
-class VirtualAlarm implements Alarm, Due {
+class VirtualAlarm extends Due implements Alarm {
   readonly #queue: EventQueue<Due>
-  readonly #ticket: number
-  /** Null: it has rung, or was cancelled; the ticket may stand for something else by now. */
-  #wake: Sleeper | (() => void) | null
+  readonly #wake: Sleeper | (() => void)
 
   constructor(queue: EventQueue<Due>, timeMicros: number, wake: Sleeper | (() => void)) {
+    super()
     this.#queue = queue
     this.#wake = wake
-    this.#ticket = queue.push(timeMicros, this)
+    queue.push(timeMicros, this)
   }
 
   ring(): void {
-    const wake = this.#wake
-    this.#wake = null
-    if (typeof wake === 'function') wake()
-    else wake?.wake()
+    if (typeof this.#wake === 'function') this.#wake()
+    else this.#wake.wake()
   }
 
   cancel(): void {
-    if (this.#wake !== null) this.#queue.cancel(this.#ticket)
-    this.#wake = null
+    this.#queue.cancel(this)
   }
 }
 
@@ -73,11 +73,11 @@ export class VirtualClock implements HostClock {
   /** Makes all that is due at the next instant happen, one after the other. What this brings about for the same instant is left for the next call. */
   stepInstant(): void {
     const queue = this.#queue
-    const { newest } = queue
+    const mark = queue.mark()
     let due = queue.pop()
     const time = queue.poppedTime
     if (due !== undefined) this.#nowMicros = time
-    for (; due !== undefined; due = queue.popDueAt(time, newest)) due.ring()
+    for (; due !== undefined; due = queue.popDueAt(time, mark)) due.ring()
   }
 
   /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */

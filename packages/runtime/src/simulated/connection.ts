@@ -1,17 +1,18 @@
 import type { Random } from '@shardlab/actor'
 import type { Carrier, Peer } from '../host/peer.js'
 import type { PostOffice } from '../host/post-office.js'
-import type { Due, VirtualClock } from '../host/virtual-clock.js'
+import { Due, type VirtualClock } from '../host/virtual-clock.js'
 import type { LatencyRange } from './latency.js'
 import type { NetworkNode } from './network.js'
 import type { TraceHash } from './trace-hash.js'
 
 /** A packet on its way. */
-class Arrival implements Due {
+class Arrival extends Due {
   readonly #connection: Connection
   readonly #packet: Uint8Array
 
   constructor(connection: Connection, packet: Uint8Array) {
+    super()
     this.#connection = connection
     this.#packet = packet
   }
@@ -73,7 +74,8 @@ export class Connection implements Carrier {
 
   /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
   carry(due: Due): void {
-    const arrivalMicros = this.#clock.nowMicros + this.#minMicros + this.#random.below(this.#delays)
+    // Each link has a generator of its own: where there is nothing to draw, it stays out of the way.
+    const arrivalMicros = this.#clock.nowMicros + this.#minMicros + (this.#delays === 1 ? 0 : this.#random.below(this.#delays))
     this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros, arrivalMicros)
     this.#clock.at(this.#lastArrivalMicros, due)
   }

@@ -4,7 +4,7 @@ import type { Peer } from '../host/peer.js'
 import { Connection } from './connection.js'
 import { latencyRange, type LatencyOption } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
-import type { VirtualClock } from '../host/virtual-clock.js'
+import { Due, type VirtualClock } from '../host/virtual-clock.js'
 
 /** One incarnation of one member, as a machine on the simulated network. */
 export interface NetworkNode {
@@ -15,6 +15,20 @@ export interface NetworkNode {
   /** To the nodes that it has talked with. */
   readonly connections: Map<NetworkNode, Connection>
   crashed: boolean
+}
+
+/** An end of a connection learns that the other one is gone. */
+class Disconnection extends Due {
+  readonly #learn: () => void
+
+  constructor(learn: () => void) {
+    super()
+    this.#learn = learn
+  }
+
+  ring(): void {
+    this.#learn()
+  }
 }
 
 /** Carries packets with seeded delays. Between two nodes nothing overtakes, as on one TCP connection. */
@@ -68,7 +82,7 @@ export class Network {
       connection.mute()
       if (isSilenced) connection.lose()
       other.connections.get(node)?.lose()
-      if (other !== node) connection.carry({ ring: () => this.#disconnect(other, node) })
+      if (other !== node) connection.carry(new Disconnection(() => this.#disconnect(other, node)))
     }
   }
 

@@ -159,6 +159,7 @@ function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], er
 
 /** The reasons of the server's policy by data size, in which sizes are bytes. */
 function inUnits(because: string): string {
+  if (!because.includes(' bytes')) return because
   const sizes =
     /^(\S+ has )(\d+) bytes(, \S+ )(\d+)(: )(\d+)( more, at least \d+ chunks of )(\d+) bytes$/.exec(because) ??
     /^(.*, and \S+ has the least: )(\d+) bytes$/.exec(because)

@@ -50,7 +50,7 @@ export class WrittenBytes {
   /** Chunks of a collection that was made anew, or that has another shard key, are counted apart. */
   isOf({ uuid, shardKey }: CollectionPlacement): boolean {
     const known = this.collection
-    if (!sameBytes(known.uuid, uuid)) return false
+    if (known.uuid !== uuid && !sameBytes(known.uuid, uuid)) return false
     return known.shardKey === shardKey || sameBytes(known.shardKey.document, shardKey.document)
   }
 
@@ -120,9 +120,9 @@ export class WrittenBytes {
     this.#majors[place] = major
     this.#minors[place] = minor
     this.#bytes[place] = 0
-    this.#looks.delete(place)
-    if (values === null) this.#values.delete(place)
-    else this.#values.set(place, values)
+    if (this.#looks.size > 0) this.#looks.delete(place)
+    if (values !== null) this.#values.set(place, values)
+    else if (this.#values.size > 0) this.#values.delete(place)
   }
 
   #grow(): void {

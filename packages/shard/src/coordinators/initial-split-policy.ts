@@ -2,7 +2,7 @@
  * The chunks a collection starts with. Server: initial_split_policy.cpp. Manual: core/hashed-sharding, core/zone-sharding.
  */
 import { ChunkPacker, packChunks, type ChunkAssignment, type PackedChunks } from '@shardlab/actor'
-import { CommandError, compareDocuments, int64Value, minKeyValue } from '@shardlab/bson'
+import { CommandError, compareDocuments, findField, int64Value, minKeyValue } from '@shardlab/bson'
 import { hashedSplitPoints, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 import { presplitZone, checkPresplit } from './presplit-hashed-zones.js'
 import type { ZoneRange } from './zones.js'
@@ -73,8 +73,7 @@ export function initialChunks(split: InitialSplit): PackedChunks {
   if (!isEmpty) return distribute(shardKey, split.splitPoints, () => primaryShard)
   if (shardKey.hashedIndex !== 0) return onePart(split)
   const count = split.numInitialChunks || behaviours.initialHashedChunksPerShard * shards.length
-  const boundAt = (point: bigint) => shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(point) : minKeyValue)))
-  const points = mapped(hashedSplitPoints(count), boundAt)
+  const points = hashedBounds(shardKey, hashedSplitPoints(count))
   const perShard = Math.max(1, Math.floor(count / shards.length))
   const firstOnPrimary = count < shards.length && !behaviours.initialChunksOnShuffledShards
   return distribute(shardKey, points, (i) => (firstOnPrimary && i === 0 ? primaryShard : shards[Math.floor(i / perShard) % shards.length]!))
@@ -91,9 +90,15 @@ function distribute(shardKey: ShardKeyPattern, points: Iterable<Uint8Array>, sha
   return packer.add(shardKey.globalMax, shardOf(i)).finish()
 }
 
-/** One by one: there may be a million. */
-function* mapped<T, U>(values: Iterable<T>, of: (value: T) => U): Generator<U, void, void> {
-  for (const value of values) yield of(value)
+/** One by one, and all in one place: there may be a million. Each is good until the next one. */
+function* hashedBounds(shardKey: ShardKeyPattern, points: readonly bigint[]): Generator<Uint8Array, void, void> {
+  const bound = shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(0n) : minKeyValue)))
+  const view = new DataView(bound.buffer, bound.byteOffset, bound.length)
+  const at = findField(bound, shardKey.paths[0]!)!.start
+  for (const point of points) {
+    view.setBigInt64(at, point, true)
+    yield bound
+  }
 }
 
 function cut(min: Uint8Array, max: Uint8Array, points: readonly Uint8Array[]): (readonly [min: Uint8Array, max: Uint8Array])[] {

@@ -11,6 +11,7 @@ import { rangeIndex, type KeyRange } from '../migration/key-range.js'
 import type { RangeSizeAnswer, RangeSizeRequest } from '../statistics/range-size.js'
 import type { CollectionRanges, DeletedSome, OtherBoundRequest, RangeSource } from './collection-ranges.js'
 import type { MeasuredCollection } from './measured-collections.js'
+import { intervalOf } from './interval.js'
 import { cutsOf, MeasuredKeys } from './measured-keys.js'
 import { MeasuredSource } from './measured-source.js'
 import { boundAt, positionOf, type Position } from './position.js'
@@ -122,10 +123,6 @@ export class MeasuredRanges implements CollectionRanges {
       throw new CommandError('IndexNotFound', `couldn't find index over splitting key ${formatDocument(keyPattern)}`)
     return shardKey
   }
-}
-
-export function intervalOf({ min, max }: KeyRange): Interval {
-  return { min: positionOf(min), max: positionOf(max) }
 }
 
 /** Null: an end of the key space. */

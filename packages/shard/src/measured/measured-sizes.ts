@@ -3,7 +3,7 @@ import { CommandError, FieldIterator } from '@shardlab/bson'
 import type { CollectionSizes, KeyBounds } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { ShardParts } from '../shard-parts.js'
-import { intervalOf } from './measured-ranges.js'
+import { intervalOf } from './interval.js'
 
 /**
  * @param bounds null: all of it

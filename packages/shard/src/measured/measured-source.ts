@@ -8,7 +8,7 @@ import { watchCollection } from '../cloning/watch-collection.js'
 import { checkSize, type ClonedRange } from '../migration/cloner-source.js'
 import type { RangeSource } from './collection-ranges.js'
 import type { MeasuredCollection } from './measured-collections.js'
-import { positionOf } from './position.js'
+import { intervalOf } from './interval.js'
 import { RangeSizes, type Interval } from './range-sizes.js'
 import { sizeOf } from './sized-range.js'
 
@@ -36,7 +36,7 @@ export class MeasuredSource implements RangeSource {
     const { ns, uuid, range } = cloned
     const { sizes } = measured
     this.collection = collection
-    this.#interval = { min: positionOf(range.min), max: positionOf(range.max) }
+    this.#interval = intervalOf(range)
     const ranges = sizes.within(this.#interval)
     if (maxChunkSizeBytes !== null) checkSize(ns, sizes, sizeOf(ranges).documents, cloned, maxChunkSizeBytes)
     this.#cloned = packRanges(ranges)

@@ -9,7 +9,6 @@ import {
   type ActorContext,
   type DatabaseVersionTuple,
   type ReplyOf,
-  type RequestOf,
   type TimestampPair,
 } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
@@ -33,16 +32,22 @@ export interface KnownPlacements {
   readonly databases: ReadonlyMap<string, DatabasePlacement | null>
 }
 
-/** Longest wait for the config server before a refresh fails. */
-const refreshTimeoutMs = 15_000
+/** How long the config server is waited for before a refresh fails. */
+const patience = { timeoutMs: 15_000 }
+
+interface CollectionEntry {
+  /** null: known not to be sharded; undefined: unknown. */
+  placement: CollectionPlacement | null | undefined
+  /** The question that is on its way; null: none is. */
+  refreshing: Promise<CollectionPlacement | null> | null
+}
 
 export class PlacementState {
   readonly #context: ActorContext
-  /** null: known not to be sharded; absent: unknown. */
-  readonly #collections = new Map<string, CollectionPlacement | null>()
+  /** Those of which something is known, or is being asked. */
+  readonly #collections = new Map<string, CollectionEntry>()
   readonly #databases = new Map<string, DatabasePlacement | null>()
-  /** By what is asked for: the question that is on its way. */
-  readonly #collectionRefreshes = new Map<string, Promise<CollectionPlacement | null>>()
+  /** By database: the question that is on its way. */
   readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
   readonly #histories = new PlacementHistories()
   readonly #shared: SharedPlacements
@@ -57,13 +62,13 @@ export class PlacementState {
 
   /** The collection's placement, null when it is known not to be sharded, undefined when nothing is known. */
   collection(ns: string): CollectionPlacement | null | undefined {
-    return this.#collections.get(ns)
+    return this.#collections.get(ns)?.placement
   }
 
   /** By namespace, the version of each sharded collection that is known. */
   collectionVersions(): Record<string, PlacementVersion> {
     const versions: Record<string, PlacementVersion> = {}
-    for (const [ns, placement] of this.#collections) {
+    for (const [ns, placement] of this.collections()) {
       const version = knownVersion(placement)
       if (version !== null) versions[ns] = version
     }
@@ -71,8 +76,8 @@ export class PlacementState {
   }
 
   /** Every collection of which something is known. */
-  collections(): IterableIterator<[ns: string, placement: CollectionPlacement | null]> {
-    return this.#collections.entries()
+  *collections(): IterableIterator<[ns: string, placement: CollectionPlacement | null]> {
+    for (const [ns, { placement }] of this.#collections) if (placement !== undefined) yield [ns, placement]
   }
 
   database(db: string): DatabasePlacement | null | undefined {
@@ -81,26 +86,30 @@ export class PlacementState {
 
   /** Forgets a collection: the next versioned command asks the config server. */
   forgetCollection(ns: string): void {
-    this.#collections.delete(ns)
+    const entry = this.#collections.get(ns)
+    if (entry === undefined) return
+    entry.placement = undefined
+    if (entry.refreshing === null) this.#collections.delete(ns)
   }
 
   forgetDatabase(db: string): void {
     this.#databases.delete(db)
-    for (const ns of [...this.#collections.keys()]) if (ns.startsWith(`${db}.`)) this.#collections.delete(ns)
+    for (const ns of [...this.#collections.keys()]) if (ns.startsWith(`${db}.`)) this.forgetCollection(ns)
   }
 
   export(): KnownPlacements {
-    return { collections: new Map(this.#collections), databases: new Map(this.#databases) }
+    return { collections: new Map(this.collections()), databases: new Map(this.#databases) }
   }
 
   import({ collections, databases }: KnownPlacements): void {
-    for (const [ns, placement] of collections) this.#collections.set(ns, placement)
+    for (const [ns, placement] of collections) this.#entry(ns).placement = placement
     for (const [db, placement] of databases) this.#databases.set(db, placement)
   }
 
   /** Asks the config server for what changed. Concurrent calls share one request. */
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
-    return once(this.#collectionRefreshes, ns, () => this.#learnCollection(ns))
+    const entry = this.#entry(ns)
+    return (entry.refreshing ??= this.#learnCollection(ns, entry))
   }
 
   /**
@@ -109,55 +118,69 @@ export class PlacementState {
    */
   async placementAt(placement: CollectionPlacement, time: TimestampPair): Promise<CollectionPlacement | undefined> {
     const { ns } = placement
-    const history = await this.#histories.of(placement, () => this.#ask('config.get-collection', { ns, since: null }))
+    const history = await this.#histories.of(placement, () => this.#askHistory(ns))
     return history?.at(time)
   }
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {
-    return once(this.#databaseRefreshes, db, () => this.#learnDatabase(db))
+    let refreshing = this.#databaseRefreshes.get(db)
+    if (refreshing === undefined) this.#databaseRefreshes.set(db, (refreshing = this.#learnDatabase(db)))
+    return refreshing
   }
 
-  async #learnCollection(ns: string): Promise<CollectionPlacement | null> {
-    const known = this.#shared.before(ns, this.#collections.get(ns) ?? null)
-    const answer = await this.#ask('config.get-collection', { ns, since: versionToAskWith(this.#context, known?.table ?? null) })
-    const placement = this.#shared.after(ns, known, answer)
-    this.#collections.set(ns, placement)
-    if (placement !== null) this.#learned(ns, placement)
-    return placement
+  #entry(ns: string): CollectionEntry {
+    let entry = this.#collections.get(ns)
+    if (entry === undefined) this.#collections.set(ns, (entry = { placement: undefined, refreshing: null }))
+    return entry
+  }
+
+  async #learnCollection(ns: string, entry: CollectionEntry): Promise<CollectionPlacement | null> {
+    const context = this.#context
+    try {
+      const known = this.#shared.before(ns, entry.placement ?? null)
+      const question = { ns, since: versionToAskWith(context, known?.table ?? null) }
+      const answer = await context.request(configAddress, 'config.get-collection', question, patience)
+      const placement = this.#shared.after(ns, known, answer)
+      entry.placement = placement
+      if (placement !== null) this.#learned(ns, placement)
+      return placement
+    } catch (error) {
+      throw unanswered(error)
+    } finally {
+      entry.refreshing = null
+      if (entry.placement === undefined) this.#collections.delete(ns)
+    }
   }
 
   async #learnDatabase(db: string): Promise<DatabasePlacement | null> {
-    const { database } = await this.#ask('config.get-database', { db })
-    const placement = database === null ? null : parseDatabase(database)
-    this.#databases.set(db, placement)
-    return placement
+    try {
+      const { database } = await this.#context.request(configAddress, 'config.get-database', { db }, patience)
+      const placement = database === null ? null : parseDatabase(database)
+      this.#databases.set(db, placement)
+      return placement
+    } catch (error) {
+      throw unanswered(error)
+    } finally {
+      this.#databaseRefreshes.delete(db)
+    }
   }
 
-  async #ask<K extends 'config.get-collection' | 'config.get-database'>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+  async #askHistory(ns: string): Promise<ReplyOf<'config.get-collection'>> {
     try {
-      return await this.#context.request(configAddress, kind, request, { timeoutMs: refreshTimeoutMs })
+      return await this.#context.request(configAddress, 'config.get-collection', { ns, since: null }, patience)
     } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-      throw new CommandError(
-        'FailedToSatisfyReadPreference',
-        `Could not find host matching read preference { mode: "nearest" } for set ${configAddress}`,
-      )
+      throw unanswered(error)
     }
   }
 }
 
-function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
-  let promise = running.get(key)
-  if (promise === undefined) running.set(key, (promise = onlyOne(running, key, work)))
-  return promise
-}
-
-async function onlyOne<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } finally {
-    running.delete(key)
-  }
+/** What a refresh fails with. */
+function unanswered(error: unknown): unknown {
+  if (!(error instanceof RequestFailedError)) return error
+  return new CommandError(
+    'FailedToSatisfyReadPreference',
+    `Could not find host matching read preference { mode: "nearest" } for set ${configAddress}`,
+  )
 }
 
 /** Reads a config.databases document. */

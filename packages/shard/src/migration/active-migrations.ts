@@ -52,13 +52,18 @@ export class ActiveMigrations {
       if (!isSame(this.#donation.request, request)) throw donating(this.#behaviours, this.#donation.request)
       return this.#donation.done
     }
-    const done = work().finally(() => {
-      this.#donation = null
-    })
-    // Those who join wait for the same promise; without any of them its rejection is the caller's alone.
-    done.catch(() => {})
+    // Those who join wait for the same promise.
+    const done = this.#runDonation(work)
     this.#donation = { request, done }
     return done
+  }
+
+  async #runDonation(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } finally {
+      this.#donation = null
+    }
   }
 
   /** Runs a split or merge when no range of the collection is being given away, and no other split or merge of it is running here. */

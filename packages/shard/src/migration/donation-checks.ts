@@ -1,6 +1,6 @@
 /** What a donor makes sure of before it begins. Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp. */
 import type { RequestOf } from '@shardlab/actor'
-import { CommandError, keyStringOfDocument, sameBytes, toExtendedJson } from '@shardlab/bson'
+import { CommandError, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
@@ -8,7 +8,7 @@ import type { RangeSource } from '../measured/collection-ranges.js'
 import { rangesOf } from '../measured/ranges-of.js'
 import { noSize } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
-import { isBoundOf, type KeyRange } from './key-range.js'
+import { isBoundOf, KeyedRange, keysOf, type KeyRange } from './key-range.js'
 
 type MoveRequest = RequestOf<'shard.move-range'>
 
@@ -42,7 +42,7 @@ export function donatedRange(
   { min, max, chunkMin, chunkMax, maxChunkSizeBytes }: MoveRequest,
   { shardKey, ns }: CollectionPlacement,
 ): KeyRange {
-  const given: KeyRange = { min: min ?? chunkMin, max: max ?? chunkMax }
+  const given = new KeyedRange(min ?? chunkMin, max ?? chunkMax)
   if (!isBoundOf(shardKey, given.min) || !isBoundOf(shardKey, given.max)) {
     throw versions.stale(
       ns,
@@ -51,15 +51,15 @@ export function donatedRange(
   }
   const other = (reverse: boolean) =>
     rangesOf(node, node.collection(ns)!).otherBound({ shardKey, chunk: given, maxChunkSizeBytes, reverse })
-  if (min === null) return { min: other(true), max: given.max }
-  return max === null ? { min, max: other(false) } : given
+  if (min === null) return new KeyedRange(other(true), given.max)
+  return max === null ? new KeyedRange(min, other(false)) : given
 }
 
 /** The version of the chunk that the range is of. @throws CommandError 13388 StaleConfig */
 export function versionOfChunk({ node, versions }: ShardParts, { table, ns }: CollectionPlacement, range: KeyRange): PlacementVersion {
-  const min = keyStringOfDocument(range.min)
+  const [min, max] = keysOf(range)
   const chunk = table.chunkAt(min)
-  const isWithin = min >= chunk.min && min < keyStringOfDocument(range.max) && keyStringOfDocument(range.max) <= chunk.max
+  const isWithin = min >= chunk.min && min < max && max <= chunk.max
   if (chunk.shard !== node.context.address || !isWithin)
     throw versions.stale(ns, `Range with bounds ${formatRange(range.min, range.max)} is not contained within a chunk owned by this shard.`)
   const [epoch, seconds, increment] = table.version

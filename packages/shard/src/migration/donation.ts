@@ -5,6 +5,7 @@
  */
 import {
   configAddress,
+  passedStep,
   uuidV4,
   type MigrationDecision,
   type MigrationEvent,
@@ -26,6 +27,7 @@ import type { ShardParts } from '../shard-parts.js'
 import type { MigrationRecord } from './coordinator-records.js'
 import { donatedCollection, donatedPlacement, donatedRange, isNearlyCaughtUp, versionOfChunk } from './donation-checks.js'
 import type { KeyRange } from './key-range.js'
+import { pendingTask } from './range-deletion-task.js'
 import { commitDetails, moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
 
 /** Longest wait for one answer of the recipient, and how often it is asked. */
@@ -84,11 +86,12 @@ export class Donation {
     const { context } = node
     const { ns, to } = this.#request
     this.#timing.done()
-    await migrations.recovered()
+    if (!migrations.isRecovered) await migrations.recovered()
     const placement = await donatedPlacement(this.#parts, this.#request)
     const range = donatedRange(this.#parts, this.#request, placement)
     this.#range = range
-    if (!(await migrations.deleter.waitForClean(placement.uuid, range, drainRangeDeletionsMs)))
+    const { deleter } = migrations
+    if (!deleter.isClean(placement.uuid, range) && !(await deleter.waitForClean(placement.uuid, range, drainRangeDeletionsMs)))
       throw new CommandError('ExceededTimeLimit', 'Failed to start new migration - a conflicting range deletion is still pending')
     const chunkVersion = versionOfChunk(this.#parts, placement, range)
     this.#timing.done()
@@ -96,7 +99,8 @@ export class Donation {
     let section: CriticalSection | null = null
     try {
       await writeChange(context, 'moveChunk.start', ns, moveDetails(range, context.address, to).finish())
-      await context.reach('shard.migration.started', { ns, to })
+      const started = context.reach('shard.migration.started', { ns, to })
+      if (started !== passedStep) await started
       begun = await this.#begin(placement, range, chunkVersion)
       this.#tell('started')
       await this.#startRecipient(placement, range)
@@ -145,21 +149,12 @@ export class Donation {
       decision: null,
     }
     migrations.records.put(record)
-    migrations.deleter.add({
-      id: this.id,
-      ns,
-      collectionUuid: uuid,
-      donorShard: donor,
-      range,
-      pending: true,
-      processing: false,
-      whenToClean: this.#request.waitForDelete ? 'now' : 'delayed',
-      numOrphanDocs: 0,
-      keyPattern: shardKey.document,
-    })
+    const described = { migrationId: this.id, ns, uuid, donor, keyPattern: shardKey.document }
+    migrations.deleter.add(pendingTask(described, range, this.#request.waitForDelete ? 'now' : 'delayed'))
     try {
       await node.flush()
-      await node.context.reach('shard.migration.begun', { ns, to })
+      const begun = node.context.reach('shard.migration.begun', { ns, to })
+      if (begun !== passedStep) await begun
     } catch (error) {
       await this.#resolve(record, null)
       throw error
@@ -184,7 +179,8 @@ export class Donation {
       max,
     })
     raiseError(error)
-    await context.reach('shard.migration.recipient-asked', { ns, to })
+    const asked = context.reach('shard.migration.recipient-asked', { ns, to })
+    if (asked !== passedStep) await asked
   }
 
   /** Until the recipient has all documents and hardly lags behind. @throws CommandError 96, 146, 262, 11601 */
@@ -206,7 +202,8 @@ export class Donation {
       if (state === 'catchup' && isNearlyCaughtUp(this.#parts, this.#request, this.source!)) break
     }
     this.#tell('cloned')
-    await context.reach('shard.migration.caught-up', { ns: this.#request.ns })
+    const caughtUp = context.reach('shard.migration.caught-up', { ns: this.#request.ns })
+    if (caughtUp !== passedStep) await caughtUp
   }
 
   /** Writers wait: the recipient takes what is left. */
@@ -216,21 +213,24 @@ export class Donation {
     const { ns } = this.#request
     await writersOut(this.#parts, ns, uuid)
     // What they did is followed, and has to be on the disk before the recipient takes it.
-    await node.flush()
+    if (!node.isWritten) await node.flush()
     this.source!.check()
-    await context.reach('shard.migration.writes-blocked', { ns })
+    const writesBlocked = context.reach('shard.migration.writes-blocked', { ns })
+    if (writesBlocked !== passedStep) await writesBlocked
     const { counts, error } = await this.#askRecipient('shard.receive-commit', { migrationId: this.id })
     raiseError(error)
     this.#counts = counts
     this.source!.check()
-    await context.reach('shard.migration.recipient-committed', { ns })
+    const committed = context.reach('shard.migration.recipient-committed', { ns })
+    if (committed !== passedStep) await committed
   }
 
   /** @throws CommandError what the config server refuses it with; RequestFailedError when nobody knows what it did */
   async #commitOnConfig({ min, max }: KeyRange, chunkVersion: PlacementVersion): Promise<void> {
     const { context, clock } = this.#parts.node
     const { ns, to } = this.#request
-    await context.reach('shard.migration.committing', { ns, to })
+    const committing = context.reach('shard.migration.committing', { ns, to })
+    if (committing !== passedStep) await committing
     const { error } = await context.request(
       configAddress,
       'config.commit-chunk-migration',
@@ -238,13 +238,14 @@ export class Donation {
       { timeoutMs: commitTimeoutMs },
     )
     raiseError(error)
-    await context.reach('shard.migration.committed', { ns, to })
+    const committed = context.reach('shard.migration.committed', { ns, to })
+    if (committed !== passedStep) await committed
   }
 
   /** The config server has committed: the donor learns it, lets everybody go on, and tells the recipient. */
-  async #settle(record: MigrationRecord, decision: MigrationDecision, section: CriticalSection | null): Promise<void> {
+  #settle(record: MigrationRecord, decision: MigrationDecision, section: CriticalSection | null): Promise<void> {
     this.source!.close()
-    await this.#parts.migrations.settle({ ...record, decision }, section, this.#counts[0])
+    return this.#parts.migrations.settle({ ...record, decision }, section, this.#counts[0])
   }
 
   /** Something failed: asks for the truth where it may be unknown, and ends the migration in the way that is decided then. */

@@ -20,6 +20,22 @@ export interface KeyRange {
   readonly max: Uint8Array
 }
 
+/** A range whose bounds are compared again and again: their KeyStrings are made once, when somebody asks for them. */
+export class KeyedRange implements KeyRange {
+  readonly min: Uint8Array
+  readonly max: Uint8Array
+  #keys: readonly [low: string, high: string] | null = null
+
+  constructor(min: Uint8Array, max: Uint8Array) {
+    this.min = min
+    this.max = max
+  }
+
+  get keys(): readonly [low: string, high: string] {
+    return (this.#keys ??= [keyOf(this.min), keyOf(this.max)])
+  }
+}
+
 /** `{ min, max }` in a document. */
 export function writeRange(writer: DocumentWriter, name: string, { min, max }: KeyRange): DocumentWriter {
   return writer.startDocument(name).document('min', min).document('max', max).end()
@@ -34,12 +50,12 @@ export function isRange(value: RawValue | undefined): value is RawValue {
 
 /** Reads what {@link writeRange} wrote. */
 export function parseRange(range: RawValue): KeyRange {
-  return { min: findField(range.bytes, 'min', range.start)!.slice(), max: findField(range.bytes, 'max', range.start)!.slice() }
+  return new KeyedRange(findField(range.bytes, 'min', range.start)!.slice(), findField(range.bytes, 'max', range.start)!.slice())
 }
 
 /** The bounds of a range as KeyStrings: two ranges of one key pattern have keys in common when each begins below the other's end. */
-export function keysOf({ min, max }: KeyRange): readonly [low: string, high: string] {
-  return [keyOf(min), keyOf(max)]
+export function keysOf(range: KeyRange): readonly [low: string, high: string] {
+  return range instanceof KeyedRange ? range.keys : [keyOf(range.min), keyOf(range.max)]
 }
 
 /**
@@ -51,9 +67,8 @@ export function ownerOfRange({ table, shardKey }: CollectionPlacement, { min }: 
 }
 
 /** A test of documents: is their key in the range? One without a key (an array in it) is not. */
-export function membershipOf({ min, max }: KeyRange, shardKey: ShardKeyPattern): (document: Uint8Array) => boolean {
-  const low = keyOf(min)
-  const high = keyOf(max)
+export function membershipOf(range: KeyRange, shardKey: ShardKeyPattern): (document: Uint8Array) => boolean {
+  const [low, high] = keysOf(range)
   return (document) => {
     const key = shardKey.extract(document)
     return typeof key !== 'string' && key.keyString >= low && key.keyString < high

@@ -2,7 +2,7 @@
  * All that a shard does for migrations: ranges that it gives away, receives and deletes, and what an earlier life has left unfinished.
  * Server: migration_util.cpp (recovery), migration_coordinator.cpp.
  */
-import { configAddress, RequestFailedError, type MigrationDecision, type RequestOf } from '@shardlab/actor'
+import { configAddress, passedStep, RequestFailedError, type MigrationDecision, type RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { reachAnyway, untilDone } from '@shardlab/node'
 import type { CriticalSection } from '../metadata/critical-sections.js'
@@ -62,17 +62,18 @@ export class Migrations {
   }
 
   /** @throws CommandError why the range was not moved */
-  async moveRange(request: RequestOf<'shard.move-range'>): Promise<void> {
-    const parts = this.#parts()
-    await this.#active.donate(request, async () => {
-      const donation = new Donation(parts, request)
-      this.#donation = donation
-      try {
-        await donation.run()
-      } finally {
-        this.#donation = null
-      }
-    })
+  moveRange(request: RequestOf<'shard.move-range'>): Promise<void> {
+    return this.#active.donate(request, () => this.#donate(request))
+  }
+
+  async #donate(request: RequestOf<'shard.move-range'>): Promise<void> {
+    const donation = new Donation(this.#parts(), request)
+    this.#donation = donation
+    try {
+      await donation.run()
+    } finally {
+      this.#donation = null
+    }
   }
 
   /** Runs a split or merge while no range of the collection is given away. */
@@ -127,7 +128,8 @@ export class Migrations {
     if (decision === 'committed') {
       this.deleter.cancel(migrationId)
       await node.flush()
-      await node.context.reach('shard.migration.recipient-released', {})
+      const released = node.context.reach('shard.migration.recipient-released', {})
+      if (released !== passedStep) await released
       receipt?.release()
     } else receipt?.abort()
     if (receipt !== null) await receipt.ended
@@ -148,14 +150,16 @@ export class Migrations {
       if (record.decision === 'committed') await this.#learn(record)
       this.records.decide(record.id, record.decision!)
       await node.flush()
-      await reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision: record.decision })
+      const decided = reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision: record.decision })
+      if (decided !== passedStep) await decided
     } finally {
       section?.leave()
     }
     if (record.decision === 'committed') this.deleter.release(record.id, null, documents)
     else this.deleter.cancel(record.id)
     await node.flush()
-    await reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision: record.decision })
+    const settled = reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision: record.decision })
+    if (settled !== passedStep) await settled
     if (await this.#tellRecipient(record)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
@@ -170,7 +174,12 @@ export class Migrations {
     return decision
   }
 
-  /** Resolves when nothing of earlier migrations is left to be done. @throws CommandError 117 */
+  /** Is nothing of earlier migrations left to be done? */
+  get isRecovered(): boolean {
+    return this.#unfinished === 0
+  }
+
+  /** Resolves when {@link isRecovered}. @throws CommandError 117 */
   async recovered(): Promise<void> {
     const { context } = this.#parts().node
     const untilMs = context.now() + recoveryTimeoutMs
@@ -246,10 +255,12 @@ export class Migrations {
       if (!(error instanceof RequestFailedError) || isShutdown(error)) throw error
       return false
     }
-    await reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision: record.decision })
+    const told = reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision: record.decision })
+    if (told !== passedStep) await told
     this.records.remove(record.id)
     await node.flush()
-    await reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision: record.decision })
+    const forgotten = reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision: record.decision })
+    if (forgotten !== passedStep) await forgotten
     return true
   }
 

@@ -12,7 +12,8 @@ import { rangesOf } from '../measured/ranges-of.js'
 import type { MigrationStatistics } from '../statistics/migration-statistics.js'
 import { DueRanges, type Scheduled } from './due-ranges.js'
 import type { KeyRange } from './key-range.js'
-import { RangeDeletionTasks, type RangeDeletionTask } from './range-deletion-tasks.js'
+import type { RangeDeletionTask, TaskState } from './range-deletion-task.js'
+import { RangeDeletionTasks } from './range-deletion-tasks.js'
 
 /** Name of the timer. */
 export const rangeDeleterTimer = 'range-deleter'
@@ -21,13 +22,15 @@ const documentsPerTurnMax = 1000
 /** Pause after a deletion that could not be done. */
 const retryAfterMs = 10_000
 
+const noCursors: readonly bigint[] = []
+
 export class RangeDeleter {
   readonly tasks: RangeDeletionTasks
   readonly #node: StorageNode
   readonly #statistics: MigrationStatistics
   readonly #scheduled = new DueRanges()
-  /** Resolved, and made anew, whenever a task is gone. */
-  #progress: Deferred<void> = createDeferred()
+  /** Resolved whenever a task is gone; null: nobody waits for that. */
+  #progress: Deferred<void> | null = null
   #working = false
 
   constructor(node: StorageNode, statistics: MigrationStatistics) {
@@ -38,7 +41,7 @@ export class RangeDeleter {
 
   /** Takes up what an earlier life of the member left. */
   start(): void {
-    for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task)
+    for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task.id, task.whenToClean)
   }
 
   /** When each range is due. */
@@ -61,23 +64,23 @@ export class RangeDeleter {
   /** A new task; one that is not pending is due after its delay. {@link StorageNode.flush} follows. */
   add(task: RangeDeletionTask): void {
     this.tasks.put(task)
-    if (!task.pending) this.#schedule(task)
+    if (!task.pending) this.#schedule(task.id, task.whenToClean)
   }
 
   /** A pending task may begin, with `when` null as it was noted when it was made. {@link StorageNode.flush} follows. */
   release(id: Uint8Array, when: RangeDeletionTask['whenToClean'] | null, numOrphanDocs?: number): void {
-    const task = this.tasks.change(id, (known) => {
+    const task = this.tasks.changeState(id, (known) => {
       const whenToClean = when ?? known.whenToClean
-      return known.pending ? { ...known, pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? known.numOrphanDocs } : known
+      return known.pending ? { pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? known.numOrphanDocs } : null
     })
     if (task === undefined) return
     // A range that this shard has not owned until now is none that cursors read.
-    this.#schedule({ ...task, whenToClean: when ?? task.whenToClean }, when === null ? this.#readers(task) : [])
+    this.#schedule(id, when ?? task.whenToClean, when === null ? this.#readers(task) : noCursors)
   }
 
   /** So many more documents lie in the range. {@link StorageNode.flush} follows. */
   countOrphans(id: Uint8Array, documents: number): void {
-    if (documents > 0) this.tasks.change(id, (known) => ({ ...known, numOrphanDocs: known.numOrphanDocs + documents }))
+    if (documents > 0) this.tasks.changeState(id, (known) => ({ numOrphanDocs: known.numOrphanDocs + documents }))
   }
 
   /** The range belongs to this shard: nothing is deleted. {@link StorageNode.flush} follows. */
@@ -87,14 +90,19 @@ export class RangeDeleter {
     this.#progressed()
   }
 
-  /** Resolves when no task of the collection is left in the range; false after `timeoutMs`. */
+  /** Is no task of the collection left in the range? */
+  isClean(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
+    return !this.tasks.anyIn(collectionUuid, range)
+  }
+
+  /** Resolves when {@link isClean}; false after `timeoutMs`. */
   async waitForClean(collectionUuid: Uint8Array, range: KeyRange | null, timeoutMs: number | null): Promise<boolean> {
     const { context } = this.#node
     const deadlineMs = timeoutMs === null ? null : context.now() + timeoutMs
     while (this.tasks.anyIn(collectionUuid, range)) {
       const leftMs = deadlineMs === null ? null : deadlineMs - context.now()
       if (leftMs !== null && leftMs <= 0) return false
-      if (leftMs === null) await this.#progress.promise
+      if (leftMs === null) await this.#nextTaskGone()
       else await this.#nextProgress(leftMs)
     }
     return true
@@ -102,7 +110,7 @@ export class RangeDeleter {
 
   /** Resolves when that task is gone. */
   async waitForTask(id: Uint8Array): Promise<void> {
-    while (this.tasks.has(id)) await this.#progress.promise
+    while (this.tasks.has(id)) await this.#nextTaskGone()
   }
 
   /** The timer is due: deletes what is due, one range after another. */
@@ -117,20 +125,21 @@ export class RangeDeleter {
     }
   }
 
-  #schedule(task: RangeDeletionTask, cursors: readonly bigint[] = []): void {
+  #schedule(taskId: Uint8Array, whenToClean: TaskState['whenToClean'], cursors: readonly bigint[] = noCursors): void {
     const { context, parameters, behaviours } = this.#node
-    const isDelayed = task.whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
+    const isDelayed = whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
     const delayMs = isDelayed ? parameters.number('orphanCleanupDelaySecs') * 1000 : 0
     const isBehind = behaviours.orphanCleanupDelay === 'behind-queries'
-    const id = hexOf(task.id)
+    const id = hexOf(taskId)
     const dueAtMs = Math.min(this.#scheduled.get(id)?.dueAtMs ?? Infinity, context.now() + delayMs)
     this.#scheduled.put({ id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })
     this.#arm()
   }
 
   /** Open cursors that began when the range was this shard's own. */
-  #readers({ collectionUuid }: RangeDeletionTask): bigint[] {
+  #readers({ collectionUuid }: RangeDeletionTask): readonly bigint[] {
     const { cursors, behaviours } = this.#node
+    if (cursors.size === 0) return noCursors
     const ids: bigint[] = []
     for (const { id, source } of cursors) {
       const { reads } = source
@@ -167,7 +176,7 @@ export class RangeDeleter {
   async #run({ id }: Scheduled): Promise<void> {
     const { context } = this.#node
     try {
-      const task = this.tasks.change(Buffer.from(id, 'hex'), (known) => (known.processing ? known : { ...known, processing: true }))
+      const task = this.tasks.changeState(Buffer.from(id, 'hex'), (known) => (known.processing ? null : { processing: true }))
       const done = task === undefined || (await this.#deleteRange(task))
       if (!done) throw new CommandError('IndexNotFound', `no index begins with the shard key of ${task.ns}`)
       this.#scheduled.delete(id)
@@ -187,25 +196,27 @@ export class RangeDeleter {
     const startedAtMs = context.now()
     await node.flush()
     await context.reach('shard.range-deleter.started', { ns: task.ns })
+    const { range } = task
     let documents = 0
     let bytes = 0
     for (;;) {
       const collection = this.#collection(task)
       if (collection === undefined) break
-      const deleted = this.#deleteSome(task, collection)
+      const deleted = this.#deleteSome(range, task.keyPattern, collection)
       if (deleted === null) return false
       documents += deleted.documents
       bytes += deleted.bytes
       this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
       if (deleted.documents === 0) break
-      const lessOrphans = (known: RangeDeletionTask) => ({ ...known, numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
-      if (this.tasks.change(task.id, lessOrphans) === undefined) break
+      const lessOrphans = (known: TaskState) => ({ numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
+      if (this.tasks.changeState(task.id, lessOrphans) === undefined) break
       await node.flush()
       await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
     }
     await context.reach('shard.range-deleter.emptied', { ns: task.ns })
     this.tasks.remove(task.id)
     await node.flush()
+    if (!context.wants('range-deleted')) return true
     context.emit({
       type: 'range-deleted',
       atMs: context.now(),
@@ -225,21 +236,25 @@ export class RangeDeleter {
     return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
   }
 
-  #deleteSome({ range, keyPattern }: RangeDeletionTask, collection: Collection): DeletedSome | null {
+  #deleteSome(range: KeyRange, keyPattern: Uint8Array, collection: Collection): DeletedSome | null {
     const batch = this.#node.parameters.number('rangeDeleterBatchSize')
     const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
     return rangesOf(this.#node, collection).deleteSome(range, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }), most)
   }
 
   #progressed(): void {
-    const { resolve } = this.#progress
-    this.#progress = createDeferred()
-    resolve()
+    const progress = this.#progress
+    this.#progress = null
+    progress?.resolve()
+  }
+
+  #nextTaskGone(): Promise<void> {
+    return (this.#progress ??= createDeferred()).promise
   }
 
   async #nextProgress(timeoutMs: number): Promise<void> {
     const waiting = new Cancellation()
-    this.#node.context.detach(this.#progress.promise.then(() => waiting.abort()))
+    this.#node.context.detach(this.#nextTaskGone().then(() => waiting.abort()))
     try {
       await this.#node.context.sleep(timeoutMs, waiting)
     } catch (error) {

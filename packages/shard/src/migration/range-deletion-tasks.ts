@@ -2,30 +2,21 @@
  * config.rangeDeletions: ranges that a shard does not own, or may not come to own, and whose documents it has to delete.
  * Server: range_deletion_task.idl.
  */
-import type { TimestampPair } from '@shardlab/actor'
-import { BsonType, DocumentWriter, FieldIterator, uuidValue, type RawValue } from '@shardlab/bson'
+import { uuidValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection, LogEntry } from '@shardlab/storage'
-import { isRange, keysOf, parseRange, writeRange, type KeyRange } from './key-range.js'
+import { keysOf, parseRange, type KeyRange } from './key-range.js'
+import {
+  fieldsIn,
+  parseTask,
+  writeTask,
+  type RangeDeletionTask,
+  type StoredTask,
+  type TaskFields,
+  type TaskState,
+} from './range-deletion-task.js'
 import { Records } from '../record-store.js'
 import { TaskRanges, type TaskRange } from './task-ranges.js'
-
-export interface RangeDeletionTask {
-  /** That of the migration. */
-  readonly id: Uint8Array
-  readonly ns: string
-  readonly collectionUuid: Uint8Array
-  readonly donorShard: string
-  readonly range: KeyRange
-  /** The migration is not decided: nothing may be deleted yet. */
-  readonly pending: boolean
-  /** Documents are being deleted. */
-  readonly processing: boolean
-  readonly whenToClean: 'now' | 'delayed'
-  readonly numOrphanDocs: number
-  /** The shard key pattern. */
-  readonly keyPattern: Uint8Array
-}
 
 const tasksNs = 'config.rangeDeletions'
 
@@ -33,11 +24,45 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   readonly #node: StorageNode
   /** Kept as the log tells; null: to be read from the collection. */
   #ranges: TaskRanges | null = null
+  /** The one that is being put in. */
+  #putting: RangeDeletionTask | null = null
+  /** The state of a task is being changed. */
+  #isChanging = false
 
   constructor(node: StorageNode) {
     super(node, { ns: tasksNs, id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
     this.#node = node
     node.observe((entry, preImage) => this.#hear(entry, preImage))
+  }
+
+  override put(task: RangeDeletionTask): void {
+    this.#putting = task
+    try {
+      super.put(task)
+    } finally {
+      this.#putting = null
+    }
+  }
+
+  /**
+   * Changes the state of a task, unless null is given for it. {@link StorageNode.flush} follows.
+   * @returns the task as it is now; undefined: there is none
+   */
+  changeState(id: Uint8Array, changed: (task: RangeDeletionTask) => Partial<TaskState> | null): RangeDeletionTask | undefined {
+    let now: StoredTask | undefined
+    this.#isChanging = true
+    try {
+      this.store.change(uuidValue(id), (document) => {
+        now = parseTask(document)
+        const state = now === undefined ? null : changed(now)
+        if (state === null) return undefined
+        now = now!.with(state)
+        return now.write(this.#node.clock.time)
+      })
+    } finally {
+      this.#isChanging = false
+    }
+    return now
   }
 
   /** Is a task of the collection left that has keys of the range, or, with null, any task of it? */
@@ -52,7 +77,10 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
     if (this.#ranges === null) return
     // The collection may be another one afterwards.
     if (op === 'c') this.#ranges = null
-    else if (ns === tasksNs) {
+    // Its place stays.
+    else if (ns !== tasksNs || this.#isChanging) return
+    else if (op === 'i' && this.#putting !== null) this.#ranges.add(placeOf(this.#putting))
+    else {
       const before = preImage === null ? undefined : fieldsIn(preImage)
       const after = op === 'd' ? undefined : fieldsIn(object)
       if (before !== undefined && after !== undefined && isSamePlace(before, after)) return
@@ -70,8 +98,12 @@ function isSamePlace(a: TaskPlace, b: TaskPlace): boolean {
 }
 
 function rangeAt({ collectionUuid, range }: TaskPlace): TaskRange {
-  const [low, high] = keysOf(parseRange(range))
-  return { collectionUuid: collectionUuid.asBinary(), low, high }
+  return placeOf({ collectionUuid: collectionUuid.asBinary(), range: parseRange(range) })
+}
+
+function placeOf({ collectionUuid, range }: Pick<RangeDeletionTask, 'collectionUuid' | 'range'>): TaskRange {
+  const [low, high] = keysOf(range)
+  return { collectionUuid, low, high }
 }
 
 function rangesIn(collection: Collection): TaskRanges {
@@ -82,103 +114,4 @@ function rangesIn(collection: Collection): TaskRanges {
     if (place !== undefined) ranges.add(rangeAt(place))
   }
   return ranges
-}
-
-function writeTask(task: RangeDeletionTask, [seconds, increment]: TimestampPair): Uint8Array {
-  const writer = new DocumentWriter(384)
-    .uuid('_id', task.id)
-    .string('nss', task.ns)
-    .uuid('collectionUuid', task.collectionUuid)
-    .string('donorShardId', task.donorShard)
-  writeRange(writer, 'range', task.range)
-  if (task.pending) writer.bool('pending', true)
-  if (task.processing) writer.bool('processing', true)
-  writer.string('whenToClean', task.whenToClean)
-  return writer
-    .timestamp('timestamp', seconds, increment)
-    .int64('numOrphanDocs', task.numOrphanDocs)
-    .document('keyPattern', task.keyPattern)
-    .finish()
-}
-
-/** Without those that are always there nobody can tell what is to be deleted. */
-interface TaskFields {
-  readonly id: RawValue
-  readonly ns: RawValue
-  readonly collectionUuid: RawValue
-  readonly donor: RawValue
-  readonly range: RawValue
-  readonly keyPattern: RawValue
-  readonly pending: RawValue | undefined
-  readonly processing: RawValue | undefined
-  readonly whenToClean: RawValue | undefined
-  readonly numOrphanDocs: RawValue | undefined
-}
-
-/** Undefined: clients may write there what is no task. */
-function fieldsIn(document: Uint8Array): TaskFields | undefined {
-  let id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs: RawValue | undefined
-  // In one walk: each change of a task looks at all of them, before and after.
-  for (const it = new FieldIterator(document); it.next();) {
-    switch (it.name()) {
-      case '_id':
-        id ??= it.value()
-        break
-      case 'nss':
-        ns ??= it.value()
-        break
-      case 'collectionUuid':
-        collectionUuid ??= it.value()
-        break
-      case 'donorShardId':
-        donor ??= it.value()
-        break
-      case 'range':
-        range ??= it.value()
-        break
-      case 'keyPattern':
-        keyPattern ??= it.value()
-        break
-      case 'pending':
-        pending ??= it.value()
-        break
-      case 'processing':
-        processing ??= it.value()
-        break
-      case 'whenToClean':
-        whenToClean ??= it.value()
-        break
-      case 'numOrphanDocs':
-        numOrphanDocs ??= it.value()
-        break
-    }
-  }
-  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary) return undefined
-  if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
-  if (!isRange(range) || keyPattern?.type !== BsonType.object) return undefined
-  return { id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs }
-}
-
-function parseTask(document: Uint8Array): RangeDeletionTask | undefined {
-  const fields = fieldsIn(document)
-  if (fields === undefined) return undefined
-  const { id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs } = fields
-  return {
-    id: id.asBinary(),
-    ns: ns.asString(),
-    collectionUuid: collectionUuid.asBinary(),
-    donorShard: donor.asString(),
-    range: parseRange(range),
-    pending: pending?.isTruthy() === true,
-    processing: processing?.isTruthy() === true,
-    whenToClean: whenToClean?.type === BsonType.string && whenToClean.asString() === 'now' ? 'now' : 'delayed',
-    numOrphanDocs: orphansIn(numOrphanDocs),
-    keyPattern: keyPattern.slice(),
-  }
-}
-
-/** A task's `numOrphanDocs`. Clients may write there what is no number of documents: it counts as none. */
-export function orphansIn(numOrphanDocs: RawValue | undefined): number {
-  const count = Math.trunc(numOrphanDocs?.asNumber() ?? 0)
-  return Number.isSafeInteger(count) ? count : 0
 }

@@ -6,6 +6,7 @@
 import {
   Cancellation,
   createDeferred,
+  passedStep,
   RequestFailedError,
   unpackRanges,
   type ErrorField,
@@ -21,8 +22,9 @@ import { askAgain, reasonOf, type RepeatedRequest } from '../cloning/requests.js
 import type { CriticalSection } from '../metadata/critical-sections.js'
 import { sizeOf, type Size } from '../measured/sized-range.js'
 import type { ShardParts } from '../shard-parts.js'
-import { membershipOf, type KeyRange } from './key-range.js'
+import { KeyedRange, membershipOf, type KeyRange } from './key-range.js'
 import { MoveTiming } from './migration-log.js'
+import { pendingTask } from './range-deletion-task.js'
 import { prepareCollection } from './received-collection.js'
 import { ReceivedChanges } from './received-changes.js'
 import { Happening } from './waiting.js'
@@ -62,7 +64,7 @@ export class Receipt {
     const { context, behaviours } = parts.node
     this.#parts = parts
     this.request = request
-    this.range = { min: request.min, max: request.max }
+    this.range = new KeyedRange(request.min, request.max)
     this.#changed = new Happening(context)
     this.#timing = new MoveTiming(context, 'to', behaviours.moveChunkToSteps)
   }
@@ -131,10 +133,13 @@ export class Receipt {
   async #receive(): Promise<void> {
     const { node, state, migrations } = this.#parts
     const { context, parameters } = node
-    const { migrationId, ns, uuid, donor, keyPattern } = this.request
+    const { ns, uuid, keyPattern } = this.request
     migrations.statistics.noteReceipt()
-    await context.reach('shard.migration.recipient-started', { ns })
-    if (!(await migrations.deleter.waitForClean(uuid, this.range, parameters.number('receiveChunkWaitForRangeDeleterTimeoutMS')))) {
+    const started = context.reach('shard.migration.recipient-started', { ns })
+    if (started !== passedStep) await started
+    const { deleter } = migrations
+    const cleanTimeoutMs = parameters.number('receiveChunkWaitForRangeDeleterTimeoutMS')
+    if (!deleter.isClean(uuid, this.range) && !(await deleter.waitForClean(uuid, this.range, cleanTimeoutMs))) {
       throw new CommandError(
         'ExceededTimeLimit',
         "Migration failed because the orphans cleanup routine didn't clear yet a portion of the range being migrated that was previously owned by the recipient shard.",
@@ -148,32 +153,24 @@ export class Receipt {
       throw new CommandError('NamespaceNotFound', `collection ${ns} was dropped while the migration began`)
     prepareCollection(node, this.request, placement.table.chunksOn(context.address) === 0)
     this.#timing.done()
-    migrations.deleter.add({
-      id: migrationId,
-      ns,
-      collectionUuid: uuid,
-      donorShard: donor,
-      range: this.range,
-      pending: true,
-      processing: false,
-      whenToClean: 'now',
-      numOrphanDocs: 0,
-      keyPattern,
-    })
+    deleter.add(pendingTask(this.request, this.range, 'now'))
     await node.flush()
     this.#timing.done()
-    await context.reach('shard.migration.recipient-prepared', { ns })
+    const prepared = context.reach('shard.migration.recipient-prepared', { ns })
+    if (prepared !== passedStep) await prepared
     const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
     const changes = new ReceivedChanges(this.#parts, ns, uuid, membershipOf(this.range, shardKey))
     this.#enter('clone')
     await this.#clone(changes)
     this.#timing.done()
-    await context.reach('shard.migration.recipient-cloned', { ns })
+    const cloned = context.reach('shard.migration.recipient-cloned', { ns })
+    if (cloned !== passedStep) await cloned
     this.#enter('catchup')
     this.#caughtUp += await this.#drain(changes)
     this.#timing.done()
     this.#enter('steady')
-    await context.reach('shard.migration.recipient-steady', { ns })
+    const steady = context.reach('shard.migration.recipient-steady', { ns })
+    if (steady !== passedStep) await steady
     while (!this.#mayCommit) {
       await this.#changed.next(heartbeatMs)
       this.#check()
@@ -189,16 +186,18 @@ export class Receipt {
     const { node, critical, state } = this.#parts
     const { ns } = this.request
     this.#enter('commitStart')
-    await node.context.reach('shard.migration.recipient-draining', { ns })
+    const draining = node.context.reach('shard.migration.recipient-draining', { ns })
+    if (draining !== passedStep) await draining
     this.#steady += await this.#drain(changes)
     let section: CriticalSection | null = null
     try {
       section = await critical.enter(ns, 'writes')
       this.#check()
       this.#timing.done()
-      await node.flush()
+      if (!node.isWritten) await node.flush()
       this.#enter('done')
-      await node.context.reach('shard.migration.recipient-done', { ns })
+      const done = node.context.reach('shard.migration.recipient-done', { ns })
+      if (done !== passedStep) await done
       await this.#awaitRelease(changes)
       // What the router sends to all owners must meet the new placement.
       if (this.#released) await state.refreshCollection(ns)
@@ -238,7 +237,8 @@ export class Receipt {
       migrations.deleter.countOrphans(migrationId, received.documents)
       await node.flush()
       this.#check()
-      await node.context.reach('shard.migration.recipient-batch-stored', { batch })
+      const batchStored = node.context.reach('shard.migration.recipient-batch-stored', { batch })
+      if (batchStored !== passedStep) await batchStored
       this.#check()
       if (last) return
     }

@@ -2,7 +2,7 @@
 import { BsonType, findField, hexOf } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
-import { orphansIn } from '../migration/range-deletion-tasks.js'
+import { orphansIn } from '../migration/range-deletion-task.js'
 import { partsOf } from '../shard-parts.js'
 
 const rangeDeletions = 'config.rangeDeletions'

@@ -1,4 +1,4 @@
-import { BsonType, findField, readUint32 } from '@shardlab/bson'
+import { BsonType, FieldIterator, readUint32 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 
 /** A chunk as config.chunks has it: a range of the key space on one shard. */
@@ -10,22 +10,52 @@ export interface Chunk {
   readonly minor: number
 }
 
+/** What routing needs of a config.chunks document, its bounds where they lie in it. */
+export interface ChunkFields {
+  readonly minStart: number
+  readonly minEnd: number
+  readonly maxStart: number
+  readonly maxEnd: number
+  readonly shard: string
+  readonly major: number
+  readonly minor: number
+}
+
+/** Reads them in one go through the document: of fields of one name the first counts. Throws when one is missing: the catalog is ours. */
+export function readChunkFields(document: Uint8Array): ChunkFields {
+  let [minStart, minEnd, maxStart, maxEnd, versionAt] = [-1, -1, -1, -1, -1]
+  let shard: string | null = null
+  for (const it = new FieldIterator(document); it.next() && !(minStart >= 0 && maxStart >= 0 && shard !== null && versionAt >= 0);) {
+    const { type, valueStart } = it
+    switch (it.name()) {
+      case 'min':
+        if (minStart < 0) [minStart, minEnd] = [valueStart, it.valueEnd]
+        break
+      case 'max':
+        if (maxStart < 0) [maxStart, maxEnd] = [valueStart, it.valueEnd]
+        break
+      case 'shard':
+        shard ??= it.value().asName()
+        break
+      case 'lastmod':
+        if (type !== BsonType.timestamp && versionAt < 0) throw incomplete()
+        if (versionAt < 0) versionAt = valueStart
+        break
+      default:
+    }
+  }
+  if (minStart < 0 || maxStart < 0 || shard === null || versionAt < 0) throw incomplete()
+  return { minStart, minEnd, maxStart, maxEnd, shard, major: readUint32(document, versionAt + 4), minor: readUint32(document, versionAt) }
+}
+
+function incomplete(): Error {
+  return new Error('a config.chunks document lacks min, max, shard or lastmod')
+}
+
 /** Reads the parts of a config.chunks document that routing needs. Throws when one is missing: the catalog is ours. */
 export function parseChunk(document: Uint8Array): Chunk {
-  const min = findField(document, 'min')
-  const max = findField(document, 'max')
-  const shard = findField(document, 'shard')
-  const lastmod = findField(document, 'lastmod')
-  if (min === undefined || max === undefined || shard === undefined || lastmod?.type !== BsonType.timestamp) {
-    throw new Error('a config.chunks document lacks min, max, shard or lastmod')
-  }
-  return {
-    min: min.slice(),
-    max: max.slice(),
-    shard: shard.asString(),
-    major: readUint32(lastmod.bytes, lastmod.start + 4),
-    minor: readUint32(lastmod.bytes, lastmod.start),
-  }
+  const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
+  return { min: document.subarray(minStart, minEnd), max: document.subarray(maxStart, maxEnd), shard, major, minor }
 }
 
 /** `[{ a: 1 }, { a: 2 })`, as the server prints ranges of keys. */

@@ -5,17 +5,16 @@
  */
 export function hashedSplitPoints(count: number): bigint[] {
   const interval = ((2n ** 63n - 1n) / BigInt(count)) * 2n
-  const points: bigint[] = []
-  let current = 0n
-  if (count % 2 === 0) {
-    points.push(0n)
-    current = interval
-  } else {
-    current = interval / 2n
-  }
+  // They lie the same way to both sides of the middle.
+  const above: bigint[] = []
+  let current = count % 2 === 0 ? interval : interval / 2n
   for (let i = 0; i < Math.floor((count - 1) / 2); i++) {
-    points.push(current, -current)
+    above.push(current)
     current += interval
   }
-  return points.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const points: bigint[] = []
+  for (let i = above.length - 1; i >= 0; i--) points.push(-above[i]!)
+  if (count % 2 === 0) points.push(0n)
+  for (const point of above) points.push(point)
+  return points
 }

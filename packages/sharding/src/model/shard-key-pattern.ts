@@ -17,6 +17,7 @@ import {
   maxKeyValue,
   minKeyValue,
   nullValue,
+  readInt32,
   sameBytes,
   type RawValue,
 } from '@shardlab/bson'
@@ -65,12 +66,15 @@ export class ShardKeyPattern {
   readonly globalMax: Uint8Array
   readonly globalMinKeyString: string
   readonly globalMaxKeyString: string
+  /** Of the first field's path, in bytes. */
+  readonly #firstNameLength: number
 
   private constructor(document: Uint8Array, fields: readonly ShardKeyField[]) {
     this.document = document
     this.fields = fields
     this.paths = fields.map((field) => field.path)
     this.keyPattern = fields.map((field) => ({ path: field.path, direction: field.hashed ? ('hashed' as const) : (1 as const) }))
+    this.#firstNameLength = Buffer.byteLength(this.paths[0]!)
     this.hashedIndex = fields.findIndex((field) => field.hashed)
     this.isHashed = this.hashedIndex >= 0
     this.globalMin = this.boundDocument(fields.map(() => minKeyValue))
@@ -173,6 +177,13 @@ export class ShardKeyPattern {
    * @param start where the document begins
    */
   keyStringOfBound(bound: Uint8Array, start = 0): string | undefined {
+    if (this.fields.length === 1) {
+      const value = findField(bound, this.paths[0]!, start)
+      if (value === undefined || value.type === BsonType.array) return undefined
+      // Around the only field there are the document's length, the field's type and name, and two zeros.
+      const isOnly = readInt32(bound, start) === 7 + this.#firstNameLength + value.end - value.start
+      return isOnly ? encodeKeyString([value]) : undefined
+    }
     const values: RawValue[] = []
     for (const field of this.fields) {
       const value = findField(bound, field.path, start)

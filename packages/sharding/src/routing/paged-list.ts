@@ -1,17 +1,15 @@
-/** An immutable list of which a change copies a page and the list of pages: what lists of thousands cost that change one element at a time. */
+/** An immutable list; what is changed in a draft of it gives another one, which shares the pages in which nothing has changed. */
 export class PagedList<T> implements Iterable<T> {
   readonly length: number
-  readonly #pages: readonly (readonly T[])[]
+  readonly #pages: Pages<T>
 
-  private constructor(length: number, pages: readonly (readonly T[])[]) {
+  constructor(length: number, pages: Pages<T>) {
     this.length = length
     this.#pages = pages
   }
 
   static of<T>(elements: readonly T[]): PagedList<T> {
-    const pages: T[][] = []
-    for (let at = 0; at < elements.length; at += pageSize) pages.push(elements.slice(at, at + pageSize))
-    return new PagedList(elements.length, pages)
+    return new PagedList(elements.length, inPages(elements))
   }
 
   /** @param i less than the length */
@@ -19,18 +17,8 @@ export class PagedList<T> implements Iterable<T> {
     return this.#pages[i >>> pageBits]![i & (pageSize - 1)]!
   }
 
-  /** With another element in the place of the i-th. */
-  with(i: number, element: T): PagedList<T> {
-    const pages = this.#pages.slice()
-    const page = pages[i >>> pageBits]!.slice()
-    page[i & (pageSize - 1)] = element
-    pages[i >>> pageBits] = page
-    return new PagedList(this.length, pages)
-  }
-
-  /** With others in the place of some; costs as much as the list is long. */
-  toSpliced(start: number, deleteCount: number, ...elements: readonly T[]): PagedList<T> {
-    return PagedList.of([...this].toSpliced(start, deleteCount, ...elements))
+  draft(): PagedListDraft<T> {
+    return new PagedListDraft(this.length, this.#pages)
   }
 
   *[Symbol.iterator](): IterableIterator<T> {
@@ -38,5 +26,64 @@ export class PagedList<T> implements Iterable<T> {
   }
 }
 
+/** A list that changes: however many of its elements do, a page is copied once. */
+export class PagedListDraft<T> {
+  #length: number
+  readonly #pages: (readonly T[])[]
+  /** Pages that are nobody else's. */
+  readonly #own = new Set<readonly T[]>()
+
+  constructor(length: number, pages: Pages<T>) {
+    this.#length = length
+    this.#pages = pages.slice()
+  }
+
+  /** @param i less than the length */
+  at(i: number): T {
+    return this.#pages[i >>> pageBits]![i & (pageSize - 1)]!
+  }
+
+  /** Puts another element in the place of the i-th. */
+  set(i: number, element: T): void {
+    let page = this.#pages[i >>> pageBits] as T[]
+    if (!this.#own.has(page)) {
+      page = page.slice()
+      this.#own.add(page)
+      this.#pages[i >>> pageBits] = page
+    }
+    page[i & (pageSize - 1)] = element
+  }
+
+  push(element: T): void {
+    if ((this.#length & (pageSize - 1)) === 0) {
+      const page: T[] = []
+      this.#own.add(page)
+      this.#pages.push(page)
+    }
+    this.set(this.#length++, element)
+  }
+
+  /** Puts others in the place of some; costs as much as the list is long. */
+  splice(start: number, deleteCount: number, ...elements: readonly T[]): void {
+    const all = this.#pages.flat().toSpliced(start, deleteCount, ...elements)
+    const pages = inPages(all)
+    this.#length = all.length
+    this.#pages.splice(0, this.#pages.length, ...pages)
+    for (const page of pages) this.#own.add(page)
+  }
+
+  finish(): PagedList<T> {
+    return new PagedList(this.#length, this.#pages)
+  }
+}
+
+type Pages<T> = readonly (readonly T[])[]
+
 const pageBits = 7
 const pageSize = 2 ** pageBits
+
+function inPages<T>(elements: readonly T[]): T[][] {
+  const pages: T[][] = []
+  for (let at = 0; at < elements.length; at += pageSize) pages.push(elements.slice(at, at + pageSize))
+  return pages
+}

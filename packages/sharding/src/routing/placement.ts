@@ -1,9 +1,9 @@
 /**
  * A collection's placement as routers and shards hold it in memory, built from the catalog's documents.
  */
-import { BsonType, CommandError, findField, hexOf, readUint32, sameBytes, type RawValue } from '@shardlab/bson'
-import { parseChunk } from '../model/chunk.js'
-import { sameGeneration, type PlacementVersion } from '../model/placement-version.js'
+import { BsonType, CommandError, findField, hexOf, readUint32, type RawValue } from '@shardlab/bson'
+import { readChunkFields } from '../model/chunk.js'
+import type { PlacementVersion } from '../model/placement-version.js'
 import { ShardKeyPattern } from '../model/shard-key-pattern.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
 
@@ -32,9 +32,8 @@ export interface PlacementAnswer {
  */
 export function applyPlacementAnswer(ns: string, known: CollectionPlacement | null, answer: PlacementAnswer): CollectionPlacement | null {
   if (answer.collection === null) return null
-  const generation = generationOf(answer.collection)
   if (!answer.full) {
-    if (known === null || !sameGeneration(known.table.version, [...generation, 0, 0]))
+    if (known === null || !isOfGeneration(answer.collection, known.table.version))
       throw new Error(`the changes of ${ns} build on a placement that is not known`)
     if (answer.chunks.length === 0) return known
     return consistent(ns, () => ({
@@ -43,7 +42,7 @@ export function applyPlacementAnswer(ns: string, known: CollectionPlacement | nu
     }))
   }
   const { collection } = answer
-  return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generation))
+  return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generationOf(collection)))
 }
 
 /** Clients can write to the catalog, and what they leave there need not be a placement. Server: chunk_manager.cpp, validateChunk. */
@@ -84,14 +83,29 @@ function wholePlacement(
 
 /** Most chunks of a whole answer begin where the one before them ends. */
 function chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array[]): ChunkEntry[] {
-  let before: { readonly bound: Uint8Array; readonly key: string } | null = null
-  return documents.map((document) => {
-    const { min, max, shard, major, minor } = parseChunk(document)
-    const from: string = before !== null && sameBytes(before.bound, min) ? before.key : shardKey.keyStringOfBound(min)!
-    const to = shardKey.keyStringOfBound(max)!
-    before = { bound: max, key: to }
-    return { min: from, max: to, shard, major, minor }
-  })
+  const entries: ChunkEntry[] = []
+  let before: Uint8Array | null = null
+  let [beforeStart, beforeEnd] = [0, 0]
+  let last = ''
+  for (const document of documents) {
+    const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
+    const goesOn = before !== null && isSameRange(before, beforeStart, beforeEnd, document, minStart, minEnd)
+    const min = goesOn ? last : shardKey.keyStringOfBound(document, minStart)!
+    last = shardKey.keyStringOfBound(document, maxStart)!
+    entries.push({ min, max: last, shard, major, minor })
+    before = document
+    beforeStart = maxStart
+    beforeEnd = maxEnd
+  }
+  return entries
+}
+
+/** The same bytes in both places? */
+function isSameRange(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): boolean {
+  const length = aEnd - aStart
+  if (bEnd - bStart !== length) return false
+  for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false
+  return true
 }
 
 /** The version to ask the catalog with: null asks for everything. */
@@ -101,10 +115,32 @@ export function knownVersion(placement: CollectionPlacement | null): PlacementVe
 
 /** `[epoch, timestamp]` of a config.collections document; without a timestamp (before 5.0) it counts as 0. */
 export function generationOf(collection: Uint8Array): [epoch: string, seconds: number, increment: number] {
-  const epoch = hexOf(findField(collection, 'lastmodEpoch')!.slice())
+  const epoch = epochOf(findField(collection, 'lastmodEpoch')!)
   const timestamp = findField(collection, 'timestamp')
   if (timestamp?.type !== BsonType.timestamp) return [epoch, 0, 0]
   return [epoch, readUint32(timestamp.bytes, timestamp.start + 4), readUint32(timestamp.bytes, timestamp.start)]
+}
+
+/** Is it the same creation of the collection? See {@link generationOf}. */
+export function isOfGeneration(collection: Uint8Array, [epoch, seconds, increment]: PlacementVersion): boolean {
+  if (epochOf(findField(collection, 'lastmodEpoch')!) !== epoch) return false
+  const timestamp = findField(collection, 'timestamp')
+  if (timestamp?.type !== BsonType.timestamp) return seconds === 0 && increment === 0
+  const { bytes, start } = timestamp
+  return readUint32(bytes, start + 4) === seconds && readUint32(bytes, start) === increment
+}
+
+/** The last one that was asked for: there are many answers about one collection. */
+let [lastEpoch, lastEpochBytes] = ['', new Uint8Array(0)]
+
+function epochOf({ bytes, start, end }: RawValue): string {
+  let same = 0
+  while (same < lastEpochBytes.length && bytes[start + same] === lastEpochBytes[same]) same++
+  if (same === 0 || same < end - start) {
+    lastEpochBytes = new Uint8Array(bytes.subarray(start, end))
+    lastEpoch = hexOf(lastEpochBytes)
+  }
+  return lastEpoch
 }
 
 function isTrue(value: RawValue | undefined): boolean {
@@ -112,12 +148,6 @@ function isTrue(value: RawValue | undefined): boolean {
 }
 
 function chunkEntry(shardKey: ShardKeyPattern, document: Uint8Array): ChunkEntry {
-  const chunk = parseChunk(document)
-  return {
-    min: shardKey.keyStringOfBound(chunk.min)!,
-    max: shardKey.keyStringOfBound(chunk.max)!,
-    shard: chunk.shard,
-    major: chunk.major,
-    minor: chunk.minor,
-  }
+  const { minStart, maxStart, shard, major, minor } = readChunkFields(document)
+  return { min: shardKey.keyStringOfBound(document, minStart)!, max: shardKey.keyStringOfBound(document, maxStart)!, shard, major, minor }
 }

@@ -8,19 +8,45 @@
  */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { majorIn, minorIn, ownerIn, positionIn, rowLength } from './block.js'
-import { changedState, stateOf, type ChunkEntry, type TableState } from './table-state.js'
+import { changedState, stateOf, versionAfter, type ChunkEntry, type TableState } from './table-state.js'
 
 export type { ChunkEntry }
 
 /** Both ends included, as KeyStrings. */
 export type KeyStringRange = readonly [low: string, high: string]
 
+/** What a table comes from that nobody has looked into. */
+interface Origin {
+  readonly before: RoutingTable
+  readonly changes: readonly ChunkEntry[]
+  /** How many tables in a row are like that, this one among them. */
+  readonly depth: number
+}
+
+/** So many are not made until somebody looks: what they come from is kept as long. */
+const depthMax = 128
+
 export class RoutingTable {
-  readonly #state: TableState
+  /** Newest version of any chunk: the collection's version. */
+  readonly version: PlacementVersion
+  readonly globalMax: string
+  readonly #globalMin: string
+  /** Null: not yet made. */
+  #made: TableState | null
+  /** Null: it has been made. */
+  #origin: Origin | null
   #owners: readonly string[] | null = null
 
-  private constructor(state: TableState) {
-    this.#state = state
+  private constructor(
+    { version, globalMin, globalMax }: { readonly version: PlacementVersion; readonly globalMin: string; readonly globalMax: string },
+    made: TableState | null,
+    origin: Origin | null,
+  ) {
+    this.version = version
+    this.#globalMin = globalMin
+    this.globalMax = globalMax
+    this.#made = made
+    this.#origin = origin
   }
 
   /**
@@ -32,19 +58,15 @@ export class RoutingTable {
     bounds: { readonly globalMin: string; readonly globalMax: string },
     chunks: readonly ChunkEntry[],
   ): RoutingTable {
-    const sorted = [...chunks].sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
+    const sorted = isAscending(chunks) ? chunks : [...chunks].sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
     let expected = bounds.globalMin
     for (const chunk of sorted) {
       if (chunk.min !== expected || chunk.max <= chunk.min) throw new Error('chunks leave a gap or overlap')
       expected = chunk.max
     }
     if (expected !== bounds.globalMax) throw new Error('chunks do not reach the end of the key space')
-    return new RoutingTable(stateOf(generation, bounds.globalMax, sorted))
-  }
-
-  /** Newest version of any chunk: the collection's version. */
-  get version(): PlacementVersion {
-    return this.#state.version
+    const state = stateOf(generation, bounds.globalMax, sorted)
+    return new RoutingTable({ ...bounds, version: state.version }, state, null)
   }
 
   /** Every shard that owns or has owned a chunk; {@link owners} says who owns one now. */
@@ -56,17 +78,37 @@ export class RoutingTable {
     return this.#state.chunkCount
   }
 
-  get globalMax(): string {
-    return this.#state.globalMax
-  }
-
   /**
    * The table after these chunks took the place of whatever they cover: splits, merges and moves, in the order of
    * their versions. Chunks must belong to the same generation and be newer than what they replace.
+   * It is made when somebody looks into it, at once with those before it that nobody has looked into.
    * @throws Error for a range that is empty or leaves the key space
    */
   withChanges(changes: readonly ChunkEntry[]): RoutingTable {
-    return new RoutingTable(changedState(this.#state, changes))
+    for (const { min, max } of changes)
+      if (min >= max || min < this.#globalMin || max > this.globalMax)
+        throw new Error('the range of a changed chunk is empty or leaves the key space')
+    const depth = (this.#origin?.depth ?? 0) + 1
+    const known = { version: versionAfter(this.version, changes), globalMin: this.#globalMin, globalMax: this.globalMax }
+    const table = new RoutingTable(known, null, { before: this, changes, depth })
+    if (depth === depthMax) table.#make()
+    return table
+  }
+
+  get #state(): TableState {
+    return this.#made ?? this.#make()
+  }
+
+  #make(): TableState {
+    const changes: (readonly ChunkEntry[])[] = []
+    let base: TableState | null = null
+    for (let origin = this.#origin; origin !== null; origin = origin.before.#origin) {
+      changes.push(origin.changes)
+      base = origin.before.#made
+    }
+    this.#made = changedState(base!, changes.reverse())
+    this.#origin = null
+    return this.#made
   }
 
   /** The shard that owns this key. */
@@ -196,4 +238,10 @@ export class RoutingTable {
     const max = block.mins[i + 1] ?? firsts.at(b + 1) ?? globalMax
     return { min: block.mins[i]!, max, shard: shardIds[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
   }
+}
+
+/** By their lower bounds: so come the chunks of a collection that is new. */
+function isAscending(chunks: readonly ChunkEntry[]): boolean {
+  for (let i = 1; i < chunks.length; i++) if (chunks[i - 1]!.min > chunks[i]!.min) return false
+  return true
 }

@@ -5,7 +5,7 @@
  */
 import { findField, readUint32 } from '@shardlab/bson'
 import { comparePlacement, isOlderGeneration, sameGeneration, type PlacementVersion } from '../model/placement-version.js'
-import { applyPlacementAnswer, generationOf, type CollectionPlacement, type PlacementAnswer } from './placement.js'
+import { applyPlacementAnswer, generationOf, isOfGeneration, type CollectionPlacement, type PlacementAnswer } from './placement.js'
 
 /** What members keep once for all, where they do. */
 export interface Sharing {
@@ -119,7 +119,7 @@ export class SharedPlacements {
 
 /**
  * What others have learned since `known`, or since all was told, need not be made again. Null: nobody knows more, or all know more than the
- * answer tells.
+ * answer tells. The answer's chunks are in the order of their versions.
  * @param recent in the order of their versions
  */
 function goOn(
@@ -130,14 +130,17 @@ function goOn(
 ): CollectionPlacement | null {
   const last = chunks.at(-1)
   if (collection === null || last === undefined) return null
-  const base = recent.findLast(({ table }) => compareToChunk(table.version, last) <= 0)
+  let at = recent.length - 1
+  while (at >= 0 && compareToChunk(recent[at]!.table.version, last) > 0) at--
+  const base = recent[at]
   if (base === undefined) return null
   const { version } = base.table
-  if (full ? !sameGeneration(version, [...generationOf(collection), 0, 0]) : known === null || !isNewer(version, known.table.version))
+  if (full ? !isOfGeneration(collection, version) : known === null || !isNewer(version, known.table.version))
     return null
   if (!full && !sameGeneration(version, known!.table.version)) return null
-  const rest = chunks.filter((chunk) => compareToChunk(version, chunk) < 0)
-  return rest.length === 0 ? base : applyPlacementAnswer(ns, base, { collection, chunks: rest, full: false })
+  let from = chunks.length
+  while (from > 0 && compareToChunk(version, chunks[from - 1]!) < 0) from--
+  return from === chunks.length ? base : applyPlacementAnswer(ns, base, { collection, chunks: chunks.slice(from), full: false })
 }
 
 function recentIn(shared: Map<string, unknown>): Map<string, CollectionPlacement[]> {

@@ -2,7 +2,7 @@
 import type { PlacementVersion } from '../model/placement-version.js'
 import { cutBlock, lowerBound, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
 import { BoundList } from './bound-list.js'
-import { PagedList } from './paged-list.js'
+import { PagedList, type PagedListDraft } from './paged-list.js'
 
 /** A chunk in key space, as the table knows it. */
 export interface ChunkEntry {
@@ -46,26 +46,31 @@ export function stateOf(
   chunks: readonly ChunkEntry[],
 ): TableState {
   const numbers = new Map<string, number>()
-  const totals: ShardTotals[] = []
-  let version: PlacementVersion = [...generation, 0, 0]
+  const totals: { chunks: number; major: number; minor: number }[] = []
+  let [newestMajor, newestMinor] = [0, 0]
   const rows = new Array<number>(chunks.length * rowLength)
   let at = 0
-  for (const chunk of chunks) {
-    let number = numbers.get(chunk.shard)
+  for (const { shard, major, minor } of chunks) {
+    let number = numbers.get(shard)
     if (number === undefined) {
       number = numbers.size
-      numbers.set(chunk.shard, number)
-      totals.push(noChunks)
+      numbers.set(shard, number)
+      totals.push({ ...noChunks })
     }
     rows[at++] = number
-    rows[at++] = chunk.major
-    rows[at++] = chunk.minor
-    totals[number] = withChunk(totals[number]!, chunk.major, chunk.minor)
-    if (isNewer(chunk.major, chunk.minor, version[3], version[4])) version = [...generation, chunk.major, chunk.minor]
+    rows[at++] = major
+    rows[at++] = minor
+    const total = totals[number]!
+    total.chunks++
+    if (isNewer(major, minor, total.major, total.minor)) {
+      total.major = major
+      total.minor = minor
+    }
+    if (isNewer(major, minor, newestMajor, newestMinor)) [newestMajor, newestMinor] = [major, minor]
   }
   const blocks = cutBlock({ mins: chunks.map((chunk) => chunk.min), rows })
   return {
-    version,
+    version: [...generation, newestMajor, newestMinor],
     globalMax,
     chunkCount: chunks.length,
     ownerCount: totals.length,
@@ -77,35 +82,50 @@ export function stateOf(
   }
 }
 
-/** @throws Error for a range that is empty or leaves the key space */
-export function changedState(state: TableState, changes: readonly ChunkEntry[]): TableState {
+/** @param changes one after the other; their ranges are neither empty nor do they leave the key space */
+export function changedState(state: TableState, changes: Iterable<readonly ChunkEntry[]>): TableState {
   const draft = new Draft(state)
-  const ordered = changes.length === 1 ? changes : [...changes].sort((a, b) => a.major - b.major || a.minor - b.minor)
-  for (const change of ordered) draft.place(change)
+  for (const chunks of changes) for (const chunk of inOrder(chunks)) draft.place(chunk)
   return draft.finish()
 }
 
+function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
+  return chunks.length === 1 ? chunks : chunks.toSorted((a, b) => a.major - b.major || a.minor - b.minor)
+}
+
+/** The newest version, after changes. */
+export function versionAfter(version: PlacementVersion, changes: readonly ChunkEntry[]): PlacementVersion {
+  const [epoch, seconds, increment, ...before] = version
+  let [newestMajor, newestMinor] = before
+  for (const { major, minor } of changes) if (isNewer(major, minor, newestMajor, newestMinor)) [newestMajor, newestMinor] = [major, minor]
+  return newestMajor === before[0] && newestMinor === before[1] ? version : [epoch, seconds, increment, newestMajor, newestMinor]
+}
+
 class Draft {
-  readonly #before: TableState
+  readonly #shardIdsBefore: readonly string[]
   readonly #globalMax: string
-  #blocks: PagedList<Block>
+  readonly #blocks: PagedListDraft<Block>
+  /** Rows of blocks that are nobody else's. */
+  readonly #own = new Set<readonly number[]>()
   /** The table's own until a block comes or goes. */
   #firsts: BoundList
-  #totals: PagedList<ShardTotals>
+  readonly #totals: PagedListDraft<ShardTotals>
   /** Shards whose newest chunk is gone, so that another one is their newest. */
   readonly #unsure = new Set<number>()
-  #numbers: ReadonlyMap<string, number>
+  readonly #numbersBefore: ReadonlyMap<string, number>
+  /** With shards that get their first chunk; null: there are none. */
+  #numbers: Map<string, number> | null = null
   #version: PlacementVersion
   #chunkCount: number
   #ownerCount: number
 
   constructor(state: TableState) {
-    this.#before = state
+    this.#shardIdsBefore = state.shardIds
     this.#globalMax = state.globalMax
-    this.#blocks = state.blocks
+    this.#blocks = state.blocks.draft()
     this.#firsts = state.firsts
-    this.#totals = state.totals
-    this.#numbers = state.numbers
+    this.#totals = state.totals.draft()
+    this.#numbersBefore = state.numbers
     this.#version = state.version
     this.#chunkCount = state.chunkCount
     this.#ownerCount = state.ownerCount
@@ -115,8 +135,6 @@ class Draft {
     const { min, max, major, minor } = change
     const blocks = this.#blocks
     const firsts = this.#firsts
-    if (min >= max || min < firsts.at(0)! || max > this.#globalMax)
-      throw new Error('the range of a changed chunk is empty or leaves the key space')
     const shard = this.#numberOf(change.shard)
     const firstIndex = firsts.position(min)
     let lastIndex = firstIndex
@@ -136,50 +154,65 @@ class Draft {
     const cuts = end !== max
     if (cuts) this.#add(ownerIn(last, to - 1), majorIn(last, to - 1), minorIn(last, to - 1))
     const isOne = lastIndex === firstIndex
-    const row = [shard, major, minor]
-    const block =
-      isOne && !cuts && to - from === 1 && first.mins[from] === min
-        ? { mins: first.mins, rows: withRow(first.rows, from, row) }
-        : replaced({ first, from, last, to }, cuts ? [min, max] : [min], row)
-    const parts = cutBlock(block)
-    if (parts.length === 1 && isOne) this.#blocks = blocks.with(firstIndex, block)
+    const isSame = isOne && !cuts && to - from === 1 && first.mins[from] === min
+    if (isSame) this.#setRow(firstIndex, from, shard, major, minor)
     else {
-      this.#blocks = blocks.toSpliced(firstIndex, lastIndex - firstIndex + 1, ...parts)
-      this.#firsts = firsts.toSpliced(firstIndex, lastIndex - firstIndex + 1, ...parts.map((part) => part.mins[0]!))
+      const parts = cutBlock(replaced({ first, from, last, to }, cuts ? [min, max] : [min], [shard, major, minor]))
+      if (parts.length === 1 && isOne) blocks.set(firstIndex, parts[0]!)
+      else {
+        blocks.splice(firstIndex, lastIndex - firstIndex + 1, ...parts)
+        this.#firsts = firsts.toSpliced(firstIndex, lastIndex - firstIndex + 1, ...parts.map((part) => part.mins[0]!))
+      }
     }
     const [epoch, seconds, increment, newestMajor, newestMinor] = this.#version
     if (isNewer(major, minor, newestMajor, newestMinor)) this.#version = [epoch, seconds, increment, major, minor]
   }
 
   finish(): TableState {
-    for (const shard of this.#unsure) this.#totals = this.#totals.with(shard, this.#count(shard))
+    const blocks = this.#blocks.finish()
+    for (const shard of this.#unsure) this.#totals.set(shard, this.#count(shard, blocks))
     return {
       version: this.#version,
       globalMax: this.#globalMax,
       chunkCount: this.#chunkCount,
       ownerCount: this.#ownerCount,
-      shardIds: this.#numbers === this.#before.numbers ? this.#before.shardIds : [...this.#numbers.keys()],
-      numbers: this.#numbers,
-      totals: this.#totals,
-      blocks: this.#blocks,
+      shardIds: this.#numbers === null ? this.#shardIdsBefore : [...this.#numbers.keys()],
+      numbers: this.#numbers ?? this.#numbersBefore,
+      totals: this.#totals.finish(),
+      blocks,
       firsts: this.#firsts,
     }
   }
 
   #numberOf(shard: string): number {
-    const known = this.#numbers.get(shard)
+    const known = (this.#numbers ?? this.#numbersBefore).get(shard)
     if (known !== undefined) return known
+    this.#numbers ??= new Map(this.#numbersBefore)
     const number = this.#numbers.size
-    this.#numbers = new Map(this.#numbers).set(shard, number)
-    this.#totals = this.#totals.toSpliced(number, 0, noChunks)
+    this.#numbers.set(shard, number)
+    this.#totals.push(noChunks)
     return number
+  }
+
+  /** A chunk keeps its bounds, and gets another owner or version: all that a move of one changes. */
+  #setRow(blockIndex: number, i: number, shard: number, major: number, minor: number): void {
+    const { mins, rows } = this.#blocks.at(blockIndex)
+    let own = rows as number[]
+    if (!this.#own.has(rows)) {
+      own = rows.slice()
+      this.#own.add(own)
+      this.#blocks.set(blockIndex, { mins, rows: own })
+    }
+    own[i * rowLength] = shard
+    own[i * rowLength + 1] = major
+    own[i * rowLength + 2] = minor
   }
 
   #add(shard: number, major: number, minor: number): void {
     const before = this.#totals.at(shard)
     const total = withChunk(before, major, minor)
     if (total.major === major && total.minor === minor) this.#unsure.delete(shard)
-    this.#totals = this.#totals.with(shard, total)
+    this.#totals.set(shard, total)
     if (before.chunks === 0) this.#ownerCount++
     this.#chunkCount++
   }
@@ -187,27 +220,20 @@ class Draft {
   #remove(shard: number, major: number, minor: number): void {
     const total = this.#totals.at(shard)
     if (major === total.major && minor === total.minor) this.#unsure.add(shard)
-    this.#totals = this.#totals.with(shard, { chunks: total.chunks - 1, major: total.major, minor: total.minor })
+    this.#totals.set(shard, { chunks: total.chunks - 1, major: total.major, minor: total.minor })
     if (total.chunks === 1) this.#ownerCount--
     this.#chunkCount--
   }
 
-  #count(shard: number): ShardTotals {
+  #count(shard: number, blocks: PagedList<Block>): ShardTotals {
     let total = noChunks
     if (this.#totals.at(shard).chunks === 0) return total
-    for (const block of this.#blocks) {
+    for (const block of blocks) {
       for (let i = 0; i < block.mins.length; i++)
         if (ownerIn(block, i) === shard) total = withChunk(total, majorIn(block, i), minorIn(block, i))
     }
     return total
   }
-}
-
-/** The rows with another one in the place of the i-th: all that a move of a chunk changes. */
-function withRow(rows: readonly number[], i: number, row: readonly number[]): readonly number[] {
-  const copy = rows.slice()
-  for (let k = 0; k < rowLength; k++) copy[i * rowLength + k] = row[k]!
-  return copy
 }
 
 /**

@@ -22,9 +22,10 @@ export function insertRun(node: TreeNode, owner: object, run: KeyRun, from: numb
 function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   const { keys, heads, values } = leaf
   const before = keys.length
-  const isAppended = before === 0 || keys[before - 1]! < run.keys[from]!
+  if (before === 0) return fillLeaf(leaf, owner, run, from, to)
+  const isAppended = keys[before - 1]! < run.keys[from]!
   const common = commonKeyLength(run.keys[from]!, run.keys[to - 1]!)
-  const shared = before === 0 ? common : Math.min(leaf.shared, common, commonKeyLength(keys[0]!, run.keys[from]!))
+  const shared = Math.min(leaf.shared, common, commonKeyLength(keys[0]!, run.keys[from]!))
   if (shared !== leaf.shared) setShared(leaf, shared)
   for (let i = from; i < to; i++) {
     const key = run.keys[i]!
@@ -34,6 +35,26 @@ function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number
   }
   if (!isAppended) mergeIn(leaf, before, run, from, to)
   return keys.length <= nodeSizeMax ? null : divided(leaf, owner, isAppended)
+}
+
+/** Fills a leaf that is empty, and as many behind it as it takes. Lists that are cut out of others are no longer than they need be. */
+function fillLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
+  const first = Math.min(to, from + nodeSizeMax)
+  for (let i = from; i < first; i++) {
+    leaf.keys.push(run.keys[i]!)
+    leaf.values.push(run.values[i]!)
+  }
+  setShared(leaf, commonKeyLength(run.keys[from]!, run.keys[first - 1]!))
+  if (first === to) return null
+  const behind: TreeNode[] = []
+  for (let start = first; start < to; start += nodeSizeMax) {
+    const end = Math.min(to, start + nodeSizeMax)
+    const shared = commonKeyLength(run.keys[start]!, run.keys[end - 1]!)
+    const heads: number[] = []
+    for (let i = start; i < end; i++) heads.push(keyHead(run.keys[i]!, shared))
+    behind.push(newLeaf(owner, run.keys.slice(start, end), heads.slice(), shared, run.values.slice(start, end)))
+  }
+  return behind
 }
 
 /** Puts the run's entries in their places among the first `before` ones of a leaf that has room for them: from behind, so that each is moved once. */

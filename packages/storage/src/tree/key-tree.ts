@@ -12,6 +12,7 @@ import {
   headIn,
   nodeSizeMax,
   nodeSizeMin,
+  removeEntry,
   setShared,
   told,
   writable,
@@ -99,9 +100,7 @@ export class KeyTree {
       const at = firstNotBelow(node, key, headIn(node, key, alike), node.keys.length)
       if (node.keys[at] !== key) return null
       const leaf = writable(node, this.#owner)
-      leaf.keys.splice(at, 1)
-      leaf.heads.splice(at, 1)
-      leaf.values.splice(at, 1)
+      removeEntry(leaf, at)
       return leaf
     }
     const at = childOf(node, key, alike)

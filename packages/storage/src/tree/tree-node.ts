@@ -138,6 +138,19 @@ export function insertEntry({ keys, heads, values }: TreeNode, at: number, key: 
   values[at] = value
 }
 
+/** Takes an entry out of a leaf: cutting it out of each list would make three lists of what is cut out. */
+export function removeEntry({ keys, heads, values }: TreeNode, at: number): void {
+  const last = keys.length - 1
+  for (let i = at; i < last; i++) {
+    keys[i] = keys[i + 1]!
+    heads[i] = heads[i + 1]!
+    values[i] = values[i + 1]!
+  }
+  keys.pop()
+  heads.pop()
+  values.pop()
+}
+
 /** Puts a child into a node above the leaves, under the key that it is not below. */
 export function insertChild(node: TreeNode, at: number, bound: string, child: TreeNode): void {
   const head = admit(node, bound, 0)
