@@ -10,10 +10,12 @@ import {
   packetTypes,
   PacketWriter,
   readPacket,
+  readPacketInPlace,
   UnpackableValueError,
   type Exchange,
   type MessageKind,
   type MessageTuple,
+  type Packet,
 } from '../src/index.js'
 
 const kinds = Object.keys(catalogue) as MessageKind[]
@@ -230,13 +232,17 @@ t.test('a message is a snapshot, a packet has the size of its content, and a wri
 t.test('pooled writers that take turns write the packets that others write', async () => {
   const step = fc.record({
     writer: fc.nat(3),
-    what: fc.oneof({ weight: 8, arbitrary: fc.nat(300) }, fc.integer({ min: 16_000, max: 90_000 }), fc.constantFrom('refused', 'take', 'many')),
+    what: fc.oneof(
+      { weight: 8, arbitrary: fc.nat(300) },
+      fc.integer({ min: 16_000, max: 90_000 }),
+      fc.constantFrom('refused', 'take', 'many'),
+    ),
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const pairs = Array.from({ length: 4 }, () => ({ pooled: new PacketWriter({ pooled: true }), plain: new PacketWriter() }))
-      const taken: { readonly packet: Uint8Array; readonly expected: Uint8Array }[] = []
-      const take = ({ pooled, plain }: (typeof pairs)[number]) => taken.push({ packet: pooled.take(), expected: plain.take() })
+      const taken: { readonly packet: Packet; readonly expected: Uint8Array }[] = []
+      const take = ({ pooled, plain }: (typeof pairs)[number]) => taken.push({ packet: pooled.takeInPlace(), expected: plain.take() })
       for (const [i, { writer, what }] of steps.entries()) {
         const pair = pairs[writer]!
         if (what === 'take') take(pair)
@@ -249,7 +255,11 @@ t.test('pooled writers that take turns write the packets that others write', asy
         deepStrictEqual(pair.pooled.sizeBytes, pair.plain.sizeBytes)
       }
       pairs.forEach(take)
-      for (const { packet, expected } of taken) deepStrictEqual(packet, expected)
+      for (const { packet, expected } of taken) {
+        deepStrictEqual(packet.bytes.subarray(packet.start, packet.end), expected)
+        deepStrictEqual(packet.bytes.buffer, packet.buffer)
+        deepStrictEqual(readPacketInPlace(packet), readPacket(expected))
+      }
     }),
   )
 })

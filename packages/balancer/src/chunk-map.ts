@@ -1,7 +1,7 @@
 /** The chunks of one collection as the balancer remembers them between rounds: only what has changed is asked for again. */
 import type { PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
 import { findField, readInt32 } from '@shardlab/bson'
-import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern, type ChunkEntry, type RoutingTable } from '@shardlab/sharding'
+import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern, type RoutingTable } from '@shardlab/sharding'
 import { readChunk, type ChunkFields } from './chunk-fields.js'
 import { ChunkPlacesDraft, placesOf, type ChunkPlaces } from './chunk-places.js'
 import { BoundsWriter, PackedChunk, type ChunkFacts, type KnownChunk } from './known-chunk.js'
@@ -91,15 +91,17 @@ export class ChunkMap {
 class AnswerReader {
   readonly #shardKey: ShardKeyPattern
   readonly #base: ChunkMap | null
-  /** Null: it has other chunks than come, or there is none. */
-  #sameChunks: Iterator<ChunkEntry> | null
+  /** Upper bounds of the table's chunks; null: it has other chunks than come, or there is none. */
+  #nextBound: (() => string | undefined) | null
   /** By shard: of chunks that are neither jumbo nor measured. */
   readonly #plain = new Map<string, ChunkFacts>()
+  /** The last one of them that was asked for: neighbours often have one shard. */
+  #lastPlain: ChunkFacts | null = null
 
   constructor(shardKey: ShardKeyPattern, base: ChunkMap | null, table: RoutingTable | null) {
     this.#shardKey = shardKey
     this.#base = base
-    this.#sameChunks = base === null && table !== null ? table.chunks() : null
+    this.#nextBound = base === null && table !== null ? table.upperBounds() : null
   }
 
   /** What clients have written into config.chunks need not be a chunk; of what is known already, some have a new version only. */
@@ -131,17 +133,19 @@ class AnswerReader {
 
   #upperBound(bytes: Uint8Array, start: number): string | undefined {
     const max = this.#shardKey.keyStringOfBound(bytes, start)
-    if (this.#sameChunks === null) return max
-    const same: ChunkEntry | undefined = this.#sameChunks.next().value
-    if (same?.max === max) return same?.max
-    this.#sameChunks = null
+    if (this.#nextBound === null) return max
+    const same = this.#nextBound()
+    if (same === max) return same
+    this.#nextBound = null
     return max
   }
 
   #factsOf({ shard, isJumbo, estimatedBytes }: ChunkFields): ChunkFacts {
     if (isJumbo || estimatedBytes !== null) return { shard, isJumbo, estimatedBytes }
+    if (this.#lastPlain?.shard === shard) return this.#lastPlain
     let plain = this.#plain.get(shard)
     if (plain === undefined) this.#plain.set(shard, (plain = { shard, isJumbo, estimatedBytes }))
+    this.#lastPlain = plain
     return plain
   }
 }

@@ -41,6 +41,8 @@ class ConfigServer implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
   readonly #catalog: ShardingCatalog
+  /** Known to be so; asked with each message. */
+  #isInitialised = false
   /** Settled once the catalog exists: routers and shards may ask before the API has introduced the shards. */
   readonly #initialised = createDeferred<void>()
 
@@ -102,7 +104,8 @@ class ConfigServer implements Actor {
     if (kind === 'config.initialise') return this.#initialise(kind, request)
     // Whoever measures changes nothing, and may find time standing still.
     if (tellsPlacement.has(kind) && !this.#node.isWritten && from !== clusterAddress) return this.#serveWritten(kind, request)
-    return this.#catalog.isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
+    this.#isInitialised ||= this.#catalog.isInitialised
+    return this.#isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
   }
 
   async #initialise<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {

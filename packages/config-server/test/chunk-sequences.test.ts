@@ -110,6 +110,37 @@ t.test('where members share: a later commit that is not on the disk yet takes no
   t.equal(await second, null)
 })
 
+t.test('where members share: what commits that overtake each other change is published as a whole', async (t) => {
+  const shared = new Map<string, unknown>()
+  const disk = new FakeDisk()
+  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared, disk)
+  const placements = new SharedPlacements({ shared })
+  await new Member(chunks, shared).refresh()
+  const limitBytes = disk.limitBytes
+  disk.held = true
+  const refused = chunks.move(-10, 'shard03')
+  while (disk.waiting === 0) await Promise.resolve()
+  const later = [chunks.split(0, [5])]
+  while (((await chunks.at(5))['min'] as Document)['a'] !== 5) await Promise.resolve()
+  for (const at of [5, 10]) {
+    later.push(chunks.move(at, 'shard03'))
+    while ((await chunks.at(at))['shard'] !== 'shard03') await Promise.resolve()
+  }
+  disk.limitBytes = 0
+  disk.release()
+  t.match(await refused, { code: 14031 })
+  t.same(
+    (await Promise.all(later)).map((error) => error?.['code'] ?? null),
+    [14031, 14031, 14031],
+  )
+  t.same(placements.before(ns, null)!.table.version.slice(3), [1, 3], 'what is not on the disk is not published')
+  disk.limitBytes = limitBytes
+  t.equal(await chunks.move(-10, 'shard01'), null)
+  const known = placements.before(ns, null)!
+  t.same(known.table.version.slice(3), [5, 1])
+  assertSame(known, (await new Member(chunks, new Map()).refresh())!)
+})
+
 /** One of several who keep the newest placement together. */
 class Member {
   readonly #chunks: Chunks

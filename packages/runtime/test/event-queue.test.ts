@@ -31,7 +31,10 @@ t.test('items come by time, and at the same time as they were pushed; cancelled 
         queue.push(time, item)
       }
       const popBoth = (pop: () => Item | undefined) => {
-        const expected = model.reduce<Item | undefined>((least, item) => (least === undefined || item.time < least.time ? item : least), undefined)
+        const expected = model.reduce<Item | undefined>(
+          (least, item) => (least === undefined || item.time < least.time ? item : least),
+          undefined,
+        )
         deepStrictEqual(queue.nextTime(), expected?.time ?? Infinity)
         strictEqual(pop(), expected)
         model = model.filter((item) => item !== expected)

@@ -30,7 +30,9 @@ export class RecordStore {
   put(document: Uint8Array): void {
     const collection = this.#node.collection(this.#ns) ?? createCollection(this.#node, this.#ns, emptyDocument)
     const id = findField(document, '_id')!
-    this.#apply(collection, collection.findById(id) === undefined ? 'i' : 'u', document, id)
+    // Mostly it is the only one.
+    const isNew = collection.count === 0 || collection.findById(id) === undefined
+    this.#apply(collection, isNew ? 'i' : 'u', document, id)
   }
 
   /** Replaces the document with this `_id`, when there is one, by what is made of it; undefined leaves it. {@link StorageNode.flush} follows. */

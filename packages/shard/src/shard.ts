@@ -114,14 +114,18 @@ class Shard implements Actor {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    const served = this.#node.serve(kind, request)
-    if (served !== undefined) return served as Promise<ReplyOf<K>> | ReplyOf<K>
     const handler = (shardHandlers as Partial<Record<MessageKind, (shard: ShardParts, request: unknown) => unknown>>)[kind]
-    if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
+    if (handler === undefined) return this.#serveAsNode(kind, request)
     return answering(
       kind,
       inDefinitionOrder(this.#parts, kind, request, () => handler(this.#parts, request) as ReplyOf<K>),
     )
+  }
+
+  #serveAsNode<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+    const served = this.#node.serve(kind, request)
+    if (served === undefined) throw new UnservedMessageError(this.#context.address, kind)
+    return served as Promise<ReplyOf<K>> | ReplyOf<K>
   }
 
   describe(): Record<string, unknown> {

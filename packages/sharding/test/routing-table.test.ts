@@ -182,6 +182,9 @@ function sameAsOracle(table: RoutingTable, oracle: Oracle): void {
   const found = linesOf(table)
   if (found.join('\n') !== expected.join('\n')) throw new Error(`chunks differ:\n${found.join('\n')}\nexpected:\n${expected.join('\n')}`)
   equal(table.chunkCount, expected.length, 'chunkCount')
+  const nextBound = table.upperBounds()
+  for (const { max } of oracle.chunks) equal(nextBound(), max, 'upperBounds')
+  equal(nextBound() ?? nextBound(), undefined, 'behind the last one')
   equal(table.version.slice(3).join('|'), oracle.newest().join('|'), 'version')
   equal(table.lowestShard(), oracle.chunks[0]!.shard, 'lowestShard')
   for (const shard of shards) {
@@ -221,6 +224,41 @@ t.test('random splits, merges and moves agree with a plain array; older tables s
     }),
     150,
   )
+})
+
+t.test('tables that nobody looks into until later are the same, whoever is looked into first', async () => {
+  check(
+    fc.property(fc.array(fc.tuple(action, fc.boolean()), { maxLength: 40 }), fc.boolean(), (steps, newestFirst) => {
+      const first = [entry('0000', '9999', 'a', 1, 0)]
+      let table = one()
+      const oracle = new Oracle(first)
+      const tables: [RoutingTable, Oracle][] = []
+      for (const [step, isLookedInto] of steps) {
+        const changes = changesOf(oracle, step)
+        for (const change of changes) oracle.place(change)
+        table = table.withChanges(changes.toReversed())
+        equal(table.version.slice(3).join('|'), oracle.newest().join('|'), 'version')
+        tables.push([table, new Oracle(oracle.chunks)])
+        if (isLookedInto) sameAsOracle(table, oracle)
+      }
+      for (const [later, expected] of newestFirst ? tables.toReversed() : tables) sameAsOracle(later, expected)
+    }),
+    100,
+  )
+})
+
+t.test('a thousand changes in a row', async () => {
+  const name = (i: number) => String(i).padStart(4, '0')
+  const chunks = Array.from({ length: 9999 }, (_, i) => entry(name(i), name(i + 1), shards[i % 4]!, 1, i))
+  const expected = [...chunks]
+  let table = RoutingTable.build(generation, bounds, chunks)
+  for (let i = 0; i < 1000; i++) {
+    const at = (i * 37) % 9999
+    const moved = entry(name(at), name(at + 1), `s${4 + (i % 300)}`, 2 + i, 0)
+    expected[at] = moved
+    table = table.withChanges([moved])
+  }
+  sameAsOracle(table, new Oracle(expected))
 })
 
 t.test('tables of many blocks: thousands of chunks, merges across blocks', async (t) => {

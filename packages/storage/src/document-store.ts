@@ -24,11 +24,13 @@ export class DocumentStore {
    * A slab lives as long as one document in it, so documents that stay among many that change could hold any
    * amount of memory. When more is dead than alive, everything alive moves to new slabs.
    * @param dataSizeBytes of what is alive
+   * @returns whether it has
    */
-  compactIfWorthwhile(dataSizeBytes: number): void {
-    if (this.#arena.slabbedBytes < tolerableGarbageBytes + 2 * dataSizeBytes) return
+  compactIfWorthwhile(dataSizeBytes: number): boolean {
+    if (this.#arena.slabbedBytes < tolerableGarbageBytes + 2 * dataSizeBytes) return false
     this.#arena = new Arena()
     const scan = this.#records.clone().scan()
     for (let record = scan.next(); record !== null; record = scan.next()) this.put(record.recordId, record.document)
+    return true
   }
 }

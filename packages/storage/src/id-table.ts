@@ -3,7 +3,7 @@
  * reader wants anyway; where no record is, as before an insert, nothing but the table is touched.
  */
 import { encodeKeyString, keyStringHash, stringValue, type RawValue } from '@shardlab/bson'
-import { idOf } from './document-id.js'
+import { beginsWithId, idOf } from './document-id.js'
 import type { RecordTable, StoredRecord } from './record-table.js'
 
 /** Hashes of slots that hold nothing: none yet, none any more. */
@@ -12,6 +12,8 @@ const deleted = 1
 
 /** Few: a member has many collections of one document or two. */
 const slotsMin = 4
+/** Tables of less grow faster. */
+const fewSlots = 64
 /** Of each slot: its hash, and the record id, the lower part first. Side by side: what is looked for is seldom in the processor's cache. */
 const slotWords = 3
 const wordSize = 2 ** 32
@@ -69,7 +71,7 @@ export class IdTable {
       if (other !== hash) continue
       const recordId = recordAt(slots, at)
       const document = this.#records.documentOf(recordId)!
-      if (this.#isSame(idOf(document), id)) return { recordId, document }
+      if (beginsWithId(document, id) || this.#isSame(idOf(document), id)) return { recordId, document }
     }
   }
 
@@ -123,7 +125,7 @@ export class IdTable {
   #rebuild(): void {
     const before = this.#slots
     let slots = slotsMin
-    while (slots * 2 < this.#live * 5) slots *= 2
+    while (slots * 2 < this.#live * 5) slots *= slots < fewSlots ? 4 : 2
     this.#slots = new Uint32Array(slots * slotWords)
     this.#mask = slots - 1
     this.#used = this.#live

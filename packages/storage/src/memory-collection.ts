@@ -2,7 +2,7 @@
 import { encodeKeyString, findField, type RawValue } from '@shardlab/bson'
 import { cappedLimitsOf, overflowOf } from './capped.js'
 import { CollectionIndexes } from './collection-indexes.js'
-import { idOf } from './document-id.js'
+import { beginsWithId, idOf } from './document-id.js'
 import { DocumentStore } from './document-store.js'
 import { duplicateKeyError } from './duplicate-key.js'
 import { IdTable } from './id-table.js'
@@ -26,6 +26,9 @@ export class MemoryCollection implements Collection {
   /** Null in snapshots and young clones, which look into the index. */
   #byId: IdTable | null = null
   #lookupsWithoutTable = 0
+  /** What was stored or found last, null: nothing, and its record: mostly the same one is asked for next. */
+  #found: Uint8Array | null = null
+  #foundId = 0
   readonly #documents: DocumentStore
   readonly #frozen: boolean
   readonly #collated: boolean
@@ -89,9 +92,12 @@ export class MemoryCollection implements Collection {
   }
 
   findById(id: RawValue): StoredRecord | undefined {
+    if (this.#found !== null && beginsWithId(this.#found, id)) return { recordId: this.#foundId, document: this.#found }
     if (this.#byId === null) this.#countLookup()
     const table = this.#byId
-    return table === null ? this.#findInIndex(id) : table.find(id, table.hashOf(id))
+    const record = table === null ? this.#findInIndex(id) : table.find(id, table.hashOf(id))
+    if (record !== undefined) this.#noteFound(record.recordId, record.document)
+    return record
   }
 
   get(recordId: number): StoredRecord | undefined {
@@ -133,7 +139,7 @@ export class MemoryCollection implements Collection {
       throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
     const recordId = this.#nextRecordId
     const prepared = this.#indexes.prepare(this.#ns, document, recordId)
-    this.#documents.put(recordId, document)
+    this.#noteFound(recordId, this.#documents.put(recordId, document))
     this.#nextRecordId++
     this.#dataSizeBytes += document.length
     if (this.#collated) this.#idIndex.insert({ keys: [this.#keyOf(id)], arrays: null }, recordId)
@@ -178,13 +184,12 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     const previous = this.#mustFind(id)
     const { recordId } = previous
-    const after = idOf(document)
-    if (!after.isIdentical(id) && this.#keyOf(after) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
+    if (!beginsWithId(document, id) && this.#keyOf(idOf(document)) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
     const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
     if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
-    this.#documents.put(recordId, document)
+    this.#noteFound(recordId, this.#documents.put(recordId, document))
     this.#dataSizeBytes += document.length - previous.document.length
-    this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
+    if (this.#documents.compactIfWorthwhile(this.#dataSizeBytes)) this.#found = null
     return previous.document
   }
 
@@ -192,6 +197,7 @@ export class MemoryCollection implements Collection {
   delete(id: RawValue): Uint8Array {
     this.#beforeChange()
     const { recordId, document } = this.#mustFind(id)
+    this.#found = null
     for (const index of this.#indexes.list) index.remove(document, recordId)
     this.#records.delete(recordId)
     this.#byId?.delete(recordId, this.#byId.hashOf(id))
@@ -271,6 +277,11 @@ export class MemoryCollection implements Collection {
   #findInIndex(id: RawValue): StoredRecord | undefined {
     const recordId = this.#idIndex.recordOf(this.#keyOf(id))
     return recordId === undefined ? undefined : this.#records.get(recordId)
+  }
+
+  #noteFound(recordId: number, document: Uint8Array): void {
+    this.#found = document
+    this.#foundId = recordId
   }
 
   #mustFind(id: RawValue): StoredRecord {

@@ -30,19 +30,23 @@ export function mayWait({ unique, prepareUnique, partialFilter, key }: IndexSpec
 
 /** The keys of the records from `from` on and below `end`. */
 export function makeKeys(index: KeySource, table: RecordTable, from: number, end: number): WaitingKeys {
-  const keys: string[] = []
-  const recordIds: number[] = []
+  // Mostly as long as they become: lists that grow leave much memory behind.
+  const room = Math.min(table.count, end - from)
+  const keys = new Array<string>(room)
+  const recordIds = new Array<number>(room)
+  let count = 0
   const arrays: DocumentKeys[] = []
   const records = table.scan(false, from - 1)
   for (let record = records.next(); record !== null && record.recordId < end; record = records.next()) {
     const { recordId } = record
     const generated = index.generate(record.document)
     for (const key of generated.keys) {
-      keys.push(index.unique ? key : withRecordId(key, recordId))
-      recordIds.push(recordId)
+      keys[count] = index.unique ? key : withRecordId(key, recordId)
+      recordIds[count++] = recordId
     }
     if (generated.arrays !== null || generated.arrayPaths !== undefined) arrays.push(generated)
   }
+  keys.length = recordIds.length = count
   return { run: ascending(keys, recordIds), arrays, end }
 }
 

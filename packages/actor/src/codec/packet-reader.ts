@@ -1,5 +1,5 @@
 import { Unpackr } from 'msgpackr/unpack'
-import type { MessageTuple, PacketType } from './packet.js'
+import type { MessageTuple, Packet, PacketType } from './packet.js'
 
 // `useRecords: false` is what makes a packet readable without anything that came before it.
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: false })
@@ -14,15 +14,29 @@ export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
   bytes = packet
   buffer = packet.buffer
   offset = packet.byteOffset
+  return read(0, packet.length)
+}
+
+/** {@link readPacket}, where the packet was written. */
+export function readPacketInPlace(packet: Packet): readonly MessageTuple[] {
+  bytes = packet.bytes
+  buffer = packet.buffer
+  offset = 0
+  return read(packet.start, packet.end)
+}
+
+function read(from: number, to: number): readonly MessageTuple[] {
+  at = from
+  end = to
   view = null
-  at = 0
   isForeign = false
   const messages = readMessages()
-  const isWhole = !isForeign && at === packet.length
+  const isWhole = !isForeign && at === to
+  const packet = bytes
   bytes = nothing
   buffer = nothing.buffer
   view = null
-  return isWhole ? messages : (unpackr.unpack(packet) as MessageTuple[])
+  return isWhole ? messages : (unpackr.unpack(packet.subarray(from, to)) as MessageTuple[])
 }
 
 const nothing = new Uint8Array(0)
@@ -33,6 +47,7 @@ let buffer: ArrayBufferLike = nothing.buffer
 let offset = 0
 let view: DataView | null = null
 let at = 0
+let end = 0
 /** Something that the writer does not write has been met: what was read is worth nothing. */
 let isForeign = false
 
@@ -117,7 +132,7 @@ function readValue(): unknown {
   }
 }
 
-/** Behind the end it gives NaN or 0, and the packet is found too short. */
+/** Behind the end it gives anything, and the packet is found too short. */
 function readUint(lengthBytes: 1 | 2 | 4): number {
   const start = at
   at += lengthBytes
@@ -127,14 +142,14 @@ function readUint(lengthBytes: 1 | 2 | 4): number {
 }
 
 function readFloat(): number {
-  if (at + 8 > bytes.length) return foreign(0)
+  if (at + 8 > end) return foreign(0)
   view ??= new DataView(buffer, offset, bytes.byteLength)
   at += 8
   return view.getFloat64(at - 8)
 }
 
 function readBytes(length: number): Uint8Array {
-  if (!(at + length <= bytes.length)) return foreign(nothing)
+  if (!(at + length <= end)) return foreign(nothing)
   const start = at
   at += length
   return new Uint8Array(buffer, offset + start, length)
@@ -161,7 +176,7 @@ function readArray(length: number): unknown[] {
       return [readValue(), readValue(), readValue(), readValue(), readValue(), readValue(), readValue()]
     default: {
       const values: unknown[] = []
-      for (let i = 0; i < length && !isForeign && at < bytes.length; i++) values.push(readValue())
+      for (let i = 0; i < length && !isForeign && at < end; i++) values.push(readValue())
       return values
     }
   }
@@ -175,7 +190,7 @@ const knownTexts: string[] = Array.from({ length: knownTextCount }, () => '')
 
 function readText(length: number): string {
   const start = at
-  if (!(start + length <= bytes.length)) return foreign('')
+  if (!(start + length <= end)) return foreign('')
   at += length
   if (length === 0) return ''
   if (length > longestKnownText) return decoder.decode(bytes.subarray(start, at))

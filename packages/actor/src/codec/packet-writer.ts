@@ -1,6 +1,6 @@
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
 import { kindShape, type KindShape } from './kinds.js'
-import { packetTypes, UnpackableValueError, type FailurePayload, type PacketType } from './packet.js'
+import { packetTypes, UnpackableValueError, type FailurePayload, type Packet, type PacketType } from './packet.js'
 import { ValueWriter } from './value-writer.js'
 
 const headerRoomBytes = 5
@@ -22,8 +22,6 @@ const pageBytes = 64 * 1024
 const largestPooledBytes = 16 * 1024
 /** Most packets are one message: it is written where it stays. */
 const page = new ValueWriter(pageBytes)
-/** Who wrote on the page last, and has not taken it. */
-let pageOwner: PacketWriter | null = null
 
 /**
  * Collects messages into one packet: a msgpack array of {@link MessageTuple}s, each packed as soon as it is added, so
@@ -34,10 +32,12 @@ let pageOwner: PacketWriter | null = null
  * as it was before. A negative zero arrives as zero.
  */
 export class PacketWriter {
+  /** Who wrote on the page last, and has not taken it. */
+  static #pageOwner: PacketWriter | null = null
   /** Null while nothing has been collected, or no more since somebody else writes on the page. */
   #open: ValueWriter | null = null
   /** The packet as it was when somebody else began to write on the page. */
-  #left: Uint8Array<ArrayBuffer> | null = null
+  #left: Packet | null = null
   readonly #checked: boolean
   readonly #pooled: boolean
   #messageCount = 0
@@ -54,7 +54,7 @@ export class PacketWriter {
   /** Bytes collected so far. */
   get sizeBytes(): number {
     if (this.#open !== null) return this.#open.length - headerRoomBytes
-    return this.#left === null ? 0 : this.#left.length - arrayHeaderBytes(this.#messageCount)
+    return this.#left === null ? 0 : this.#left.end - this.#left.start - arrayHeaderBytes(this.#messageCount)
   }
 
   addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
@@ -83,6 +83,12 @@ export class PacketWriter {
 
   /** The packet, unless {@link PacketWriterOptions.pooled} in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
   take(): Uint8Array<ArrayBuffer> {
+    const { bytes, start, end } = this.takeInPlace()
+    return end - start === bytes.length ? bytes : bytes.subarray(start, end)
+  }
+
+  /** The same for those who read it in this thread, without a view on it. */
+  takeInPlace(): Packet {
     const packet = this.#left ?? this.#close()
     this.#left = null
     this.#messageCount = 0
@@ -95,8 +101,8 @@ export class PacketWriter {
 
   /** Whoever wrote on the page last gets what it wrote. */
   #turnPage(): ValueWriter {
-    if (pageOwner !== null) pageOwner.#leavePage()
-    pageOwner = this
+    if (PacketWriter.#pageOwner !== null) PacketWriter.#pageOwner.#leavePage()
+    PacketWriter.#pageOwner = this
     page.skip(headerRoomBytes)
     return page
   }
@@ -110,19 +116,22 @@ export class PacketWriter {
   #openOwn(): ValueWriter {
     const writer = spareWriters.pop() ?? new ValueWriter()
     writer.skip(headerRoomBytes)
-    if (this.#left !== null) writer.raw(this.#left.subarray(arrayHeaderBytes(this.#messageCount)))
-    this.#left = null
+    if (this.#left !== null) {
+      const { bytes, start, end } = this.#left
+      writer.raw(bytes.subarray(start + arrayHeaderBytes(this.#messageCount), end))
+      this.#left = null
+    }
     return writer
   }
 
-  #close(): Uint8Array<ArrayBuffer> {
+  #close(): Packet {
     const writer = this.#writer
     const start = writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
     const stays = writer === page && writer.length <= largestPooledBytes
     const packet = stays ? writer.leave(start) : writer.copy(start)
     this.#open = null
     if (writer === page) {
-      pageOwner = null
+      PacketWriter.#pageOwner = null
       if (!stays) page.reset(pageBytes)
     } else {
       writer.reset(largestKeptBytes)

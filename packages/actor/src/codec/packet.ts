@@ -20,6 +20,22 @@ export type MessageTuple = readonly [type: PacketType, id: number, to: number, f
 /** The payload of a failure. */
 export type FailurePayload = readonly [reason: RequestFailure, undelivered: boolean, message: string]
 
+/** A packet where it was written: `bytes` from `start` to `end`, exclusive. Others may be before and behind it. */
+export class Packet {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** That of `bytes`, which begins with it: to ask for it costs more than to keep it. */
+  readonly buffer: ArrayBuffer
+  readonly start: number
+  readonly end: number
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, buffer: ArrayBuffer, start: number, end: number) {
+    this.bytes = bytes
+    this.buffer = buffer
+    this.start = start
+    this.end = end
+  }
+}
+
 /** A value that does not belong in a message: the sender's broken invariant. */
 export class UnpackableValueError extends Error {
   constructor(path: string, what: string) {

@@ -1,4 +1,5 @@
 import { unzeroed } from '../unzeroed.js'
+import { Packet } from './packet.js'
 
 const smallestCapacityBytes = 1024
 /** Below this length a loop over the characters beats the call into the runtime. */
@@ -12,6 +13,7 @@ const shortText = 48
 export class ValueWriter {
   readonly #smallestCapacityBytes: number
   #bytes: Uint8Array<ArrayBuffer>
+  #buffer: ArrayBuffer
   #view: DataView
   /** What is before it has been left to somebody: see {@link leave}. */
   #start = 0
@@ -20,7 +22,8 @@ export class ValueWriter {
   constructor(capacityBytes = smallestCapacityBytes) {
     this.#smallestCapacityBytes = capacityBytes
     this.#bytes = unzeroed(capacityBytes)
-    this.#view = new DataView(this.#bytes.buffer)
+    this.#buffer = this.#bytes.buffer
+    this.#view = new DataView(this.#buffer)
   }
 
   get length(): number {
@@ -33,17 +36,16 @@ export class ValueWriter {
   }
 
   /** A copy of what there is from `from` on, in a buffer of exactly that size. */
-  copy(from: number): Uint8Array<ArrayBuffer> {
+  copy(from: number): Packet {
     const start = this.#start + from
     const copy = unzeroed(this.#end - start)
     copy.set(this.#bytes.subarray(start, this.#end))
-    return copy
+    return new Packet(copy, copy.buffer, 0, copy.length)
   }
 
   /** Leaves what there is from `from` on where it is, as part of a larger buffer, and starts again with nothing behind it. */
-  leave(from: number): Uint8Array<ArrayBuffer> {
-    const start = this.#start + from
-    const left = new Uint8Array(this.#bytes.buffer, start, this.#end - start)
+  leave(from: number): Packet {
+    const left = new Packet(this.#bytes, this.#buffer, this.#start + from, this.#end)
     this.#start = this.#end
     return left
   }
@@ -263,7 +265,8 @@ export class ValueWriter {
     this.#end -= this.#start
     this.#start = 0
     this.#bytes = resized
-    this.#view = new DataView(resized.buffer)
+    this.#buffer = resized.buffer
+    this.#view = new DataView(this.#buffer)
   }
 }
 

@@ -69,6 +69,12 @@ export class Distribution {
     for (const chunk of this.#own(shard)) yield { chunk, zone: this.zoneOf(chunk) }
   }
 
+  /** The first chunk of a shard in a zone that is not jumbo. */
+  firstMovableOn(shard: string, zone: string): ChunkPlace | undefined {
+    for (const chunk of this.#own(shard)) if (!chunk.isJumbo && this.zoneOf(chunk) === zone) return chunk
+    return undefined
+  }
+
   /** How many chunks a shard has, in one zone or in all. */
   countOn(shard: string, zone?: string): number {
     const own = this.#own(shard)

@@ -2,7 +2,7 @@
  * Which chunks of one collection move where: off draining shards first, then into their zones, then for balance. Each shard takes part in
  * one migration. Server: BalancerPolicy::balance.
  */
-import { noZone, type ChunkPlace, type Distribution, type ShardStatistics, type ZonedChunk } from './distribution.js'
+import { noZone, type Distribution, type ShardStatistics, type ZonedChunk } from './distribution.js'
 import type { Load } from './load.js'
 import type { Migration, MigrationReason } from './migration.js'
 
@@ -77,7 +77,7 @@ class Selector {
           this.notes.push(because)
           break
         }
-        const chunk = this.#firstMovable(from, zone)
+        const chunk = distribution.firstMovableOn(from, zone)
         if (chunk === undefined) {
           this.notes.push(`${from} has only jumbo chunks there`)
           break
@@ -85,11 +85,6 @@ class Selector {
         this.#move({ chunk, from, to, reason: 'chunksImbalance', because, force: attemptJumbo })
       }
     }
-  }
-
-  #firstMovable(shard: string, wanted: string): ChunkPlace | undefined {
-    for (const { chunk, zone } of this.#input.distribution.eachOn(shard)) if (zone === wanted && !chunk.isJumbo) return chunk
-    return undefined
   }
 
   #moveFirst(
@@ -150,7 +145,9 @@ class Queue {
       if (equals === undefined) byRank.set(rank, [shard.id])
       else equals.push(shard.id)
     }
-    this.#shards = [...byRank.keys()].sort((a, b) => a - b).flatMap((rank) => byRank.get(rank)!)
+    const inOrder: string[] = []
+    for (const rank of [...byRank.keys()].sort((a, b) => a - b)) for (const shard of byRank.get(rank)!) inOrder.push(shard)
+    this.#shards = inOrder
   }
 
   /** The first that may take part, null when none may. Who may not will not later either. */

@@ -31,15 +31,16 @@ export function logAction(catalog: ShardingCatalog, action: CatalogChange): void
   store.dropOverflow('config.actionlog')
 }
 
-async function logChangeOf(
+const done = (): ReplyOf<'config.log-change'> => ({})
+
+function logChangeOf(
   catalog: ShardingCatalog,
   { from, what, ns, details }: RequestOf<'config.log-change'>,
 ): Promise<ReplyOf<'config.log-change'>> {
   const colon = from.indexOf(':')
   const [shard, server] = colon < 0 ? [from, ''] : [from.slice(0, colon), from.slice(colon + 1)]
   append(catalog, { what, ns, details }, shard, server)
-  await catalog.node.flush()
-  return {}
+  return catalog.node.flush().then(done)
 }
 
 function append(

@@ -41,6 +41,7 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
   if (catalog.behaviours.moveChunkHeedsZones) checkReceiver(catalog, chunks, chunk, to)
   if (!allowsMigrations(chunks.document))
     throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes so moveChunk is not allowed.')
+  chunks.expect(chunk)
   await context.reach('config.migration.requested', { ns })
   const { error } = await askDonor(catalog, chunk.shard, {
     ns,
@@ -196,7 +197,10 @@ function commit(
   }
   // Who has read before was served by the donor.
   catalog.node.clock.advance(clusterTime)
-  const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter: catalog.node.clock.tick() })
+  const validAfter = catalog.node.clock.tick()
+  // Nothing has been written yet.
+  chunks.noteVersion(version)
+  const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter })
   const collectionVersion = chunks.placementVersion(moved.collectionVersion)
   return {
     reply: { shardVersion: chunks.placementVersion(moved.donorVersion), collectionVersion, error: null },
@@ -206,7 +210,7 @@ function commit(
 
 /** @throws CommandError 40165 */
 function covering(chunks: CollectionChunks, min: Uint8Array, max: Uint8Array): StoredChunk {
-  const chunk = chunks.beginningAtOrBelow(min)
+  const chunk = chunks.expected(min) ?? chunks.beginningAtOrBelow(min)
   if (chunk === null || compareDocuments(chunk.max, max) < 0)
     throw new CommandError(
       40165,

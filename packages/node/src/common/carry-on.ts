@@ -7,14 +7,19 @@ import type { StorageNode } from '../storage-node.js'
 const retryPauseMs = 250
 
 /** Repeats the work until nobody is in its way. @throws RequestFailedError only when this member shuts down; other errors of the work */
-export async function untilDone<T>({ context, stopping }: StorageNode, work: () => Promise<T>): Promise<T> {
-  for (;;) {
+export function untilDone<T>(node: StorageNode, work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => again(node, work, error))
+}
+
+async function again<T>({ context, stopping }: StorageNode, work: () => Promise<T>, failure: unknown): Promise<T> {
+  for (let error = failure; ;) {
+    if (!isPassing(error)) throw error
+    await context.sleep(retryPauseMs, stopping.signal)
     try {
       return await work()
-    } catch (error) {
-      if (!isPassing(error)) throw error
+    } catch (next) {
+      error = next
     }
-    await context.sleep(retryPauseMs, stopping.signal)
   }
 }
 

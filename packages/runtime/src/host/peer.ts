@@ -2,8 +2,8 @@ import { PacketWriter, type PacketWriterOptions } from '@shardlab/actor'
 
 /** What brings packets to another host. */
 export interface Carrier {
-  /** Gets packets in buffers of exactly their size, which it may transfer, unless they are `pooled`. */
-  post(packet: Uint8Array<ArrayBuffer>): void
+  /** Takes the packet that the writer has: in a buffer of exactly its size, which it may transfer, unless it is `pooled`. */
+  post(writer: PacketWriter): void
 }
 
 /**
@@ -29,7 +29,7 @@ export class Peer {
 
   flush(): void {
     if (this.writer.messageCount === 0) return
-    const packet = this.writer.take()
-    if (!this.closed) this.#carrier.post(packet)
+    if (this.closed) this.writer.takeInPlace()
+    else this.#carrier.post(this.writer)
   }
 }

@@ -4,12 +4,14 @@ import {
   kindShapeAt,
   packetTypes,
   readPacket,
+  readPacketInPlace,
   RequestFailedError,
   type Address,
   type AddressDirectory,
   type FailurePayload,
   type MessageKind,
   type MessageTuple,
+  type Packet,
   type PacketWriterOptions,
   type ReplyOf,
   type RequestOf,
@@ -131,7 +133,16 @@ export class PostOffice {
 
   /** A packet arrived from that peer. */
   receive(peer: Peer, packet: Uint8Array): void {
-    for (const message of readPacket(packet)) {
+    this.#open(peer, readPacket(packet))
+  }
+
+  /** A packet arrived that has stayed in this thread. */
+  receiveInPlace(peer: Peer, packet: Packet): void {
+    this.#open(peer, readPacketInPlace(packet))
+  }
+
+  #open(peer: Peer, messages: readonly MessageTuple[]): void {
+    for (const message of messages) {
       if (this.#links.active) this.#pass(peer, message)
       else this.#take(peer, message)
     }

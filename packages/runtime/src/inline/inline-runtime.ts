@@ -138,7 +138,7 @@ class InlineWorld implements InlineRuntime {
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#self = post.createPeer(0, { post: (packet) => post.receive(this.#self, packet) })
+    this.#self = post.createPeer(0, { post: (writer) => post.receiveInPlace(this.#self, writer.takeInPlace()) })
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
     post.route(this.#outside.index, this.#self)
     const { steps, faults } = localSwitchboards(() => [this.#host])

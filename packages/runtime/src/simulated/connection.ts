@@ -1,4 +1,4 @@
-import type { Random } from '@shardlab/actor'
+import type { Packet, PacketWriter, Random } from '@shardlab/actor'
 import type { Carrier, Peer } from '../host/peer.js'
 import type { PostOffice } from '../host/post-office.js'
 import { Due, type VirtualClock } from '../host/virtual-clock.js'
@@ -9,9 +9,9 @@ import type { TraceHash } from './trace-hash.js'
 /** A packet on its way. */
 class Arrival extends Due {
   readonly #connection: Connection
-  readonly #packet: Uint8Array
+  readonly #packet: Packet
 
-  constructor(connection: Connection, packet: Uint8Array) {
+  constructor(connection: Connection, packet: Packet) {
     super()
     this.#connection = connection
     this.#packet = packet
@@ -68,7 +68,8 @@ export class Connection implements Carrier {
     this.#arrives = false
   }
 
-  post(packet: Uint8Array): void {
+  post(writer: PacketWriter): void {
+    const packet = writer.takeInPlace()
     if (this.#sends) this.carry(new Arrival(this, packet))
   }
 
@@ -80,12 +81,12 @@ export class Connection implements Carrier {
     this.#clock.at(this.#lastArrivalMicros, due)
   }
 
-  deliver(packet: Uint8Array): void {
+  deliver(packet: Packet): void {
     if (!this.#arrives || this.#back === null) return
     this.#trace.addInteger(this.#clock.nowMicros)
     this.#trace.addInteger(this.#fromIndex)
     this.#trace.addInteger(this.#toIndex)
-    this.#trace.addBytes(packet)
-    this.#inbox.receive(this.#back, packet)
+    this.#trace.addPacket(packet)
+    this.#inbox.receiveInPlace(this.#back, packet)
   }
 }

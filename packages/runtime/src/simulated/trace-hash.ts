@@ -1,3 +1,5 @@
+import type { Packet } from '@shardlab/actor'
+
 function mixed(state: number, word: number): number {
   let scrambled = Math.imul(word, 0xcc9e_2d51)
   scrambled = Math.imul((scrambled << 15) | (scrambled >>> 17), 0x1b87_3593)
@@ -10,7 +12,8 @@ export class TraceHash {
   #low = 0x9e37_79b9
   #high = 0x7f4a_7c15
   /** Of the memory in which the last packet was: many packets share it. */
-  #view: DataView = new DataView(new ArrayBuffer(0))
+  #buffer = new ArrayBuffer(0)
+  #view: DataView = new DataView(this.#buffer)
 
   /** An integer up to 2^53. */
   addInteger(value: number): void {
@@ -23,22 +26,24 @@ export class TraceHash {
     for (let i = 0; i < text.length; i++) this.#addWord(text.charCodeAt(i))
   }
 
-  addBytes(bytes: Uint8Array): void {
-    this.#addWord(bytes.length)
-    const { buffer, byteOffset } = bytes
-    if (buffer !== this.#view.buffer) this.#view = new DataView(buffer)
+  addPacket({ bytes, buffer, start, end }: Packet): void {
+    this.#addWord(end - start)
+    if (buffer !== this.#buffer) {
+      this.#buffer = buffer
+      this.#view = new DataView(buffer)
+    }
     const view = this.#view
-    const whole = bytes.length & ~3
+    const whole = start + ((end - start) & ~3)
     let low = this.#low
     let high = this.#high
-    for (let i = 0; i < whole; i += 4) {
-      const word = view.getInt32(byteOffset + i)
+    for (let i = start; i < whole; i += 4) {
+      const word = view.getInt32(i)
       low = mixed(low, word)
       high = mixed(high, word ^ low)
     }
     this.#low = low
     this.#high = high
-    for (let i = whole; i < bytes.length; i++) this.#addWord(bytes[i]!)
+    for (let i = whole; i < end; i++) this.#addWord(bytes[i]!)
   }
 
   /** 16 hexadecimal digits. */

@@ -54,7 +54,8 @@ class WorkerHost implements HostCommands {
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
     })
-    const self: Peer = this.#host.post.createPeer(boot.hostId, { post: (packet) => this.#host.post.receive(self, packet) })
+    const { post } = this.#host
+    const self: Peer = post.createPeer(boot.hostId, { post: (writer) => post.receiveInPlace(self, writer.takeInPlace()) })
     this.#peers.set(boot.hostId, self)
     this.watch(boot.watched)
     for (const fault of boot.steps) this.arm(fault)

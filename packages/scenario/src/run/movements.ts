@@ -105,9 +105,13 @@ export class Movements {
   }
 
   #migrated({ id, stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
-    if (stage === 'critical-section') this.#entered.set(id, atMs)
+    if (stage === 'started' || stage === 'cloned') return
+    if (stage === 'critical-section') {
+      this.#entered.set(id, atMs)
+      return
+    }
     const entered = this.#entered.get(id)
-    if (entered !== undefined && stage !== 'critical-section') {
+    if (entered !== undefined) {
       this.#entered.delete(id)
       this.#longestMs = Math.max(this.#longestMs, atMs - entered)
       this.#totalMs += atMs - entered

@@ -71,7 +71,8 @@ export class AutoSplitter {
   }
 
   #noteWrite({ op, ns, object }: LogEntry): void {
-    if (op !== 'i' && op !== 'u') return
+    // In there nothing is sharded, and migrations write much.
+    if ((op !== 'i' && op !== 'u') || ns.startsWith('config.')) return
     const { state, node } = this.#parts()
     const placement = state.collection(ns)
     if (placement === undefined || placement === null) return

@@ -28,6 +28,13 @@ export function watchCollection(node: StorageNode, uuid: Uint8Array, watcher: Co
   })
 }
 
+/** From now on, of {@link CollectionWatcher.redefined} alone. @returns a function that ends it */
+export function watchDefinition(node: StorageNode, uuid: Uint8Array, redefined: () => void): () => void {
+  return node.observe(({ op, uuid: changed }) => {
+    if (op === 'c' && changed !== null && sameBytes(changed, uuid)) redefined()
+  })
+}
+
 function tellChange({ op, object, id }: LogEntry, preImage: Uint8Array | null, watcher: CollectionWatcher): void {
   watcher.changed(op === 'i' ? findField(object, '_id')! : id!, preImage, op === 'd' ? null : object)
 }

@@ -3,7 +3,7 @@
  */
 import { ChunkPacker, packChunks, type ChunkAssignment, type PackedChunks } from '@shardlab/actor'
 import { CommandError, compareDocuments, findField, int64Value, minKeyValue } from '@shardlab/bson'
-import { hashedSplitPoints, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
+import { eachHashedSplitPoint, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 import { presplitZone, checkPresplit } from './presplit-hashed-zones.js'
 import type { ZoneRange } from './zones.js'
 
@@ -73,7 +73,7 @@ export function initialChunks(split: InitialSplit): PackedChunks {
   if (!isEmpty) return distribute(shardKey, split.splitPoints, () => primaryShard)
   if (shardKey.hashedIndex !== 0) return onePart(split)
   const count = split.numInitialChunks || behaviours.initialHashedChunksPerShard * shards.length
-  const points = hashedBounds(shardKey, hashedSplitPoints(count))
+  const points = hashedBounds(shardKey, eachHashedSplitPoint(count))
   const perShard = Math.max(1, Math.floor(count / shards.length))
   const firstOnPrimary = count < shards.length && !behaviours.initialChunksOnShuffledShards
   return distribute(shardKey, points, (i) => (firstOnPrimary && i === 0 ? primaryShard : shards[Math.floor(i / perShard) % shards.length]!))
@@ -91,7 +91,7 @@ function distribute(shardKey: ShardKeyPattern, points: Iterable<Uint8Array>, sha
 }
 
 /** One by one, and all in one place: there may be a million. Each is good until the next one. */
-function* hashedBounds(shardKey: ShardKeyPattern, points: readonly bigint[]): Generator<Uint8Array, void, void> {
+function* hashedBounds(shardKey: ShardKeyPattern, points: Iterable<bigint>): Generator<Uint8Array, void, void> {
   const bound = shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(0n) : minKeyValue)))
   const view = new DataView(bound.buffer, bound.byteOffset, bound.length)
   const at = findField(bound, shardKey.paths[0]!)!.start

@@ -4,7 +4,7 @@ import { CommandError } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { CloneBatch, ModsBatch } from '../cloning/document-feed.js'
-import { watchCollection } from '../cloning/watch-collection.js'
+import { watchDefinition } from '../cloning/watch-collection.js'
 import { checkSize, type ClonedRange } from '../migration/cloner-source.js'
 import type { RangeSource } from './collection-ranges.js'
 import type { MeasuredCollection } from './measured-collections.js'
@@ -40,14 +40,10 @@ export class MeasuredSource implements RangeSource {
     const ranges = sizes.within(this.#interval)
     if (maxChunkSizeBytes !== null) checkSize(ns, sizes, sizeOf(ranges).documents, cloned, maxChunkSizeBytes)
     this.#cloned = packRanges(ranges)
-    const nothing = (): void => {}
     this.#stops = [
       measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),
-      watchCollection(node, uuid, {
-        changed: nothing,
-        decided: nothing,
-        executed: nothing,
-        redefined: () => (this.#broken ??= new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)),
+      watchDefinition(node, uuid, () => {
+        this.#broken ??= new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)
       }),
     ]
   }

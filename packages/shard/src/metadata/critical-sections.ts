@@ -50,6 +50,11 @@ export class CriticalSections {
     }
   }
 
+  /** Null: somebody is there, see {@link enter}. */
+  enterIfFree(ns: string, blocks: 'writes' | 'all'): CriticalSection | null {
+    return this.#sections.has(ns) ? null : this.enterNow(ns, blocks)
+  }
+
   /** Sections on one namespace follow each other. */
   async enter(ns: string, blocks: 'writes' | 'all'): Promise<CriticalSection> {
     for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns)) await section.ended.promise

@@ -36,6 +36,7 @@ export interface KnownPlacements {
 const patience = { timeoutMs: 15_000 }
 
 interface CollectionEntry {
+  readonly ns: string
   /** null: known not to be sharded; undefined: unknown. */
   placement: CollectionPlacement | null | undefined
   /** The question that is on its way; null: none is. */
@@ -46,6 +47,8 @@ export class PlacementState {
   readonly #context: ActorContext
   /** Those of which something is known, or is being asked. */
   readonly #collections = new Map<string, CollectionEntry>()
+  /** The last one that was asked for: who asks for one mostly asks for it again. */
+  #latest: CollectionEntry | null = null
   readonly #databases = new Map<string, DatabasePlacement | null>()
   /** By database: the question that is on its way. */
   readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
@@ -62,7 +65,7 @@ export class PlacementState {
 
   /** The collection's placement, null when it is known not to be sharded, undefined when nothing is known. */
   collection(ns: string): CollectionPlacement | null | undefined {
-    return this.#collections.get(ns)?.placement
+    return this.#known(ns)?.placement
   }
 
   /** By namespace, the version of each sharded collection that is known. */
@@ -86,10 +89,10 @@ export class PlacementState {
 
   /** Forgets a collection: the next versioned command asks the config server. */
   forgetCollection(ns: string): void {
-    const entry = this.#collections.get(ns)
+    const entry = this.#known(ns)
     if (entry === undefined) return
     entry.placement = undefined
-    if (entry.refreshing === null) this.#collections.delete(ns)
+    if (entry.refreshing === null) this.#drop(entry)
   }
 
   forgetDatabase(db: string): void {
@@ -128,10 +131,22 @@ export class PlacementState {
     return refreshing
   }
 
-  #entry(ns: string): CollectionEntry {
-    let entry = this.#collections.get(ns)
-    if (entry === undefined) this.#collections.set(ns, (entry = { placement: undefined, refreshing: null }))
+  #known(ns: string): CollectionEntry | undefined {
+    if (this.#latest?.ns === ns) return this.#latest
+    const entry = this.#collections.get(ns)
+    if (entry !== undefined) this.#latest = entry
     return entry
+  }
+
+  #entry(ns: string): CollectionEntry {
+    let entry = this.#known(ns)
+    if (entry === undefined) this.#collections.set(ns, (entry = { ns, placement: undefined, refreshing: null }))
+    return entry
+  }
+
+  #drop(entry: CollectionEntry): void {
+    this.#collections.delete(entry.ns)
+    if (this.#latest === entry) this.#latest = null
   }
 
   async #learnCollection(ns: string, entry: CollectionEntry): Promise<CollectionPlacement | null> {
@@ -148,7 +163,7 @@ export class PlacementState {
       throw unanswered(error)
     } finally {
       entry.refreshing = null
-      if (entry.placement === undefined) this.#collections.delete(ns)
+      if (entry.placement === undefined) this.#drop(entry)
     }
   }
 

@@ -107,7 +107,8 @@ export class Donation {
       this.#timing.done()
       await this.#catchUp()
       this.#timing.done()
-      if (!context.mutated('criticalSectionOff')) section = await this.#parts.critical.enter(ns, 'writes')
+      if (!context.mutated('criticalSectionOff'))
+        section = this.#parts.critical.enterIfFree(ns, 'writes') ?? (await this.#parts.critical.enter(ns, 'writes'))
       this.#tell('critical-section')
       await this.#commitOnRecipient(placement)
       this.#timing.done()
@@ -268,13 +269,15 @@ export class Donation {
   #tell(stage: MigrationStage): void {
     const { context } = this.#parts.node
     const [documents, bytes] = this.#counts
-    this.#parts.migrations.statistics.noteDonation(stage, [documents, bytes], context.now() - this.#startedAtMs)
+    const atMs = context.now()
+    const durationMs = atMs - this.#startedAtMs
+    this.#parts.migrations.statistics.noteDonation(stage, [documents, bytes], durationMs)
     if (!context.wants('migration')) return
     const { min, max } = this.#range!
     this.#label ??= { id: hexOf(this.id), min: toExtendedJson(min), max: toExtendedJson(max) }
     context.emit({
       type: 'migration',
-      atMs: context.now(),
+      atMs,
       id: this.#label.id,
       ns: this.#request.ns,
       from: context.address,
@@ -284,7 +287,7 @@ export class Donation {
       stage,
       documents,
       bytes,
-      durationMs: context.now() - this.#startedAtMs,
+      durationMs,
     })
   }
 }

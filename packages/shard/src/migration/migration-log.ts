@@ -1,17 +1,17 @@
 /** What migrations leave in config.changelog. Server: move_timing_helper.cpp, sharding_logging.cpp. */
-import { configAddress, RequestFailedError, type ActorContext, type RecipientCounts } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type RecipientCounts, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { KeyRange } from './key-range.js'
 
 /** The fields' names, for each number of steps that a version has. */
 const stepNames = Array.from({ length: 10 }, (_, steps) => Array.from({ length: steps }, (_, i) => `step ${i + 1} of ${steps}`))
-/** Longest wait for the config server; a migration does not fail for want of an entry. */
-const changelogTimeoutMs = 10_000
+/** How long the config server is waited for; a migration does not fail for want of an entry. */
+const patience = { timeoutMs: 10_000 }
 
 /** Appends an entry; one that does not get through is left out. */
 export async function noteChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<void> {
   try {
-    await writeChange(context, what, ns, details)
+    await context.request(configAddress, 'config.log-change', changeOf(context, what, ns, details), patience)
   } catch (error) {
     if (!(error instanceof RequestFailedError)) throw error
     context.log('warn', 'a migration could not write to config.changelog', { what, ns })
@@ -19,9 +19,12 @@ export async function noteChange(context: ActorContext, what: string, ns: string
 }
 
 /** Appends an entry. @throws RequestFailedError */
-export async function writeChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<void> {
-  const from = `${context.address}:${context.endpoint}`
-  await context.request(configAddress, 'config.log-change', { what, ns, details, from }, { timeoutMs: changelogTimeoutMs })
+export function writeChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<unknown> {
+  return context.request(configAddress, 'config.log-change', changeOf(context, what, ns, details), patience)
+}
+
+function changeOf(context: ActorContext, what: string, ns: string, details: Uint8Array): RequestOf<'config.log-change'> {
+  return { what, ns, details, from: `${context.address}:${context.endpoint}` }
 }
 
 /** `{ min, max, from, to }`. */

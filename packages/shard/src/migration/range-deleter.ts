@@ -2,7 +2,7 @@
  * Deletes the documents of ranges that this shard does not own: when the cursors are gone that may still read there, and after a while.
  * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
-import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
+import { Cancellation, createDeferred, passedStep, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
@@ -193,35 +193,37 @@ export class RangeDeleter {
   async #deleteRange(task: RangeDeletionTask): Promise<boolean> {
     const node = this.#node
     const { context, parameters } = node
+    const { id, ns, range, keyPattern } = task
     const startedAtMs = context.now()
     await node.flush()
-    await context.reach('shard.range-deleter.started', { ns: task.ns })
-    const { range } = task
+    const started = context.reach('shard.range-deleter.started', { ns })
+    if (started !== passedStep) await started
     let documents = 0
     let bytes = 0
     for (;;) {
       const collection = this.#collection(task)
       if (collection === undefined) break
-      const deleted = this.#deleteSome(range, task.keyPattern, collection)
+      const deleted = this.#deleteSome(range, keyPattern, collection)
       if (deleted === null) return false
       documents += deleted.documents
       bytes += deleted.bytes
       this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
       if (deleted.documents === 0) break
       const lessOrphans = (known: TaskState) => ({ numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
-      if (this.tasks.changeState(task.id, lessOrphans) === undefined) break
+      if (this.tasks.changeState(id, lessOrphans) === undefined) break
       await node.flush()
       await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
     }
-    await context.reach('shard.range-deleter.emptied', { ns: task.ns })
-    this.tasks.remove(task.id)
+    const emptied = context.reach('shard.range-deleter.emptied', { ns })
+    if (emptied !== passedStep) await emptied
+    this.tasks.remove(id)
     await node.flush()
     if (!context.wants('range-deleted')) return true
     context.emit({
       type: 'range-deleted',
       atMs: context.now(),
       shard: context.address,
-      ns: task.ns,
+      ns,
       documents,
       bytes,
       durationMs: context.now() - startedAtMs,

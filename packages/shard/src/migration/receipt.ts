@@ -191,7 +191,7 @@ export class Receipt {
     this.#steady += await this.#drain(changes)
     let section: CriticalSection | null = null
     try {
-      section = await critical.enter(ns, 'writes')
+      section = critical.enterIfFree(ns, 'writes') ?? (await critical.enter(ns, 'writes'))
       this.#check()
       this.#timing.done()
       if (!node.isWritten) await node.flush()

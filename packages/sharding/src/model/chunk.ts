@@ -26,26 +26,31 @@ export function readChunkFields(document: Uint8Array): ChunkFields {
   let [minStart, minEnd, maxStart, maxEnd, versionAt] = [-1, -1, -1, -1, -1]
   let shard: string | null = null
   for (const it = new FieldIterator(document); it.next() && !(minStart >= 0 && maxStart >= 0 && shard !== null && versionAt >= 0);) {
-    const { type, valueStart } = it
-    switch (it.name()) {
-      case 'min':
-        if (minStart < 0) [minStart, minEnd] = [valueStart, it.valueEnd]
+    const { nameStart, valueStart } = it
+    switch (valueStart - nameStart - 1) {
+      case 3:
+        if (minStart < 0 && isNamed(document, nameStart, 'min')) [minStart, minEnd] = [valueStart, it.valueEnd]
+        else if (maxStart < 0 && isNamed(document, nameStart, 'max')) [maxStart, maxEnd] = [valueStart, it.valueEnd]
         break
-      case 'max':
-        if (maxStart < 0) [maxStart, maxEnd] = [valueStart, it.valueEnd]
+      case 5:
+        if (shard === null && isNamed(document, nameStart, 'shard')) shard = it.value().asName()
         break
-      case 'shard':
-        shard ??= it.value().asName()
-        break
-      case 'lastmod':
-        if (type !== BsonType.timestamp && versionAt < 0) throw incomplete()
-        if (versionAt < 0) versionAt = valueStart
+      case 7:
+        if (versionAt >= 0 || !isNamed(document, nameStart, 'lastmod')) break
+        if (it.type !== BsonType.timestamp) throw incomplete()
+        versionAt = valueStart
         break
       default:
     }
   }
   if (minStart < 0 || maxStart < 0 || shard === null || versionAt < 0) throw incomplete()
   return { minStart, minEnd, maxStart, maxEnd, shard, major: readUint32(document, versionAt + 4), minor: readUint32(document, versionAt) }
+}
+
+/** Names are compared where they lie: there may be a million documents. */
+function isNamed(bytes: Uint8Array, start: number, name: string): boolean {
+  for (let i = 0; i < name.length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false
+  return true
 }
 
 function incomplete(): Error {

@@ -4,17 +4,25 @@
  * @returns ascending int64 values, `count - 1` of them
  */
 export function hashedSplitPoints(count: number): bigint[] {
+  return [...eachHashedSplitPoint(count)]
+}
+
+/** {@link hashedSplitPoints} one by one: there may be a million. */
+export function* eachHashedSplitPoint(count: number): Generator<bigint, void, void> {
   const interval = ((2n ** 63n - 1n) / BigInt(count)) * 2n
+  const isEven = count % 2 === 0
   // They lie the same way to both sides of the middle.
-  const above: bigint[] = []
-  let current = count % 2 === 0 ? interval : interval / 2n
-  for (let i = 0; i < Math.floor((count - 1) / 2); i++) {
-    above.push(current)
-    current += interval
+  const perSide = Math.floor((count - 1) / 2)
+  const first = isEven ? interval : interval / 2n
+  let point = -first - BigInt(perSide - 1) * interval
+  for (let i = 0; i < perSide; i++) {
+    yield point
+    point += interval
   }
-  const points: bigint[] = []
-  for (let i = above.length - 1; i >= 0; i--) points.push(-above[i]!)
-  if (count % 2 === 0) points.push(0n)
-  for (const point of above) points.push(point)
-  return points
+  if (isEven) yield 0n
+  point = first
+  for (let i = 0; i < perSide; i++) {
+    yield point
+    point += interval
+  }
 }

@@ -12,7 +12,7 @@ export const ownerIn = ({ rows }: Block, i: number): number => rows[i * rowLengt
 export const majorIn = ({ rows }: Block, i: number): number => rows[i * rowLength + 1]!
 export const minorIn = ({ rows }: Block, i: number): number => rows[i * rowLength + 2]!
 
-const blockSizeMax = 128
+export const blockSizeMax = 128
 
 /** The block as it is, or in parts of about half the largest size when it has grown too big. */
 export function cutBlock(block: Block): Block[] {

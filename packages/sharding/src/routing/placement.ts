@@ -81,23 +81,21 @@ function wholePlacement(
   }
 }
 
-/** Most chunks of a whole answer begin where the one before them ends. */
-function chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array[]): ChunkEntry[] {
-  const entries: ChunkEntry[] = []
+/** One by one. Most chunks of a whole answer begin where the one before them ends. */
+function* chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array[]): Generator<ChunkEntry, void, void> {
   let before: Uint8Array | null = null
   let [beforeStart, beforeEnd] = [0, 0]
-  let last = ''
+  let end = ''
   for (const document of documents) {
     const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
     const goesOn = before !== null && isSameRange(before, beforeStart, beforeEnd, document, minStart, minEnd)
-    const min = goesOn ? last : shardKey.keyStringOfBound(document, minStart)!
-    last = shardKey.keyStringOfBound(document, maxStart)!
-    entries.push({ min, max: last, shard, major, minor })
+    const min = goesOn ? end : shardKey.keyStringOfBound(document, minStart)!
+    end = shardKey.keyStringOfBound(document, maxStart)!
+    yield { min, max: end, shard, major, minor }
     before = document
     beforeStart = maxStart
     beforeEnd = maxEnd
   }
-  return entries
 }
 
 /** The same bytes in both places? */

@@ -8,7 +8,8 @@
  */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { majorIn, minorIn, ownerIn, positionIn, rowLength } from './block.js'
-import { changedState, stateOf, versionAfter, type ChunkEntry, type TableState } from './table-state.js'
+import { stateOf, type KeyBounds } from './table-maker.js'
+import { changedState, versionAfter, type ChunkEntry, type TableState } from './table-state.js'
 
 export type { ChunkEntry }
 
@@ -55,17 +56,10 @@ export class RoutingTable {
    */
   static build(
     generation: readonly [epoch: string, seconds: number, increment: number],
-    bounds: { readonly globalMin: string; readonly globalMax: string },
-    chunks: readonly ChunkEntry[],
+    bounds: KeyBounds,
+    chunks: Iterable<ChunkEntry>,
   ): RoutingTable {
-    const sorted = isAscending(chunks) ? chunks : [...chunks].sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
-    let expected = bounds.globalMin
-    for (const chunk of sorted) {
-      if (chunk.min !== expected || chunk.max <= chunk.min) throw new Error('chunks leave a gap or overlap')
-      expected = chunk.max
-    }
-    if (expected !== bounds.globalMax) throw new Error('chunks do not reach the end of the key space')
-    const state = stateOf(generation, bounds.globalMax, sorted)
+    const state = stateOf(generation, bounds, chunks)
     return new RoutingTable({ ...bounds, version: state.version }, state, null)
   }
 
@@ -203,6 +197,22 @@ export class RoutingTable {
     }
   }
 
+  /** The upper bounds of all chunks in key order. @returns the next one with each call, undefined behind the last one */
+  upperBounds(): () => string | undefined {
+    const { blocks, firsts } = this.#state
+    let b = 0
+    let i = 0
+    let { mins } = blocks.at(0)
+    return () => {
+      if (++i < mins.length) return mins[i]
+      if (++b > blocks.length) return undefined
+      if (b === blocks.length) return this.globalMax
+      i = 0
+      mins = blocks.at(b).mins
+      return firsts.at(b)
+    }
+  }
+
   /** Neighbouring chunks of one shard at a time, in key order: where they begin, and whose they are. */
   *runs(): IterableIterator<readonly [min: string, shard: string]> {
     const { blocks, shardIds } = this.#state
@@ -238,10 +248,4 @@ export class RoutingTable {
     const max = block.mins[i + 1] ?? firsts.at(b + 1) ?? globalMax
     return { min: block.mins[i]!, max, shard: shardIds[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
   }
-}
-
-/** By their lower bounds: so come the chunks of a collection that is new. */
-function isAscending(chunks: readonly ChunkEntry[]): boolean {
-  for (let i = 1; i < chunks.length; i++) if (chunks[i - 1]!.min > chunks[i]!.min) return false
-  return true
 }

@@ -109,8 +109,7 @@ export class SharedPlacements {
       if (recent === undefined || isNewer(version, recent[0]!.table.version)) this.#recent?.set(ns, [placement])
       return
     }
-    let at = recent.length
-    while (at > 0 && comparePlacement(recent[at - 1]!.table.version, version) > 0) at--
+    const at = countUpTo(recent, version[3], version[4])
     if (at > 0 && comparePlacement(recent[at - 1]!.table.version, version) === 0) return
     recent.splice(at, 0, placement)
     if (recent.length > recentMax) recent.shift()
@@ -129,17 +128,15 @@ function goOn(
   { collection, chunks, full }: PlacementAnswer,
 ): CollectionPlacement | null {
   const last = chunks.at(-1)
-  if (collection === null || last === undefined) return null
-  let at = recent.length - 1
-  while (at >= 0 && compareToChunk(recent[at]!.table.version, last) > 0) at--
-  const base = recent[at]
+  if (collection === null || last === undefined || (!full && recent.at(-1) === known)) return null
+  const [major, minor] = versionOf(last)
+  const base = recent[countUpTo(recent, major, minor) - 1]
   if (base === undefined) return null
   const { version } = base.table
-  if (full ? !isOfGeneration(collection, version) : known === null || !isNewer(version, known.table.version))
-    return null
+  if (full ? !isOfGeneration(collection, version) : known === null || !isNewer(version, known.table.version)) return null
   if (!full && !sameGeneration(version, known!.table.version)) return null
   let from = chunks.length
-  while (from > 0 && compareToChunk(version, chunks[from - 1]!) < 0) from--
+  while (from > 0 && isOlder(version, chunks[from - 1]!)) from--
   return from === chunks.length ? base : applyPlacementAnswer(ns, base, { collection, chunks: chunks.slice(from), full: false })
 }
 
@@ -156,8 +153,27 @@ function isNewer(version: PlacementVersion, than: PlacementVersion): boolean {
   return sameGeneration(version, than) ? comparePlacement(version, than) > 0 : isOlderGeneration(than, version)
 }
 
-function compareToChunk([, , , major, minor]: PlacementVersion, chunk: Uint8Array): number {
+/** How many of them, in the order of their versions, have this version or an older one. */
+function countUpTo(recent: readonly CollectionPlacement[], major: number, minor: number): number {
+  let low = 0
+  let high = recent.length
+  // Most ask for the newest.
+  let middle = high - 1
+  while (low < high) {
+    const { version } = recent[middle]!.table
+    if (version[3] < major || (version[3] === major && version[4] <= minor)) low = middle + 1
+    else high = middle
+    middle = (low + high) >>> 1
+  }
+  return low
+}
+
+function isOlder(version: PlacementVersion, chunk: Uint8Array): boolean {
+  const [major, minor] = versionOf(chunk)
+  return version[3] < major || (version[3] === major && version[4] < minor)
+}
+
+function versionOf(chunk: Uint8Array): [major: number, minor: number] {
   const lastmod = findField(chunk, 'lastmod')!
-  const chunkMajor = readUint32(lastmod.bytes, lastmod.start + 4)
-  return major !== chunkMajor ? major - chunkMajor : minor - readUint32(lastmod.bytes, lastmod.start)
+  return [readUint32(lastmod.bytes, lastmod.start + 4), readUint32(lastmod.bytes, lastmod.start)]
 }

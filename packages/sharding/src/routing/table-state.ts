@@ -39,49 +39,6 @@ export interface TableState {
 
 const noChunks: ShardTotals = { chunks: 0, major: 0, minor: 0 }
 
-/** @param chunks in key order, without gap or overlap */
-export function stateOf(
-  generation: readonly [epoch: string, seconds: number, increment: number],
-  globalMax: string,
-  chunks: readonly ChunkEntry[],
-): TableState {
-  const numbers = new Map<string, number>()
-  const totals: { chunks: number; major: number; minor: number }[] = []
-  let [newestMajor, newestMinor] = [0, 0]
-  const rows = new Array<number>(chunks.length * rowLength)
-  let at = 0
-  for (const { shard, major, minor } of chunks) {
-    let number = numbers.get(shard)
-    if (number === undefined) {
-      number = numbers.size
-      numbers.set(shard, number)
-      totals.push({ ...noChunks })
-    }
-    rows[at++] = number
-    rows[at++] = major
-    rows[at++] = minor
-    const total = totals[number]!
-    total.chunks++
-    if (isNewer(major, minor, total.major, total.minor)) {
-      total.major = major
-      total.minor = minor
-    }
-    if (isNewer(major, minor, newestMajor, newestMinor)) [newestMajor, newestMinor] = [major, minor]
-  }
-  const blocks = cutBlock({ mins: chunks.map((chunk) => chunk.min), rows })
-  return {
-    version: [...generation, newestMajor, newestMinor],
-    globalMax,
-    chunkCount: chunks.length,
-    ownerCount: totals.length,
-    shardIds: [...numbers.keys()],
-    numbers,
-    totals: PagedList.of(totals),
-    blocks: PagedList.of(blocks),
-    firsts: BoundList.of(blocks.map((block) => block.mins[0]!)),
-  }
-}
-
 /** @param changes one after the other; their ranges are neither empty nor do they leave the key space */
 export function changedState(state: TableState, changes: Iterable<readonly ChunkEntry[]>): TableState {
   const draft = new Draft(state)
@@ -258,6 +215,6 @@ function withChunk(total: ShardTotals, major: number, minor: number): ShardTotal
     : { chunks: total.chunks + 1, major: total.major, minor: total.minor }
 }
 
-function isNewer(major: number, minor: number, thanMajor: number, thanMinor: number): boolean {
+export function isNewer(major: number, minor: number, thanMajor: number, thanMinor: number): boolean {
   return major > thanMajor || (major === thanMajor && minor > thanMinor)
 }

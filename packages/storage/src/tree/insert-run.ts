@@ -1,6 +1,6 @@
 /** Many ascending keys at once: each node is looked for, copied and divided once for all keys that go into it. */
 import { commonKeyLength, keyHead } from '@shardlab/bson'
-import { childOf, firstNotBelow, newInner, newLeaf, nodeSizeMax, setShared, told, writable, type TreeNode } from './tree-node.js'
+import { childOf, emptyLeaf, firstNotBelow, newInner, newLeaf, nodeSizeMax, setShared, told, writable, type TreeNode } from './tree-node.js'
 
 /** Ascending keys, each once, none of them in the tree yet. */
 export interface KeyRun {
@@ -37,24 +37,28 @@ function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number
   return keys.length <= nodeSizeMax ? null : divided(leaf, owner, isAppended)
 }
 
-/** Fills a leaf that is empty, and as many behind it as it takes. Lists that are cut out of others are no longer than they need be. */
+/** Fills a leaf that is empty, and as many behind it as it takes. */
 function fillLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   const first = Math.min(to, from + nodeSizeMax)
-  for (let i = from; i < first; i++) {
-    leaf.keys.push(run.keys[i]!)
-    leaf.values.push(run.values[i]!)
-  }
-  setShared(leaf, commonKeyLength(run.keys[from]!, run.keys[first - 1]!))
+  fill(leaf, run, from, first)
   if (first === to) return null
   const behind: TreeNode[] = []
   for (let start = first; start < to; start += nodeSizeMax) {
-    const end = Math.min(to, start + nodeSizeMax)
-    const shared = commonKeyLength(run.keys[start]!, run.keys[end - 1]!)
-    const heads: number[] = []
-    for (let i = start; i < end; i++) heads.push(keyHead(run.keys[i]!, shared))
-    behind.push(newLeaf(owner, run.keys.slice(start, end), heads.slice(), shared, run.values.slice(start, end)))
+    const { keys, heads, shared, values } = fill(emptyLeaf(owner), run, start, Math.min(to, start + nodeSizeMax))
+    // Lists that are copied are no longer than they need be.
+    behind.push(newLeaf(owner, keys.slice(), heads.slice(), shared, values.slice()))
   }
   return behind
+}
+
+/** Puts entries of the run into an empty leaf. */
+function fill(leaf: TreeNode, { keys, values }: KeyRun, from: number, to: number): TreeNode {
+  for (let i = from; i < to; i++) {
+    leaf.keys.push(keys[i]!)
+    leaf.values.push(values[i]!)
+  }
+  setShared(leaf, commonKeyLength(keys[from]!, keys[to - 1]!))
+  return leaf
 }
 
 /** Puts the run's entries in their places among the first `before` ones of a leaf that has room for them: from behind, so that each is moved once. */

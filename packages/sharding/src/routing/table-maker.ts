@@ -1,0 +1,111 @@
+/** Makes a routing table's state of all chunks of a collection. There may be a million: while they come in key order nobody makes a list of them. */
+import type { PlacementVersion } from '../model/placement-version.js'
+import { blockSizeMax, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
+import { BoundList } from './bound-list.js'
+import { PagedList } from './paged-list.js'
+import { isNewer, type ChunkEntry, type ShardTotals, type TableState } from './table-state.js'
+
+export interface KeyBounds {
+  readonly globalMin: string
+  readonly globalMax: string
+}
+
+/** Blocks that more chunks follow have room to grow. */
+const firstSize = blockSizeMax / 2
+
+type Generation = readonly [epoch: string, seconds: number, increment: number]
+
+/**
+ * @param chunks in any order
+ * @throws Error when they do not fill the key space from global minimum to maximum without gap or overlap
+ */
+export function stateOf(generation: Generation, bounds: KeyBounds, chunks: Iterable<ChunkEntry>): TableState {
+  const inOrder = new TableMaker(bounds)
+  let all: ChunkEntry[] | null = null
+  for (const chunk of chunks) {
+    if (all !== null) all.push(chunk)
+    else if (!inOrder.add(chunk)) all = [...inOrder.chunks(), chunk]
+  }
+  if (all === null) return inOrder.finish(generation)
+  all.sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
+  const sorted = new TableMaker(bounds)
+  for (const chunk of all) if (!sorted.add(chunk)) throw new Error('chunks leave a gap or overlap')
+  return sorted.finish(generation)
+}
+
+class TableMaker {
+  readonly #bounds: KeyBounds
+  readonly #blocks: Block[] = []
+  /** What is in no block yet. */
+  readonly #last = { mins: [] as string[], rows: [] as number[] }
+  #count = 0
+  readonly #numbers = new Map<string, number>()
+  readonly #totals: { -readonly [K in keyof ShardTotals]: ShardTotals[K] }[] = []
+  /** Where the next chunk has to begin. */
+  #end: string
+  #major = 0
+  #minor = 0
+
+  constructor(bounds: KeyBounds) {
+    this.#bounds = bounds
+    this.#end = bounds.globalMin
+  }
+
+  /** False, and it is not added: it does not begin where the last one ends, or is empty. */
+  add({ min, max, shard, major, minor }: ChunkEntry): boolean {
+    if (min !== this.#end || max <= min) return false
+    this.#end = max
+    let number = this.#numbers.get(shard)
+    if (number === undefined) {
+      number = this.#numbers.size
+      this.#numbers.set(shard, number)
+      this.#totals.push({ chunks: 0, major: 0, minor: 0 })
+    }
+    const { mins, rows } = this.#last
+    if (mins.length === blockSizeMax)
+      this.#blocks.push({ mins: mins.splice(0, firstSize), rows: rows.splice(0, firstSize * rowLength) })
+    mins.push(min)
+    rows.push(number, major, minor)
+    this.#count++
+    const total = this.#totals[number]!
+    total.chunks++
+    if (isNewer(major, minor, total.major, total.minor)) {
+      total.major = major
+      total.minor = minor
+    }
+    if (isNewer(major, minor, this.#major, this.#minor)) {
+      this.#major = major
+      this.#minor = minor
+    }
+    return true
+  }
+
+  /** Those that have been added. */
+  *chunks(): Generator<ChunkEntry, void, void> {
+    const shards = [...this.#numbers.keys()]
+    const blocks = [...this.#blocks, this.#last]
+    for (const [b, block] of blocks.entries())
+      for (const [i, min] of block.mins.entries()) {
+        const max = block.mins[i + 1] ?? blocks[b + 1]?.mins[0] ?? this.#end
+        yield { min, max, shard: shards[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
+      }
+  }
+
+  finish(generation: Generation): TableState {
+    const { globalMax } = this.#bounds
+    if (this.#end !== globalMax) throw new Error('chunks do not reach the end of the key space')
+    const version: PlacementVersion = [...generation, this.#major, this.#minor]
+    const blocks = [...this.#blocks, { mins: this.#last.mins.slice(), rows: this.#last.rows.slice() }]
+    return {
+      version,
+      globalMax,
+      chunkCount: this.#count,
+      ownerCount: this.#totals.length,
+      shardIds: [...this.#numbers.keys()],
+      numbers: this.#numbers,
+      totals: PagedList.of<ShardTotals>(this.#totals),
+      blocks: PagedList.of(blocks),
+      firsts: BoundList.of(blocks.map((block) => block.mins[0]!)),
+    }
+  }
+}
