@@ -13,6 +13,7 @@ import {
 } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import PQueue from 'p-queue'
 import type { AttemptedMove, ChunkOperations } from './chunk-operations.js'
 import type { KnownChunk } from './chunk-map.js'
 import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
@@ -227,12 +228,11 @@ export class Round {
       for (const candidate of candidates) await this.#move(candidate, settings)
       return
     }
-    const all = [...candidates, ...wanted].values()
-    // Each takes the next one that nobody has taken.
-    const moveSome = async () => {
-      for (const one of all) await ('collection' in one ? this.#move(one, settings) : this.#moveToNeighbour(one, results, settings))
-    }
-    await this.#context.all(Array.from({ length: Math.min(migrationsInFlightMax, candidates.length + wanted.length) }, moveSome))
+    const inFlight = new PQueue({ concurrency: migrationsInFlightMax })
+    await inFlight.addAll([
+      ...candidates.map((candidate) => () => this.#move(candidate, settings)),
+      ...wanted.map((move) => () => this.#moveToNeighbour(move, results, settings)),
+    ])
   }
 
   async #moveToNeighbour(wanted: WantedMove, results: Map<WantedMove, AttemptedMove>, { waitForDelete }: BalancerSettings): Promise<void> {

@@ -147,11 +147,7 @@ export class MemoryCollection implements Collection {
     table?.add(recordId, hash)
   }
 
-  /**
-   * {@link insert} of many documents, all or none of them: each index takes their keys at once. A document is copied before the next one is asked for.
-   * @returns the copies
-   * @throws as {@link insert}
-   */
+  /** {@link insert} of many documents, all or none of them: each index takes their keys at once. @returns copies @throws as {@link insert} */
   insertAll(documents: Iterable<Uint8Array>): Uint8Array[] {
     this.#beforeChange()
     const first = this.#nextRecordId

@@ -31,7 +31,7 @@ export function logAction(catalog: ShardingCatalog, action: CatalogChange): void
   store.dropOverflow('config.actionlog')
 }
 
-const done = (): ReplyOf<'config.log-change'> => ({})
+const logged = (): ReplyOf<'config.log-change'> => ({})
 
 function logChangeOf(
   catalog: ShardingCatalog,
@@ -40,7 +40,7 @@ function logChangeOf(
   const colon = from.indexOf(':')
   const [shard, server] = colon < 0 ? [from, ''] : [from.slice(0, colon), from.slice(colon + 1)]
   append(catalog, { what, ns, details }, shard, server)
-  return catalog.node.flush().then(done)
+  return catalog.node.flush().then(logged)
 }
 
 function append(

@@ -11,7 +11,6 @@ import {
   encodeKeyString,
   findField,
   readUint32,
-  sameBytes,
   stringValue,
   type RawValue,
 } from '@shardlab/bson'
@@ -185,9 +184,9 @@ export class CollectionChunks {
   /** The chunk of a shard with the lowest bound, other than the one with this lower bound. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
     const owner = [this.#catalog.store.nameValue(shard)]
-    const found = this.#catalog.storedChunks(this.document, { fields: ['shard', 'min'], from: owner, to: owner })
-    const lowest = found()
-    return lowest !== null && sameBytes(lowest.min, min) ? found() : lowest
+    const range = { fields: ['shard', 'min'], from: owner, to: owner }
+    const bound = documentValue(min)
+    return this.#catalog.storedChunks(this.document, range, (document) => findField(document, 'min')?.isIdentical(bound) !== true)()
   }
 
   newId(min: Uint8Array): RawValue {

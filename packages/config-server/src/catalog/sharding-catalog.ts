@@ -98,13 +98,14 @@ export class ShardingCatalog {
 
   /**
    * What is in the documents of {@link chunkDocuments}. Nothing may be written before the end.
+   * @param isWanted others are passed over
    * @returns the next one with each call, null behind the last one
    */
-  storedChunks(collection: Uint8Array, range: IndexRange): () => StoredChunk | null {
+  storedChunks(collection: Uint8Array, range: IndexRange, isWanted: (document: Uint8Array) => boolean = all): () => StoredChunk | null {
     const found = this.store.cursor('config.chunks', this.#chunkRange(collection, range))
     return () => {
       for (let document = found(); document !== null; document = found()) {
-        const chunk = parseStoredChunk(document)
+        const chunk = isWanted(document) ? parseStoredChunk(document) : null
         if (chunk !== null) return chunk
       }
       return null
@@ -152,6 +153,8 @@ export class ShardingCatalog {
     context.emit({ type: 'catalog', atMs: context.now(), change, ns })
   }
 }
+
+const all = (): boolean => true
 
 type CatalogChange = CatalogEvent['change']
 

@@ -1,6 +1,5 @@
 import {
   clusterAddress,
-  isClientAddress,
   kindShapeAt,
   packetTypes,
   readPacket,
@@ -21,10 +20,11 @@ import type { ActorCell, Asked } from './actor-cell.js'
 import type { HostClock } from './clock.js'
 import type { HostLimits } from './limits.js'
 import type { LinkFaults } from './faults/link-faults.js'
-import { clientsAddress } from './faults/host-fault.js'
+import { linkEnd, linkName } from './faults/link-ends.js'
 import { sizeOfMessage } from './faults/size-of-message.js'
 import { Peer, type Carrier } from './peer.js'
 import { mostPendingRequests, PendingRequest, PendingRequests } from './pending-requests.js'
+import { Routes } from './routes.js'
 
 export interface PostOfficeOptions {
   readonly directory: AddressDirectory
@@ -57,10 +57,8 @@ export class PostOffice {
   readonly #atEndOfTurn: PostOfficeOptions['atEndOfTurn']
   readonly #receiver: Receiver
   readonly #onLimit: PostOfficeOptions['onLimit']
-  readonly #findPeer: (index: number) => Peer | undefined
   readonly #packing: PacketWriterOptions
-  /** How each member is reached, by its number; without one it is down. A host talks with few of a large cluster. */
-  readonly #routes = new Map<number, Peer>()
+  readonly #routes: Routes
   readonly #pending = new PendingRequests()
   /** Those to whom something was written in this turn, in that order, each of which knows the next one. */
   #firstDirty: Peer | null = null
@@ -78,7 +76,7 @@ export class PostOffice {
     this.#atEndOfTurn = atEndOfTurn
     this.#receiver = receiver
     this.#onLimit = onLimit
-    this.#findPeer = findPeer
+    this.#routes = new Routes(directory, findPeer)
     this.#packing = { checked, pooled }
     this.#nobody.closed = true
   }
@@ -101,7 +99,7 @@ export class PostOffice {
   closePeer(peer: Peer): void {
     if (peer.closed) return
     peer.closed = true
-    for (const [index, way] of this.#routes) if (way === peer) this.#routes.delete(index)
+    this.#routes.deleteThrough(peer)
     this.#pending.failWhere((request) => request.peer === peer, 'went away before it answered')
   }
 
@@ -156,18 +154,17 @@ export class PostOffice {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
-    const toIndex = this.#directory.indexOf(to)
-    const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
-    if (toIndex === undefined || peer === undefined) return notSent('unreachable', to, `nothing answers at ${to}`)
-    if (this.#refuses(cell, to, kind)) return notSent('unreachable', to, `nothing answers at ${to}`)
+    const way = this.#routes.to(to)
+    if (way === undefined || this.#refuses(cell, to, kind)) return notSent('unreachable', to, `nothing answers at ${to}`)
     if (options?.signal?.aborted === true) return notSent('cancelled', to, `the request to ${to} was cancelled`)
     if (this.#pending.size >= Math.min(this.#limits.outstandingRequests, mostPendingRequests)) {
       this.#onLimit(cell.address, 'outstandingRequests', this.#pending.size)
       return notSent('unreachable', to, 'too many requests wait for an answer')
     }
-    const pending = new PendingRequest(this.#pending, cell, peer, to, toIndex)
+    const { peer, index } = way
+    const pending = new PendingRequest(this.#pending, cell, peer, to, index)
     try {
-      peer.writer.addRequest(pending.id, toIndex, cell.index, kind, request)
+      peer.writer.addRequest(pending.id, index, cell.index, kind, request)
       if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)
       if (options?.signal !== undefined) pending.endWith(options.signal)
       // Last: what leaves early may be answered in here, when both are on the same host.
@@ -181,11 +178,10 @@ export class PostOffice {
 
   /** Sends without an answer; lost when the member is down. @throws UnpackableValueError */
   notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
-    const toIndex = this.#directory.indexOf(to)
-    const peer = toIndex === undefined ? undefined : this.#peerOf(toIndex)
-    if (toIndex === undefined || peer === undefined || this.#refuses(cell, to, kind)) return
-    peer.writer.addNotice(toIndex, cell.index, kind, request)
-    this.#touch(peer, cell.address)
+    const way = this.#routes.to(to)
+    if (way === undefined || this.#refuses(cell, to, kind)) return
+    way.peer.writer.addNotice(way.index, cell.index, kind, request)
+    this.#touch(way.peer, cell.address)
   }
 
   /** @throws UnpackableValueError */
@@ -276,13 +272,8 @@ export class PostOffice {
 
   /** Who a member is to link faults; null: the API itself. */
   #linkEnd(index: number, kind: MessageKind): Address | null {
-    const address = this.#directory.addressOf(index) ?? null
-    if (address !== clusterAddress) return address === null ? null : linkName(address)
-    return isOfClients(kind) ? clientsAddress : null
-  }
-
-  #peerOf(index: number): Peer | undefined {
-    return this.#routes.get(index) ?? this.#findPeer(index)
+    const address = this.#directory.addressOf(index)
+    return address === undefined ? null : linkEnd(address, kind)
   }
 
   #touch(peer: Peer, sender: Address | null): void {
@@ -299,16 +290,6 @@ export class PostOffice {
     this.#flushScheduled = true
     this.#atEndOfTurn(this.#flushTurn)
   }
-}
-
-/** To faults of links all clients are one. */
-function linkName(address: Address): Address {
-  return isClientAddress(address) ? clientsAddress : address
-}
-
-/** What clients send where they have no sockets. */
-function isOfClients(kind: MessageKind): boolean {
-  return kind === 'client.command' || kind === 'client.disconnected'
 }
 
 function noPeer(): undefined {}

@@ -246,7 +246,7 @@ export class Donation {
   /** The config server has committed: the donor learns it, lets everybody go on, and tells the recipient. */
   #settle(record: MigrationRecord, decision: MigrationDecision, section: CriticalSection | null): Promise<void> {
     this.source!.close()
-    return this.#parts.migrations.settle({ ...record, decision }, section, this.#counts[0])
+    return this.#parts.migrations.settle(record, decision, section, this.#counts[0])
   }
 
   /** Something failed: asks for the truth where it may be unknown, and ends the migration in the way that is decided then. */

@@ -143,34 +143,34 @@ export class Migrations {
    * Writes the decision down and carries it out: on this shard now, on the recipient as soon as it answers.
    * @param section where everybody waits; left once this shard knows the placement
    */
-  async settle(record: MigrationRecord, section: CriticalSection | null, documents: number): Promise<void> {
+  async settle(record: MigrationRecord, decision: MigrationDecision, section: CriticalSection | null, documents: number): Promise<void> {
     const { node } = this.#parts()
     const { context } = node
     try {
-      if (record.decision === 'committed') await this.#learn(record)
-      this.records.decide(record.id, record.decision!)
+      if (decision === 'committed') await this.#learn(record)
+      this.records.decide(record.id, decision)
       await node.flush()
-      const decided = reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision: record.decision })
+      const decided = reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision })
       if (decided !== passedStep) await decided
     } finally {
       section?.leave()
     }
-    if (record.decision === 'committed') this.deleter.release(record.id, null, documents)
+    if (decision === 'committed') this.deleter.release(record.id, null, documents)
     else this.deleter.cancel(record.id)
     await node.flush()
-    const settled = reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision: record.decision })
+    const settled = reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision })
     if (settled !== passedStep) await settled
-    if (await this.#tellRecipient(record)) return
+    if (await this.#tellRecipient(record, decision)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
-    context.detach(this.#tellUntilHeard(record))
+    context.detach(this.#tellUntilHeard(record, decision))
   }
 
   /** What became of a migration of which this shard does not know it; ends it. */
   async resolve(record: MigrationRecord, section: CriticalSection | null, documents: number): Promise<MigrationDecision> {
     // Without a critical section nothing can have been committed.
     const decision = section === null ? 'aborted' : await this.#askConfig(record)
-    await this.settle({ ...record, decision }, section, documents)
+    await this.settle(record, decision, section, documents)
     return decision
   }
 
@@ -200,7 +200,7 @@ export class Migrations {
     try {
       const decision = record.decision ?? (await this.#askConfig(record))
       const count = this.deleter.tasks.get(record.id)?.numOrphanDocs ?? 0
-      await this.settle({ ...record, decision }, section, count)
+      await this.settle(record, decision, section, count)
     } catch (error) {
       if (!(error instanceof CommandError) && !isShutdown(error)) throw error
       this.#parts().node.context.log('warn', 'a migration was not finished', { ns: record.ns, reason: (error as Error).message })
@@ -240,14 +240,14 @@ export class Migrations {
   }
 
   /** False: it does not answer. */
-  async #tellRecipient(record: MigrationRecord): Promise<boolean> {
+  async #tellRecipient(record: MigrationRecord, decision: MigrationDecision): Promise<boolean> {
     const { node } = this.#parts()
     const { context } = node
     try {
       const { error } = await context.request(
         record.recipient,
         'shard.settle-migration',
-        { migrationId: record.id, decision: record.decision! },
+        { migrationId: record.id, decision },
         { timeoutMs: answerTimeoutMs },
       )
       if (error !== null) return false
@@ -255,20 +255,20 @@ export class Migrations {
       if (!(error instanceof RequestFailedError) || isShutdown(error)) throw error
       return false
     }
-    const told = reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision: record.decision })
+    const told = reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision })
     if (told !== passedStep) await told
     this.records.remove(record.id)
     await node.flush()
-    const forgotten = reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision: record.decision })
+    const forgotten = reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision })
     if (forgotten !== passedStep) await forgotten
     return true
   }
 
-  async #tellUntilHeard(record: MigrationRecord): Promise<void> {
+  async #tellUntilHeard(record: MigrationRecord, decision: MigrationDecision): Promise<void> {
     const { context, stopping } = this.#parts().node
     try {
       do await context.sleep(retryPauseMs, stopping.signal)
-      while (!(await this.#tellRecipient(record)))
+      while (!(await this.#tellRecipient(record, decision)))
     } catch (error) {
       if (!(error instanceof CommandError) && !isShutdown(error)) throw error
     } finally {

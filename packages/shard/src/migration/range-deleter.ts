@@ -32,6 +32,8 @@ export class RangeDeleter {
   /** Resolved whenever a task is gone; null: nobody waits for that. */
   #progress: Deferred<void> | null = null
   #working = false
+  /** What the timer is armed for; null: it is not. */
+  #armedForMs: number | null = null
 
   constructor(node: StorageNode, statistics: MigrationStatistics) {
     this.#node = node
@@ -115,6 +117,7 @@ export class RangeDeleter {
 
   /** The timer is due: deletes what is due, one range after another. */
   async wake(): Promise<void> {
+    this.#armedForMs = null
     if (this.#working) return
     this.#working = true
     try {
@@ -165,7 +168,11 @@ export class RangeDeleter {
     cursors.onEnd = this.#scheduled.kept().size > 0 ? () => this.#cursorEnded() : null
     const next = this.#scheduled.next()
     if (this.#working || next === undefined || stopping.signal.aborted) return
-    context.setTimer(rangeDeleterTimer, Math.max(0, next.dueAtMs - context.now()))
+    const now = context.now()
+    // Most of those that are scheduled are due after others.
+    if (next.dueAtMs === this.#armedForMs && next.dueAtMs > now) return
+    this.#armedForMs = next.dueAtMs
+    context.setTimer(rangeDeleterTimer, Math.max(0, next.dueAtMs - now))
   }
 
   #nextDue(): Scheduled | null {
