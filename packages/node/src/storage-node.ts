@@ -209,7 +209,7 @@ export class StorageNode implements CommonHost {
     }
   }
 
-  /** Applies one change; see {@link NodeLog.apply}. {@link flush} before it is acknowledged. */
+  /** Applies one change; see {@link NodeLog.apply}. {@link flush} before it is acknowledged, and nobody may write to its bytes before. */
   apply(change: LogChange): LogEntry {
     const entry = this.#log.apply(change)
     this.snapshots.noteChange(entry.ts)

@@ -1,7 +1,7 @@
 import { createDeferred, DiskFullError } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { check } from '@shardlab/bson/testing'
 import { FakeDisk } from '@shardlab/actor/testing'
 import { long, NodeUnderTest, session } from './support/harness.js'
@@ -35,10 +35,20 @@ const command: fc.Arbitrary<Document> = fc.oneof(
   fc.constant({ dropDatabase: 1 }),
 )
 
+/** One that nobody need wait for. */
+class PromptDisk extends FakeDisk {
+  appendNow(record: Uint8Array): boolean {
+    if (!this.hasRoom(record.length)) return false
+    this.records.push(new Uint8Array(record))
+    return true
+  }
+}
+
 t.test('checkpoint and log give back what was acknowledged', async () => {
+  const checkpointAt = fc.integer({ min: 1, max: 3000 })
   await check(
-    fc.asyncProperty(fc.array(command, { maxLength: 30 }), fc.integer({ min: 1, max: 3000 }), async (commands, checkpointAfterBytes) => {
-      const node = new NodeUnderTest({ checkpointAfterBytes })
+    fc.asyncProperty(fc.array(command, { maxLength: 30 }), checkpointAt, fc.boolean(), async (commands, checkpointAfterBytes, isPrompt) => {
+      const node = new NodeUnderTest({ checkpointAfterBytes, disk: isPrompt ? new PromptDisk() : new FakeDisk() })
       for (const each of commands) await node.run(each)
       const before = await contents(node)
       const again = node.restarted()
@@ -79,7 +89,12 @@ t.test('a write is acknowledged when it is on the disk, its own and those before
 })
 
 t.test('D903 a full disk: 14031, nothing acknowledged is lost, and nothing refused is seen', async (t) => {
-  const disk = new FakeDisk(6000)
+  const waited = await fill(t, new FakeDisk(6000))
+  t.same(await fill(t, new PromptDisk(6000)), waited, 'as much has room where nobody waits')
+})
+
+/** @returns the `_id`s that had room */
+async function fill(t: Test, disk: FakeDisk): Promise<number[]> {
   const node = new NodeUnderTest({ disk })
   const acknowledged: number[] = []
   let failure: Document | undefined
@@ -100,7 +115,8 @@ t.test('D903 a full disk: 14031, nothing acknowledged is lost, and nothing refus
   disk.limitBytes = 1_000_000
   await node.ok({ insert: 'c', documents: [{ _id: 2000 }] })
   t.same(await ids(node.restarted()), [...acknowledged, 2000], 'with room again disk and memory agree')
-})
+  return acknowledged
+}
 
 t.test('a disk without any room refuses whatever changes something, and answers what has been done', async (t) => {
   const disk = new FakeDisk()

@@ -81,12 +81,16 @@ for (const kind of kinds) {
 }
 
 t.test('both disks always agree', async (test) => {
-  const action = fc.record({ checkpoint: fc.boolean(), bytes: fc.uint8Array({ maxLength: 200 }) })
+  const action = fc.record({ checkpoint: fc.boolean(), isPrompt: fc.boolean(), bytes: fc.uint8Array({ maxLength: 200 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const disks = kinds.map((kind) => kind.create(1500))
-      for (const { checkpoint, bytes } of actions) {
-        const results = await Promise.allSettled(disks.map(({ disk }) => (checkpoint ? disk.writeCheckpoint(bytes) : disk.append(bytes))))
+      for (const { checkpoint, isPrompt, bytes } of actions) {
+        const write = async ({ disk }: { readonly disk: Disk }): Promise<void> => {
+          if (checkpoint) await disk.writeCheckpoint(bytes)
+          else if (!isPrompt || !disk.appendNow!(bytes)) await disk.append(bytes)
+        }
+        const results = await Promise.allSettled(disks.map(write))
         if (results[0]!.status !== results[1]!.status) return false
         const [memory, shared] = disks.map(({ reopen }) => JSON.stringify([contents(reopen()), reopen().usage()]))
         if (memory !== shared) return false
@@ -132,3 +136,29 @@ for (const kind of kinds) {
     test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
   })
 }
+
+t.test('copies of a memory disk go on alone, whoever of them writes, checkpoints or is copied again', async () => {
+  const action = fc.record({
+    which: fc.nat(),
+    what: fc.constantFrom('append', 'append', 'append', 'append', 'copy', 'checkpoint'),
+    length: fc.oneof(fc.nat(40), fc.nat(3000), fc.constantFrom(65_532, 65_533, 70_000)),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 60 }), async (actions) => {
+      const disks = [{ disk: new MemoryDisk(100_000_000), records: [] as string[] }]
+      for (const [i, { which, what, length }] of actions.entries()) {
+        const one = disks[which % disks.length]!
+        if (what === 'copy' && disks.length < 4) disks.push({ disk: one.disk.clone(), records: [...one.records] })
+        if (what === 'append') one.disk.appendNow(Buffer.alloc(length, i))
+        if (what === 'append') one.records.push(`${length} of ${i}`)
+        if (what === 'checkpoint') await one.disk.writeCheckpoint(new Uint8Array(1))
+        if (what === 'checkpoint') one.records.length = 0
+      }
+      return disks.every(({ disk, records }) => {
+        const found = Array.from(disk.read().records, (record) => (record.every((byte) => byte === record[0]) ? record : new Uint8Array(0)))
+        const isSame = (record: Uint8Array, text: string) => text === `${record.length} of ${record[0] ?? text.split(' ').at(-1)!}`
+        return found.length === records.length && found.every((record, i) => isSame(record, records[i]!))
+      })
+    }),
+  )
+})

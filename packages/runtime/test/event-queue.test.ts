@@ -86,6 +86,21 @@ t.test('many cancelled items are cleared out', async (test) => {
   )
 })
 
+t.test('what is pushed for a time that has been cleared out comes', async (test) => {
+  const queue = new EventQueue<Item>()
+  const items = Array.from({ length: 2000 }, (_, time) => new Item(time))
+  for (const item of items) queue.push(item.time, item)
+  for (const item of items.toReversed()) queue.cancel(item)
+  const last = items.slice(-4)
+  for (const item of last) queue.push(item.time, item)
+  test.equal(queue.size, last.length)
+  test.same(
+    last.map(() => queue.pop()?.time),
+    last.map(({ time }) => time),
+  )
+  test.equal(queue.pop(), undefined)
+})
+
 t.test('a chain keeps the order of a set', async () => {
   interface Item extends Link<Item> {
     readonly id: number

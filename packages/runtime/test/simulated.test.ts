@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import type { Actor, ActorFactory, RequestFailedError } from '@shardlab/actor'
+import type { Actor, ActorFactory, Disk, RequestFailedError } from '@shardlab/actor'
 import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { toyRequest, toyRoles } from './support/toy-roles.js'
@@ -186,6 +186,53 @@ t.test('a link keeps the latency that it got, whatever becomes of the object', a
   const before = runtime.now()
   await ask(runtime, 'a', 'echo')
   test.equal(runtime.now(), before + 6)
+})
+
+t.test('what a slow disk has to write stays in order when it is healed', async (test) => {
+  // In milliseconds, when two writes begin; the first one is on the disk ten later.
+  const beginnings = [
+    [0.9, 5.1],
+    [0.9, 10.5],
+    [0, 10],
+    [0, 9],
+  ] as const
+  for (const [first, second] of beginnings) {
+    for (const kind of ['append', 'checkpoint']) {
+      let disk: Disk | undefined
+      const writer: ActorFactory<never> = (context) => {
+        disk = context.disk
+        const echo = toyRoles['echo']!(context, null as never)
+        return {
+          receive(messageKind, request, from) {
+            const { db } = request as ReturnType<typeof toyRequest>
+            const record = Buffer.from(`${context.now()} ${db}`)
+            void (db === 'append' ? context.disk.append(record) : context.disk.writeCheckpoint(record))
+            return echo.receive(messageKind, toyRequest('endpoint') as typeof request, from)
+          },
+        }
+      }
+      const runtime = createSimulatedRuntime({ roles: { writer }, seed: 1, latency: { minMicros: 1000, maxMicros: 1000 } })
+      await runtime.start([spec('a', 'writer')])
+      const before = runtime.now()
+      const id = await runtime.faults.apply({ scope: 'member', address: 'a', effect: { type: 'slow-disk', perAppendMs: 10 } })
+      await runtime.advance(first)
+      const asked = [ask(runtime, 'a', 'append')]
+      await runtime.advance(2)
+      await runtime.faults.heal(id)
+      await runtime.advance(second - first - 2)
+      asked.push(ask(runtime, 'a', kind))
+      await Promise.all(asked)
+      await runtime.advance(50)
+      const { checkpoint, records } = disk!.read()
+      const text = (bytes: Uint8Array) =>
+        Buffer.from(bytes)
+          .toString()
+          .replace(/^\d+/, (atMs) => String(Number(atMs) - before))
+      const [firstly, secondly] = [`${Math.floor(first) + 1} append`, `${Math.floor(second) + 1} ${kind}`]
+      const expected = kind === 'append' ? [firstly, secondly] : [secondly]
+      test.same([...(checkpoint === null ? [] : [checkpoint]), ...records].map(text), expected, `${kind} at ${second}`)
+    }
+  }
 })
 
 t.test('members that have crashed do not stay in memory', async (test) => {

@@ -57,6 +57,25 @@ t.test('changes need the placement they build on', async (t) => {
   t.throws(() => parseChunk(encode({ min: {}, max: {}, shard: 'A' })), /lacks/)
 })
 
+t.test('bounds that are none of the shard key are refused when they come, not when somebody looks', async (t) => {
+  const known = placementOf({ a: 1 }, [{ a: 0 }])
+  const collection = collectionDocument({ a: 1 })
+  const ranges: readonly (readonly [from: Document, to: Document])[] = [
+    [{ b: 0 }, { a: max }],
+    [{ a: 0 }, { b: 1 }],
+    [{ a: 0, b: 1 }, { a: 1 }],
+    [{}, {}],
+    [{ a: [1] }, { a: 5 }],
+    [{ a: 5 }, { a: 0 }],
+  ]
+  for (const [from, to] of ranges) {
+    const change = { collection, chunks: [chunkDocument(from, to, 's1', 9, 0)], full: false }
+    t.throws(() => applyPlacementAnswer('db.c', known, change), { code: 117 }, JSON.stringify([from, to]))
+    const chunks = [chunkDocument({ a: min }, from, 's0', 1, 0), chunkDocument(from, to, 's0', 1, 1), chunkDocument(to, { a: max }, 's0', 1, 2)]
+    t.throws(() => applyPlacementAnswer('db.c', null, { collection, chunks, full: true }), { code: 117 }, JSON.stringify([from, to]))
+  }
+})
+
 t.test('catalogs before 5.0 have no timestamp', async (t) => {
   const { timestamp: _, ...old } = decode(collectionDocument({ a: 1 }))
   const placement = applyPlacementAnswer('db.c', null, {

@@ -165,6 +165,8 @@ export class MemoryCollection implements Collection {
       }
       this.#indexes.insertAll(this.#ns, stored, first)
     } catch (error) {
+      // Whoever makes the documents may have looked for one of them.
+      this.#found = null
       stored.forEach((document, i) => {
         this.#records.delete(first + i)
         table.delete(first + i, table.hashOf(idOf(document)))

@@ -9,7 +9,7 @@ export interface StoredRecord {
   readonly document: Uint8Array
 }
 
-/** Few: a collection of few documents has a page for them, and one whose only document comes and goes makes one each time. */
+/** Few: a collection of few documents has a page for them, which is copied after each clone. */
 const pageBits = 6
 const pageSize = 1 << pageBits
 const pageMask = pageSize - 1

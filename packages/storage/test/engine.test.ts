@@ -118,6 +118,20 @@ t.test('duplicate keys', async (t) => {
   )
 })
 
+t.test('what was found among documents that were refused all at once is not there afterwards', async (t) => {
+  const engine = engineWith(createOf('db.c'), insertOf('db.c', { _id: 1 }))
+  const collection = engine.collection('db.c')!
+  function* documents(): Generator<Uint8Array, void, void> {
+    yield encode({ _id: 2 })
+    t.ok(collection.findById(toRawValue(2)))
+    yield encode({ _id: 1 })
+  }
+  t.equal(errorOf(() => engine.insertAll('db.c', documents())).codeName, 'DuplicateKey')
+  t.equal(collection.findById(toRawValue(2)), undefined)
+  t.equal(engine.apply(insertOf('db.c', { _id: 2, again: true })), null)
+  t.same(decode(collection.findById(toRawValue(2))!.document), { _id: 2, again: true })
+})
+
 t.test('sparse, partial and hidden indexes', async (t) => {
   const engine = engineWith(
     createOf('db.c'),
@@ -238,7 +252,13 @@ t.test('much changed collections do not keep what is dead', async (t) => {
   for (let i = 0; i < 20; i++) engine.apply(insertOf('db.c', { _id: i, n: 0 }))
   const snapshot = engine.collection('db.c')!.snapshot()
   const oldest = engine.collection('db.c')!.get(1)!.document.buffer
-  for (let n = 1; n < 2200; n++) engine.apply(updateOf('db.c', { _id: 19, n, text }))
+  const changed = engine.collection('db.c')!
+  let elsewhere = 0
+  for (let n = 1; n < 2200; n++) {
+    engine.apply(updateOf('db.c', { _id: 19, n, text }))
+    if (changed.findById(toRawValue(19))!.document !== changed.get(20)!.document) elsewhere++
+  }
+  t.equal(elsewhere, 0, 'what is found is what lies there')
   t.not(engine.collection('db.c')!.get(1)!.document.buffer, oldest, 'the others moved')
   t.same(
     documentsOf(engine, 'db.c').slice(0, 19),

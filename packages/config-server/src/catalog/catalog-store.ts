@@ -52,11 +52,6 @@ export class CatalogStore {
     return record.document
   }
 
-  /** Is the document from which this `_id` has been read still there as it was? */
-  holds(ns: string, id: RawValue): boolean {
-    return this.#node.collection(ns)?.findById(id)?.document === id.bytes
-  }
-
   find(ns: string, filter: Record<string, unknown>, sort?: Record<string, 1 | -1>): Uint8Array[] {
     return this.findRaw(ns, encode(filter), sort)
   }

@@ -4,16 +4,7 @@
  * Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
-import {
-  CommandError,
-  documentValue,
-  DocumentWriter,
-  encodeKeyString,
-  findField,
-  readUint32,
-  stringValue,
-  type RawValue,
-} from '@shardlab/bson'
+import { CommandError, documentValue, DocumentWriter, findField, readUint32, stringValue, type RawValue } from '@shardlab/bson'
 import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
 import type { IndexRange } from './index-scan.js'
@@ -33,12 +24,7 @@ interface ReadCollection {
   readonly generation: readonly [epoch: string, seconds: number, increment: number]
   /** Null: nobody has asked for it. */
   shardKey: ShardKeyPattern | null
-  /** By the key of the lower bound: see {@link CollectionChunks.expect}. */
-  readonly expected: Map<string, StoredChunk>
 }
-
-/** Migrations that fail leave theirs. */
-const expectedMax = 1024
 
 const readCollections = new WeakMap<Uint8Array, ReadCollection>()
 
@@ -47,7 +33,7 @@ function readCollection(ns: string, document: Uint8Array): ReadCollection {
   if (known?.owner.ns === ns) return known
   const uuid = findField(document, 'uuid')!.asBinary()
   const owner = { ns, uuid, epoch: findField(document, 'lastmodEpoch')!.slice() }
-  const read: ReadCollection = { owner, generation: generationOf(document), shardKey: null, expected: new Map() }
+  const read: ReadCollection = { owner, generation: generationOf(document), shardKey: null }
   readCollections.set(document, read)
   return read
 }
@@ -138,23 +124,6 @@ export class CollectionChunks {
     return this.#first({ fields: ['min'], from: [bound], to: [bound] })
   }
 
-  /** This chunk, as it has just been read, will be asked for again with {@link expected}. */
-  expect(chunk: StoredChunk): void {
-    const { expected } = this.#read
-    if (expected.size >= expectedMax) expected.clear()
-    expected.set(keyOf(chunk.min), chunk)
-  }
-
-  /** The chunk with this lower bound that has been expected, once; null when it is another one by now. */
-  expected(min: Uint8Array): StoredChunk | null {
-    const { expected } = this.#read
-    const key = keyOf(min)
-    const chunk = expected.get(key)
-    if (chunk === undefined) return null
-    expected.delete(key)
-    return this.#catalog.store.holds(chunksNs, chunk.id) ? chunk : null
-  }
-
   /** The chunk that begins at or below a bound, the nearest one; null when none does. */
   beginningAtOrBelow(bound: Uint8Array): StoredChunk | null {
     return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], reverse: true })
@@ -222,11 +191,6 @@ export class CollectionChunks {
   #first(range: IndexRange): StoredChunk | null {
     return this.#catalog.storedChunks(this.document, range)()
   }
-}
-
-/** What orders bounds in the indexes. */
-function keyOf(bound: Uint8Array): string {
-  return encodeKeyString([documentValue(bound)])
 }
 
 /** The next version that moves no data: the minor part is one more. */

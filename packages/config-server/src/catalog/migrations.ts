@@ -41,7 +41,6 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
   if (catalog.behaviours.moveChunkHeedsZones) checkReceiver(catalog, chunks, chunk, to)
   if (!allowsMigrations(chunks.document))
     throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes so moveChunk is not allowed.')
-  chunks.expect(chunk)
   await context.reach('config.migration.requested', { ns })
   const { error } = await askDonor(catalog, chunk.shard, {
     ns,
@@ -210,7 +209,7 @@ function commit(
 
 /** @throws CommandError 40165 */
 function covering(chunks: CollectionChunks, min: Uint8Array, max: Uint8Array): StoredChunk {
-  const chunk = chunks.expected(min) ?? chunks.beginningAtOrBelow(min)
+  const chunk = chunks.beginningAtOrBelow(min)
   if (chunk === null || compareDocuments(chunk.max, max) < 0)
     throw new CommandError(
       40165,

@@ -43,6 +43,8 @@ export function placementToPublish(catalog: ShardingCatalog, ns: string, { befor
   }
   return () => {
     while (waiting.length > 0 && comparePlacement(waiting[0]!.version, version) <= 0) publish(placements, ns, waiting.shift()!)
+    // Another creation of the collection must not put its commits where those of this one are awaited.
+    if (waiting.length === 0 && catalog.unpublished.get(ns) === waiting) catalog.unpublished.delete(ns)
   }
 }
 

@@ -102,7 +102,8 @@ export class NodeLog {
   }
 
   /**
-   * Applies one change in memory and queues it for the disk: {@link flush} before acknowledging it.
+   * Applies one change in memory and queues it for the disk: {@link flush} before acknowledging it. Its bytes may be read until then, and
+   * must not change.
    * @throws CommandError what the engine refuses (duplicate keys …): nothing has changed then
    */
   apply(change: LogChange): LogEntry {

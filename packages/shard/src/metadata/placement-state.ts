@@ -112,7 +112,12 @@ export class PlacementState {
   /** Asks the config server for what changed. Concurrent calls share one request. */
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
     const entry = this.#entry(ns)
-    return (entry.refreshing ??= this.#learnCollection(ns, entry))
+    if (entry.refreshing !== null) return entry.refreshing
+    const known = this.#shared.before(ns, entry.placement ?? null)
+    const since = versionToAskWith(this.#context, known?.table ?? null)
+    // Here, so that the learning cannot be over before it is noted.
+    const asked = this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
+    return (entry.refreshing = this.#learnCollection(entry, known, asked))
   }
 
   /**
@@ -126,8 +131,11 @@ export class PlacementState {
   }
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {
-    let refreshing = this.#databaseRefreshes.get(db)
-    if (refreshing === undefined) this.#databaseRefreshes.set(db, (refreshing = this.#learnDatabase(db)))
+    const running = this.#databaseRefreshes.get(db)
+    if (running !== undefined) return running
+    const asked = this.#context.request(configAddress, 'config.get-database', { db }, patience)
+    const refreshing = this.#learnDatabase(db, asked)
+    this.#databaseRefreshes.set(db, refreshing)
     return refreshing
   }
 
@@ -149,12 +157,14 @@ export class PlacementState {
     if (this.#latest === entry) this.#latest = null
   }
 
-  async #learnCollection(ns: string, entry: CollectionEntry): Promise<CollectionPlacement | null> {
-    const context = this.#context
+  async #learnCollection(
+    entry: CollectionEntry,
+    known: CollectionPlacement | null,
+    asked: Promise<ReplyOf<'config.get-collection'>>,
+  ): Promise<CollectionPlacement | null> {
+    const { ns } = entry
     try {
-      const known = this.#shared.before(ns, entry.placement ?? null)
-      const question = { ns, since: versionToAskWith(context, known?.table ?? null) }
-      const answer = await context.request(configAddress, 'config.get-collection', question, patience)
+      const answer = await asked
       const placement = this.#shared.after(ns, known, answer)
       entry.placement = placement
       if (placement !== null) this.#learned(ns, placement)
@@ -167,9 +177,9 @@ export class PlacementState {
     }
   }
 
-  async #learnDatabase(db: string): Promise<DatabasePlacement | null> {
+  async #learnDatabase(db: string, asked: Promise<ReplyOf<'config.get-database'>>): Promise<DatabasePlacement | null> {
     try {
-      const { database } = await this.#context.request(configAddress, 'config.get-database', { db }, patience)
+      const { database } = await asked
       const placement = database === null ? null : parseDatabase(database)
       this.#databases.set(db, placement)
       return placement

@@ -21,6 +21,8 @@ export const rangeDeleterTimer = 'range-deleter'
 const documentsPerTurnMax = 1000
 /** Pause after a deletion that could not be done. */
 const retryAfterMs = 10_000
+/** A timer that was armed longer ago is armed anew: the member's clock may have been set, and the timer does not hear of that. */
+const armedAnewAfterMs = 60_000
 
 const noCursors: readonly bigint[] = []
 
@@ -34,6 +36,7 @@ export class RangeDeleter {
   #working = false
   /** What the timer is armed for; null: it is not. */
   #armedForMs: number | null = null
+  #armedAtMs = 0
 
   constructor(node: StorageNode, statistics: MigrationStatistics) {
     this.#node = node
@@ -56,6 +59,8 @@ export class RangeDeleter {
     for (const each of scheduled) this.#scheduled.put(each)
     // Of what the copy has none of is not waited for.
     this.#cursorEnded()
+    // The copy gets the timers of the original, whatever it has armed.
+    this.#armedForMs = null
   }
 
   /** Namespaces of the ranges whose documents are being deleted. */
@@ -170,8 +175,10 @@ export class RangeDeleter {
     if (this.#working || next === undefined || stopping.signal.aborted) return
     const now = context.now()
     // Most of those that are scheduled are due after others.
-    if (next.dueAtMs === this.#armedForMs && next.dueAtMs > now) return
+    const isArmed = next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < armedAnewAfterMs
+    if (isArmed && next.dueAtMs > now) return
     this.#armedForMs = next.dueAtMs
+    this.#armedAtMs = now
     context.setTimer(rangeDeleterTimer, Math.max(0, next.dueAtMs - now))
   }
 

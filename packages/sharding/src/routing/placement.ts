@@ -89,8 +89,8 @@ function* chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array
   for (const document of documents) {
     const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
     const goesOn = before !== null && isSameRange(before, beforeStart, beforeEnd, document, minStart, minEnd)
-    const min = goesOn ? end : shardKey.keyStringOfBound(document, minStart)!
-    end = shardKey.keyStringOfBound(document, maxStart)!
+    const min = goesOn ? end : keyOfBound(shardKey, document, minStart)
+    end = keyOfBound(shardKey, document, maxStart)
     yield { min, max: end, shard, major, minor }
     before = document
     beforeStart = maxStart
@@ -147,5 +147,12 @@ function isTrue(value: RawValue | undefined): boolean {
 
 function chunkEntry(shardKey: ShardKeyPattern, document: Uint8Array): ChunkEntry {
   const { minStart, maxStart, shard, major, minor } = readChunkFields(document)
-  return { min: shardKey.keyStringOfBound(document, minStart)!, max: shardKey.keyStringOfBound(document, maxStart)!, shard, major, minor }
+  return { min: keyOfBound(shardKey, document, minStart), max: keyOfBound(shardKey, document, maxStart), shard, major, minor }
+}
+
+/** Nothing could be compared with what is no bound: a table would be made of it all the same. */
+function keyOfBound(shardKey: ShardKeyPattern, document: Uint8Array, start: number): string {
+  const key = shardKey.keyStringOfBound(document, start)
+  if (key === undefined) throw new Error('a bound of a chunk is none of the shard key')
+  return key
 }

@@ -10,6 +10,8 @@ export class CellFaults {
   /** Who would have woken since it was frozen. */
   readonly #postponed: Sleeper[] = []
   #diskBusyUntilMs = 0
+  /** When the last of what waits for the disk gets its turn; null: nothing waits. */
+  #lastTurn: Promise<void> | null = null
   #lastMs = 0
 
   constructor(clock: HostClock) {
@@ -39,7 +41,7 @@ export class CellFaults {
     }
     if (nowMs >= this.#lastMs) {
       // Nothing is wrong any more, its clock has caught up and its disk has nothing to do.
-      if (this.#applied.size === 0 && this.#diskBusyUntilMs <= nowMs) this.active = false
+      if (this.#applied.size === 0 && this.#lastTurn === null && this.#diskBusyUntilMs <= nowMs) this.active = false
       this.#lastMs = nowMs
     }
     return this.#lastMs + jumpedMs
@@ -57,11 +59,22 @@ export class CellFaults {
     return this.#has('full-disk')
   }
 
-  /** Writes to the disk as slowly as it is now. */
+  /** Writes to the disk as slowly as it is now, and not before what waits already. */
   async write(write: () => Promise<void>): Promise<void> {
     const delayMs = this.#writeDelayMs()
-    if (delayMs > 0) await new Promise<void>((resolve) => this.#clock.alarm(delayMs, resolve))
+    if (delayMs > 0 || this.#lastTurn !== null) {
+      const turn = this.#turnAfter(this.#lastTurn, delayMs)
+      this.#lastTurn = turn
+      await turn
+      if (this.#lastTurn === turn) this.#lastTurn = null
+    }
     return write()
+  }
+
+  // Delays alone keep no order: they are counted in milliseconds, and begin between them.
+  async #turnAfter(earlier: Promise<void> | null, delayMs: number): Promise<void> {
+    if (delayMs > 0) await new Promise<void>((resolve) => this.#clock.alarm(delayMs, resolve))
+    await earlier
   }
 
   #writeDelayMs(): number {
