@@ -71,7 +71,11 @@ t.test('bounds that are none of the shard key are refused when they come, not wh
   for (const [from, to] of ranges) {
     const change = { collection, chunks: [chunkDocument(from, to, 's1', 9, 0)], full: false }
     t.throws(() => applyPlacementAnswer('db.c', known, change), { code: 117 }, JSON.stringify([from, to]))
-    const chunks = [chunkDocument({ a: min }, from, 's0', 1, 0), chunkDocument(from, to, 's0', 1, 1), chunkDocument(to, { a: max }, 's0', 1, 2)]
+    const chunks = [
+      chunkDocument({ a: min }, from, 's0', 1, 0),
+      chunkDocument(from, to, 's0', 1, 1),
+      chunkDocument(to, { a: max }, 's0', 1, 2),
+    ]
     t.throws(() => applyPlacementAnswer('db.c', null, { collection, chunks, full: true }), { code: 117 }, JSON.stringify([from, to]))
   }
 })

@@ -182,7 +182,8 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     const previous = this.#mustFind(id)
     const { recordId } = previous
-    if (!beginsWithId(document, id) && this.#keyOf(idOf(document)) !== this.#keyOf(id)) throw new Error(`an update of ${this.#ns} changes _id`)
+    if (!beginsWithId(document, id) && this.#keyOf(idOf(document)) !== this.#keyOf(id))
+      throw new Error(`an update of ${this.#ns} changes _id`)
     const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
     if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
     this.#noteFound(recordId, this.#documents.put(recordId, document))

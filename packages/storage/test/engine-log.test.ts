@@ -52,7 +52,12 @@ t.test('log entries survive their encoding', async (t) => {
 })
 
 t.test('an entry outside of sessions is the same wherever it is written', async () => {
-  const entry = fc.record({ id: scalar, fields, op: fc.constantFrom('i', 'u', 'd', 'c'), ns: fc.constantFrom('db.c', 'dä.c', 'other.$cmd') })
+  const entry = fc.record({
+    id: scalar,
+    fields,
+    op: fc.constantFrom('i', 'u', 'd', 'c'),
+    ns: fc.constantFrom('db.c', 'dä.c', 'other.$cmd'),
+  })
   check(
     fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), fc.nat(), fc.nat({ max: 2 ** 32 - 1 }), (changes, wallMs, increment) => {
       for (const { id, fields: rest, op, ns } of changes) {

@@ -1,0 +1,77 @@
+/** One question for all who ask at the same time; what became of it is nothing that the next one inherits. */
+import { RequestFailedError } from '@shardlab/actor'
+import { FakeContext } from '@shardlab/actor/testing'
+import { PlacementState } from '@shardlab/shard'
+import t from 'tap'
+import { ScriptedConfig } from './support/scripted-config.js'
+
+const ns = 'db.c'
+
+function start() {
+  const config = new ScriptedConfig(['shard01'])
+  config.shard(ns, { a: 1 }, [0], ['shard01', 'shard01'])
+  const asked: string[] = []
+  /** What the next question comes to; null: an answer. */
+  let failure: (() => never) | null = null
+  const context = new FakeContext('shard01')
+  // Not async: what fails may do so before there is a promise.
+  context.request = (_to, kind, request) => {
+    asked.push(kind)
+    const fail = failure
+    failure = null
+    if (fail !== null) return fail()
+    const answer = kind === 'config.get-database' ? { database: null } : config.answer(kind, request)
+    return Promise.resolve(answer as never)
+  }
+  return { asked, state: new PlacementState(context), failWith: (next: () => never) => (failure = next) }
+}
+
+const attempt = async (refresh: () => Promise<unknown>) => {
+  try {
+    return (await refresh()) === null ? 'unsharded' : 'known'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const atOnce = () => {
+  throw new Error('at once')
+}
+const later = () => Promise.reject(new RequestFailedError('unreachable', 'config', 'no answer')) as never
+
+t.test('after a question that has failed, however early, the next one is asked, whether something was known or not', async (t) => {
+  for (const isKnown of [false, true]) {
+    for (const [failure, message] of [
+      [atOnce, /^at once$/],
+      [later, /^Could not find host matching read preference/],
+    ] as const) {
+      const { state, failWith } = start()
+      const collection = () => attempt(() => state.refreshCollection(ns))
+      const databaseOf = () => attempt(() => state.refreshDatabase('db'))
+      if (isKnown) t.equal(await collection(), 'known')
+      failWith(failure)
+      t.match(await collection(), message)
+      t.equal(state.collection(ns) === undefined, !isKnown)
+      t.equal([...state.collections()].length, isKnown ? 1 : 0)
+      t.equal(await collection(), 'known')
+      failWith(failure)
+      t.match(await databaseOf(), message)
+      t.equal(await databaseOf(), 'unsharded')
+    }
+  }
+})
+
+t.test('who asks while a question is on its way gets its answer, also when the collection is forgotten meanwhile', async (t) => {
+  const { asked, state } = start()
+  const both = [state.refreshCollection(ns), state.refreshCollection(ns)]
+  state.forgetCollection(ns)
+  t.same([...state.collections()], [], 'nothing is known yet')
+  both.push(state.refreshCollection(ns))
+  const [first, ...others] = await Promise.all(both)
+  t.ok(others.every((other) => other === first))
+  t.equal(state.collection(ns), first)
+  t.same(asked, ['config.get-collection'])
+  await state.refreshCollection(ns)
+  state.forgetDatabase('db')
+  t.same([state.collection(ns), asked.length], [undefined, 2])
+})
