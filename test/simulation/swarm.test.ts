@@ -17,6 +17,7 @@ const again = { seed: options.seed, runs: Math.min(options.runs, isLong ? 10 : 2
 const found: Readonly<Record<number, string>> = {
   38: 'a resharding that was taken up after a restart and a movePrimary waited for each other',
   148: 'a shard began to take part in a resharding of which it had heard the end already',
+  153: 'a split asked for the middle of a chunk of a refined shard key by the key of before',
   173: 'movePrimary took the temporary collection of a resharding for one of the database',
   434: 'a shard stored what it received of a collection that had been dropped there meanwhile',
   31_319: 'an administrator of 2.6 who asks again did not understand that the shard is gone',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { encode, Long, type Document } from '@shardlab/bson'
+import { encode, Long, MaxKey, MinKey, ObjectId, Timestamp, type Document } from '@shardlab/bson'
 import { createMongos } from '../src/index.js'
 import { cursorReply, FakeCluster, staleReply } from './support/fake-cluster.js'
 import { Gone } from './support/fake-world.js'
@@ -190,4 +190,30 @@ t.test('a copy of a router knows what its original knew to be missing: a shard t
   await cluster.world.settle(Promise.resolve(copy.receive('client.command', request, 'gateway')))
   t.equal(cluster.countSent('config.get-shards'), 2)
   t.equal(cluster.commandsTo('shard02').at(-1)?.name, 'listDatabases')
+})
+
+t.test('a chunk of a shard key that was refined since the placement was read', async (t) => {
+  const cluster = twoShards()
+  const refine = (): void => {
+    const before = cluster.collections.get('test.c')!
+    const refined = (bound: Document): Document => ({ ...bound, y: bound['x'] instanceof MaxKey ? new MaxKey() : new MinKey() })
+    const chunks = before.chunks.map((chunk) => ({ ...chunk, min: refined(chunk.min), max: refined(chunk.max) }))
+    cluster.collections.set('test.c', { ...before, epoch: new ObjectId(), key: { x: 1, y: 1 }, chunks })
+  }
+  cluster.onFindChunk = (ns) => {
+    if (cluster.countSent('config.find-chunk') === 1) refine()
+    const { major, minor, ...chunk } = cluster.collections.get(ns)!.chunks[1]!
+    return { ...chunk, lastmod: new Timestamp({ t: major, i: minor }) }
+  }
+  cluster.script(() => ({ ok: 1, splitKeys: [{ x: 7, y: 1 }] }))
+  cluster.onShardExchange = () => ({ error: null })
+  const reply = await cluster.run({ split: 'test.c', find: { x: 5, y: 1 }, $db: 'admin' })
+  t.equal(reply['ok'], 1, String(reply['errmsg']))
+  const asked = cluster.commandsTo('shard02').filter(({ name }) => name === 'splitVector')
+  t.same(
+    asked.map(({ body }) => body['keyPattern']),
+    [{ x: 1, y: 1 }],
+    'the middle is asked for once, by the key that the chunk has',
+  )
+  t.equal(cluster.countSent('config.find-chunk'), 2)
 })

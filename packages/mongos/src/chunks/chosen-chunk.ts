@@ -24,22 +24,23 @@ export async function chunkOfQuery(
 ): Promise<Chunk> {
   const key = keyOfQuery(invocation, placement, query)
   if (key === null) throw new CommandError(noKey, `no shard key found in chunk query ${formatDocument(query)}`)
-  return chunkAt(invocation, ns, key)
+  return chunkAt(invocation, ns, placement, key)
 }
 
 /** The chunk with these bounds. @throws CommandError with the codes `badBounds` and `noChunk`; 61 ShardKeyNotFound for the end of the key space */
 export async function chunkWithBounds(
   invocation: MongosInvocation,
   ns: string,
-  { shardKey }: CollectionPlacement,
+  placement: CollectionPlacement,
   bounds: readonly Uint8Array[],
   { badBounds, noChunk }: ChunkRefusals,
 ): Promise<Chunk> {
+  const { shardKey } = placement
   const [low, high] = bounds as [Uint8Array, Uint8Array]
   const normalised = normalisedBounds(shardKey, low, high)
   if (normalised === null && badBounds !== null) throw new CommandError(badBounds, badBoundsText(shardKey, low, high))
   const [min, max] = normalised ?? [low, high]
-  const chunk = normalised === null ? null : await chunkAt(invocation, ns, min)
+  const chunk = normalised === null ? null : await chunkAt(invocation, ns, placement, min)
   if (chunk === null || compareDocuments(chunk.min, min) !== 0 || compareDocuments(chunk.max, max) !== 0)
     throw new CommandError(noChunk, `no chunk found with the shard key bounds ${formatRange(min, max)}`)
   return chunk

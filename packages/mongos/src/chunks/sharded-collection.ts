@@ -51,9 +51,21 @@ export function normalisedKey(shardKey: ShardKeyPattern, key: Uint8Array): Uint8
   return shardKey.boundDocument(shardKey.fields.map(({ path }) => findField(key, path)!))
 }
 
-/** The chunk that holds a key. @throws CommandError 61 ShardKeyNotFound when none does: the key is the end of the key space */
-export async function chunkAt({ host, operation }: MongosInvocation, ns: string, key: Uint8Array): Promise<Chunk> {
+/**
+ * The chunk that holds a key, as the config server has it.
+ * @throws CommandError 61 ShardKeyNotFound when none does: the key is the end of the key space; 13388 StaleConfig when the placement is that of
+ *   an earlier shard key: chunks have other bounds by now
+ */
+export async function chunkAt(
+  { host, operation }: MongosInvocation,
+  ns: string,
+  { shardKey }: CollectionPlacement,
+  key: Uint8Array,
+): Promise<Chunk> {
   const { chunk } = await host.remote.request(configAddress, 'config.find-chunk', { ns, key }, operation)
   if (chunk === null) throw new CommandError('ShardKeyNotFound', `Cannot target single shard using key ${formatDocument(key)}`)
-  return parseChunk(chunk)
+  const found = parseChunk(chunk)
+  if (shardKey.keyStringOfBound(found.min) === undefined)
+    throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)
+  return found
 }

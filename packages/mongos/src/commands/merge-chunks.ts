@@ -29,7 +29,7 @@ export const mergeChunks: CommandRow<MongosInvocation> = {
       const bounds = normalisedBounds(shardKey, low, high)
       if (bounds === null) throw refusal(badBoundsText(shardKey, low, high))
       const [min, max] = bounds
-      const { shard } = await chunkAt(invocation, ns, min)
+      const { shard } = await chunkAt(invocation, ns, placement, min)
       const [epoch, seconds, increment] = table.version
       const request = { ns, generation: [epoch, seconds, increment] as const, min, max }
       const { error } = await host.remote.request(shard, 'shard.merge-chunks', request, operation)

@@ -75,13 +75,14 @@ async function chosenChunk(invocation: MongosInvocation, ns: string, placement: 
 async function chunkAround(
   invocation: MongosInvocation,
   ns: string,
-  { shardKey }: CollectionPlacement,
+  placement: CollectionPlacement,
   given: Uint8Array,
 ): Promise<ChosenChunk> {
+  const { shardKey } = placement
   const middle = normalisedKey(shardKey, given)
   if (middle === null)
     throw refusal(`new split key ${formatDocument(given)} is not valid for shard key pattern ${formatDocument(shardKey.document)}`)
-  const chunk = await chunkAt(invocation, ns, middle)
+  const chunk = await chunkAt(invocation, ns, placement, middle)
   if (compareDocuments(chunk.min, middle) === 0)
     throw refusal(
       `new split key ${formatDocument(middle)} is a boundary key of existing chunk [${formatDocument(chunk.min)},${formatDocument(chunk.max)})`,

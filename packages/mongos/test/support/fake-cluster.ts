@@ -69,6 +69,11 @@ export class FakeCluster {
     throw new Error(`nobody scripted ${kind}`)
   }
 
+  /** The chunk that the config server finds for a key; to be replaced by tests. */
+  onFindChunk: (ns: string) => Document = (ns) => {
+    throw new Error(`nobody scripted config.find-chunk of ${ns}`)
+  }
+
   /** Shards `test.c`-like: `splits` are the inner bounds of a key with one field, chunk i goes to `owners[i]`. */
   shardByRange(
     ns: string,
@@ -180,6 +185,8 @@ export class FakeCluster {
         return { database: this.#database(db), error: null }
       case 'config.get-collection':
         return this.#collection(ns, (request as { since: readonly [string, number, number, number, number] | null }).since)
+      case 'config.find-chunk':
+        return { chunk: encode(this.onFindChunk(ns)) }
       case 'config.mongos-ping':
         return { clusterId: new Uint8Array(12), concernDefaults: this.#setting('ReadWriteConcernDefaults') }
       case 'config.get-setting':
