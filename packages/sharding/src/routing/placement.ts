@@ -132,9 +132,7 @@ export function isOfGeneration(collection: Uint8Array, [epoch, seconds, incremen
 let [lastEpoch, lastEpochBytes] = ['', new Uint8Array(0)]
 
 function epochOf({ bytes, start, end }: RawValue): string {
-  let same = 0
-  while (same < lastEpochBytes.length && bytes[start + same] === lastEpochBytes[same]) same++
-  if (same === 0 || same < end - start) {
+  if (!isSameRange(lastEpochBytes, 0, lastEpochBytes.length, bytes, start, end)) {
     lastEpochBytes = new Uint8Array(bytes.subarray(start, end))
     lastEpoch = hexOf(lastEpochBytes)
   }
