@@ -144,7 +144,7 @@ t.test('copies of a memory disk go on alone, whoever of them writes, checkpoints
     length: fc.oneof(fc.nat(40), fc.nat(3000), fc.constantFrom(65_532, 65_533, 70_000)),
   })
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 60 }), async (actions) => {
+    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), async (actions) => {
       const disks = [{ disk: new MemoryDisk(100_000_000), records: [] as string[] }]
       for (const [i, { which, what, length }] of actions.entries()) {
         const one = disks[which % disks.length]!

@@ -39,7 +39,7 @@ export class MemoryDisk implements Disk {
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     if (checkpoint.length > this.#limitBytes) return Promise.reject(new DiskFullError(this.#limitBytes))
     this.#checkpoint = 'copyTo' in checkpoint ? checkpoint : imageOfBytes(checkpoint)
-    this.#log = this.#log.emptied()
+    this.#log.clear()
     this.#logBytes = 0
     return Promise.resolve()
   }

@@ -1,10 +1,9 @@
 import { unzeroed } from '@shardlab/actor'
 import { readUint32, writeInt32 } from '@shardlab/bson'
+import { largeSlabs, smallSlabs } from './log-slabs.js'
 
-const firstSlabBytes = 1024
-const slabBytesMax = 64 * 1024
-/** A new slab is so large a part of what there is: a large cluster has a thousand logs, and much of them would lie idle. */
-const grownPart = 4
+/** From here on a log grows in large pieces. */
+const longBytes = 512 * 1024
 
 /** What stands before a record: its length. */
 export const recordHeaderBytes = 4
@@ -22,12 +21,15 @@ export class RecordLog {
   /** That is written to; nobody else has it. */
   #bytes: Uint8Array = noBytes
   #used = 0
-  /** Those before it, which another log may share. */
-  readonly #slabs: Slab[]
+  /** Those before it. */
+  #slabs: Slab[]
+  /** So many of them another log may have, too. */
+  #shared: number
   #slabBytes = 0
 
   constructor(slabs: readonly Slab[] = []) {
     this.#slabs = [...slabs]
+    this.#shared = slabs.length
     for (const { bytes } of slabs) this.#slabBytes += bytes.length
   }
 
@@ -40,39 +42,47 @@ export class RecordLog {
     this.#used += recordHeaderBytes + length
   }
 
-  /** An empty log, in memory of this one that nobody shares; nobody may read this one any more. */
-  emptied(): RecordLog {
-    const log = new RecordLog()
-    if (this.#bytes.length <= slabBytesMax) {
-      log.#bytes = this.#bytes
-      log.#slabBytes = this.#bytes.length
-    }
-    return log
+  /** Drops all records. Nobody may read them any more, except in the copies of this log. */
+  clear(): void {
+    giveBack(this.#bytes)
+    for (let i = this.#shared; i < this.#slabs.length; i++) giveBack(this.#slabs[i]!.bytes)
+    this.#bytes = noBytes
+    this.#used = 0
+    this.#slabs = []
+    this.#shared = 0
+    this.#slabBytes = 0
   }
 
   /** A log of its own with the same records, which both share. */
   clone(): RecordLog {
     this.#close()
+    this.#shared = this.#slabs.length
     return new RecordLog(this.#slabs)
   }
 
-  /** Views, until the log is {@link emptied}: nobody writes to them. */
+  /** Views, until the log is {@link clear}ed: nobody writes to them. */
   records(): Uint8Array[] {
     return [...this.#slabs, { bytes: this.#bytes, used: this.#used }].flatMap(recordsIn)
   }
 
   #open(length: number): void {
     this.#close()
-    this.#bytes = unzeroed(Math.max(length, Math.min(slabBytesMax, Math.max(firstSlabBytes, Math.ceil(this.#slabBytes / grownPart)))))
+    const slabs = this.#slabBytes < longBytes ? smallSlabs : largeSlabs
+    this.#bytes = length > slabs.bytes ? unzeroed(length) : slabs.take()
     this.#slabBytes += this.#bytes.length
   }
 
   #close(): void {
-    if (this.#used > 0) this.#slabs.push({ bytes: this.#bytes, used: this.#used })
-    else this.#slabBytes -= this.#bytes.length
+    if (this.#used === 0) return
+    this.#slabs.push({ bytes: this.#bytes, used: this.#used })
     this.#bytes = noBytes
     this.#used = 0
   }
+}
+
+/** Records larger than a slab have had memory of their own. */
+function giveBack(bytes: Uint8Array): void {
+  for (const slabs of [smallSlabs, largeSlabs]) if (bytes.length === slabs.bytes) slabs.give(bytes)
 }
 
 function recordsIn({ bytes, used }: Slab): Uint8Array[] {
