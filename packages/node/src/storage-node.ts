@@ -215,6 +215,7 @@ export class StorageNode implements CommonHost {
     this.snapshots.noteChange(entry.ts)
     this.statistics.changed(entry)
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
+    else if (entry.op === 'c') this.ttl.forget()
     return entry
   }
 

@@ -1,5 +1,5 @@
-/** create, collMod, renameCollection, convertToCapped, dropIndexes and TTL on one node. */
-import { decode, Long, type Document } from '@shardlab/bson'
+/** create, collMod, renameCollection, convertToCapped and dropIndexes on one node. */
+import { decode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { long, NodeUnderTest, shape } from './support/harness.js'
 
@@ -249,50 +249,4 @@ t.test('renameCollection', async (t) => {
     ['_id_', 'x_1'],
   )
   t.same(await again.all('b'), [])
-})
-
-t.test('expired documents are deleted', async (t) => {
-  const node = new NodeUnderTest()
-  const at = (seconds: number) => new Date(node.context.nowMs + seconds * 1000)
-  const wake = () => node.node.wake('ttl-monitor')
-  await node.ok({
-    createIndexes: 'c',
-    indexes: [
-      { key: { at: 1 }, name: 'at_1', expireAfterSeconds: 60 },
-      { key: { down: -1 }, name: 'down_-1', expireAfterSeconds: 0, partialFilterExpression: { kind: 1 } },
-    ],
-  })
-  await node.ok({
-    insert: 'c',
-    documents: [
-      { _id: 'old', at: at(-61) },
-      { _id: 'new', at: at(-59) },
-      { _id: 'earliest counts', at: [at(1000), at(-100)] },
-      { _id: 'all new', at: [at(1000), at(2000)] },
-      { _id: 'no date', at: 1 },
-      { _id: 'none' },
-      { _id: 'down', down: at(-1), kind: 1 },
-      { _id: 'not in the index', down: at(-1), kind: 2 },
-      { _id: 'before 1970', at: new Date(-1e12) },
-    ],
-  })
-  t.equal(node.context.timers.get('ttl-monitor'), node.context.nowMs + 60_000)
-  await wake()
-  t.same(
-    (await node.all('c')).map((each) => each['_id']),
-    ['all new', 'new', 'no date', 'none', 'not in the index'],
-  )
-  t.same(node.node.ttl.counters, { passes: 1, deletedDocuments: 4 })
-  await node.ok({ collMod: 'c', index: { name: 'at_1', expireAfterSeconds: Long.fromNumber(30) } })
-  await wake()
-  t.equal((await node.ok({ count: 'c', query: { _id: 'new' } }))['n'], 0)
-  node.context.nowMs += 2_000_000
-  await node.ok({ setParameter: 1, ttlMonitorEnabled: false }, { db: 'admin' })
-  await wake()
-  t.equal((await node.ok({ count: 'c', query: { _id: 'all new' } }))['n'], 1, 'switched off')
-  await node.ok({ setParameter: 1, ttlMonitorEnabled: true, ttlMonitorSleepSecs: 5 }, { db: 'admin' })
-  await wake()
-  t.equal((await node.ok({ count: 'c', query: { _id: 'all new' } }))['n'], 0)
-  t.equal(node.context.timers.get('ttl-monitor'), node.context.nowMs + 5000)
-  t.same((await node.restarted().all('c')).length, 3)
 })

@@ -20,6 +20,8 @@ export interface TtlCounters {
 export class TtlMonitor {
   readonly counters: TtlCounters = { passes: 0, deletedDocuments: 0 }
   readonly #node: StorageNode
+  /** Collections whose documents have a time limit; null: they are to be looked for. */
+  #limited: readonly string[] | null = null
 
   constructor(node: StorageNode) {
     this.#node = node
@@ -28,6 +30,11 @@ export class TtlMonitor {
   /** Arms the timer for the next pass. */
   start(): void {
     this.#node.context.setTimer(ttlTimer, this.#node.parameters.number('ttlMonitorSleepSecs') * 1000)
+  }
+
+  /** Collections, indexes or options of them have changed. */
+  forget(): void {
+    this.#limited = null
   }
 
   /** The timer is due: one pass over all collections, then the timer again. What a full disk keeps from being written goes with a later flush. */
@@ -44,8 +51,9 @@ export class TtlMonitor {
 
   async #pass(): Promise<void> {
     const node = this.#node
-    for (const { ns } of node.engine.collections()) {
-      // Another command may have dropped it while the role was asked about the one before.
+    this.#limited ??= limitedIn(node.engine.collections())
+    for (const ns of this.#limited) {
+      // Another command may have changed it while the role was asked about the one before.
       const collection = node.collection(ns)
       if (collection !== undefined && timeLimits(collection).length > 0) await this.#expire(ns)
     }
@@ -82,6 +90,10 @@ interface TimeLimit {
   readonly seconds: number
 }
 
+function limitedIn(collections: readonly Collection[]): string[] {
+  return collections.filter((collection) => timeLimits(collection).length > 0).map(({ ns }) => ns)
+}
+
 /** Those of the TTL indexes, and the one of a clustered collection, which goes by `_id`. */
 function timeLimits(collection: Collection): TimeLimit[] {
   const limits: TimeLimit[] = []
@@ -94,16 +106,9 @@ function timeLimits(collection: Collection): TimeLimit[] {
   return limits
 }
 
-/** What specifications say, which are looked at once a minute and hardly ever change. */
-const seen = new WeakMap<Uint8Array, number | null>()
-
 function secondsIn(document: Uint8Array): number | null {
-  let seconds = seen.get(document)
-  if (seconds === undefined) {
-    const value = findField(document, 'expireAfterSeconds')
-    seen.set(document, (seconds = value === undefined ? null : Math.trunc(value.asNumber())))
-  }
-  return seconds
+  const value = findField(document, 'expireAfterSeconds')
+  return value === undefined ? null : Math.trunc(value.asNumber())
 }
 
 /** Documents with a date in the index that is old enough; of several dates in an array the earliest counts. */

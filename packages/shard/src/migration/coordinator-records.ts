@@ -37,7 +37,7 @@ function writeRecord(record: MigrationRecord): Uint8Array {
   const { id, ns, collectionUuid, donor, recipient, range, chunkVersion, decision } = record
   const writer = new DocumentWriter(512)
     .uuid('_id', id)
-    .string('migrationSessionId', `${donor}_${recipient}_${hexOf(id.subarray(0, 12))}`)
+    .string('migrationSessionId', `${donor}_${recipient}_${hexOf(id).slice(0, 24)}`)
     .startDocument('lsid')
     .uuid('id', id)
     .end()
