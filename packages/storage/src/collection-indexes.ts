@@ -81,9 +81,9 @@ export class CollectionIndexes {
     return replaced
   }
 
-  /** Of documents that have been stored all at once. @throws CommandError as {@link MemoryIndex.waitingKeys}: no index has changed then */
-  insertAll(ns: string, documents: readonly Uint8Array[], firstRecordId: number): void {
-    const waiting = this.#list.map((index) => index.waitingKeys(ns, documents, firstRecordId))
+  /** Of documents that have been stored all at once, from this record on. @throws CommandError as {@link MemoryIndex.waitingKeys}: no index has changed then */
+  insertAll(ns: string, firstRecordId: number): void {
+    const waiting = this.#list.map((index) => index.waitingKeys(ns, firstRecordId))
     waiting.forEach((keys, i) => keys !== null && this.#list[i]!.addWaiting(keys))
   }
 }

@@ -70,7 +70,7 @@ export class IdTable {
       if (other === empty) return undefined
       if (other !== hash) continue
       const recordId = recordAt(slots, at)
-      const document = this.#records.documentOf(recordId)!
+      const document = this.#records.held(recordId)!
       if (beginsWithId(document, id) || this.#isSame(idOf(document), id)) return { recordId, document }
     }
   }

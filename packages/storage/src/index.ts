@@ -8,6 +8,7 @@ export { KeyGenerator, type DocumentKeys, type KeyTuple, type MultikeyPaths } fr
 export { defaultIndexName, idIndexSpec, isIdKey, parseIndexSpec, type IndexSpec } from './index-spec.js'
 export { decodeLogEntry, encodeLogEntry, type LogEntry, type LogOperation, type LogSession, type RetryImage } from './log-entry.js'
 export { encodeInsertEntries, type InsertEntries } from './insert-entries.js'
+export type { InsertedDocuments } from './inserted-documents.js'
 export { createMemoryEngine } from './memory-engine.js'
 export {
   inputsOf,

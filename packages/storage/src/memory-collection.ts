@@ -7,6 +7,7 @@ import { DocumentStore } from './document-store.js'
 import { duplicateKeyError } from './duplicate-key.js'
 import { IdTable } from './id-table.js'
 import { idIndexSpec } from './index-spec.js'
+import { InsertedDocuments } from './inserted-documents.js'
 import type { RestoredIndex } from './index-parts.js'
 import { MemoryIndex } from './memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from './record-table.js'
@@ -26,9 +27,8 @@ export class MemoryCollection implements Collection {
   /** Null in snapshots and young clones, which look into the index. */
   #byId: IdTable | null = null
   #lookupsWithoutTable = 0
-  /** What was stored or found last, null: nothing, and its record: mostly the same one is asked for next. */
-  #found: Uint8Array | null = null
-  #foundId = 0
+  /** Which record was stored or found last: mostly it is asked for next. */
+  #lastId = 0
   readonly #documents: DocumentStore
   readonly #frozen: boolean
   readonly #collated: boolean
@@ -92,11 +92,12 @@ export class MemoryCollection implements Collection {
   }
 
   findById(id: RawValue): StoredRecord | undefined {
-    if (this.#found !== null && beginsWithId(this.#found, id)) return { recordId: this.#foundId, document: this.#found }
+    const last = this.#records.held(this.#lastId)
+    if (last !== undefined && beginsWithId(last, id)) return { recordId: this.#lastId, document: last }
     if (this.#byId === null) this.#countLookup()
     const table = this.#byId
     const record = table === null ? this.#findInIndex(id) : table.find(id, table.hashOf(id))
-    if (record !== undefined) this.#noteFound(record.recordId, record.document)
+    if (record !== undefined) this.#lastId = record.recordId
     return record
   }
 
@@ -139,7 +140,8 @@ export class MemoryCollection implements Collection {
       throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
     const recordId = this.#nextRecordId
     const prepared = this.#indexes.prepare(this.#ns, document, recordId)
-    this.#noteFound(recordId, this.#documents.put(recordId, document))
+    this.#documents.put(recordId, document)
+    this.#lastId = recordId
     this.#nextRecordId++
     this.#dataSizeBytes += document.length
     if (this.#collated) this.#idIndex.insert({ keys: [this.#keyOf(id)], arrays: null }, recordId)
@@ -147,11 +149,11 @@ export class MemoryCollection implements Collection {
     table?.add(recordId, hash)
   }
 
-  /** {@link insert} of many documents, all or none of them: each index takes their keys at once. @returns copies @throws as {@link insert} */
-  insertAll(documents: Iterable<Uint8Array>): Uint8Array[] {
+  /** {@link insert} of many documents, all or none of them: each index takes their keys at once. @throws as {@link insert} */
+  insertAll(documents: Iterable<Uint8Array>): InsertedDocuments {
     this.#beforeChange()
     const first = this.#nextRecordId
-    const stored: Uint8Array[] = []
+    let sizeBytes = 0
     // What is looked up while they come must not make keys.
     const table = (this.#byId ??= this.#newTable())
     try {
@@ -160,21 +162,20 @@ export class MemoryCollection implements Collection {
         const hash = table.hashOf(id)
         if (table.find(id, hash) !== undefined) throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
         const recordId = this.#nextRecordId++
-        stored.push(this.#documents.put(recordId, document))
+        this.#documents.put(recordId, document)
         table.add(recordId, hash)
+        sizeBytes += document.length
       }
-      this.#indexes.insertAll(this.#ns, stored, first)
+      this.#indexes.insertAll(this.#ns, first)
     } catch (error) {
-      // Whoever makes the documents may have looked for one of them.
-      this.#found = null
-      stored.forEach((document, i) => {
-        this.#records.delete(first + i)
-        table.delete(first + i, table.hashOf(idOf(document)))
-      })
+      for (const { recordId, document } of this.#records.clone().scan(false, first - 1)) {
+        this.#records.delete(recordId)
+        table.delete(recordId, table.hashOf(idOf(document)))
+      }
       throw error
     }
-    for (const document of stored) this.#dataSizeBytes += document.length
-    return stored
+    this.#dataSizeBytes += sizeBytes
+    return new InsertedDocuments(this.#records.clone(), first, this.#nextRecordId - first, sizeBytes)
   }
 
   /** Replaces the document with this `_id`. @returns the one that was there @throws as {@link insert} */
@@ -186,9 +187,9 @@ export class MemoryCollection implements Collection {
       throw new Error(`an update of ${this.#ns} changes _id`)
     const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
     if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
-    this.#noteFound(recordId, this.#documents.put(recordId, document))
+    this.#documents.put(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
-    if (this.#documents.compactIfWorthwhile(this.#dataSizeBytes)) this.#found = null
+    this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
     return previous.document
   }
 
@@ -196,7 +197,6 @@ export class MemoryCollection implements Collection {
   delete(id: RawValue): Uint8Array {
     this.#beforeChange()
     const { recordId, document } = this.#mustFind(id)
-    this.#found = null
     for (const index of this.#indexes.list) index.remove(document, recordId)
     this.#records.delete(recordId)
     this.#byId?.delete(recordId, this.#byId.hashOf(id))
@@ -276,11 +276,6 @@ export class MemoryCollection implements Collection {
   #findInIndex(id: RawValue): StoredRecord | undefined {
     const recordId = this.#idIndex.recordOf(this.#keyOf(id))
     return recordId === undefined ? undefined : this.#records.get(recordId)
-  }
-
-  #noteFound(recordId: number, document: Uint8Array): void {
-    this.#found = document
-    this.#foundId = recordId
   }
 
   #mustFind(id: RawValue): StoredRecord {

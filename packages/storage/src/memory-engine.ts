@@ -2,6 +2,7 @@
 import { CommandError } from '@shardlab/bson'
 import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './command-entries.js'
+import type { InsertedDocuments } from './inserted-documents.js'
 import type { LogEntry } from './log-entry.js'
 import type { MemoryCollection } from './memory-collection.js'
 import type { CheckpointImage, Collection, StorageEngine } from './types.js'
@@ -46,7 +47,7 @@ class MemoryEngine implements StorageEngine {
     return inserted
   }
 
-  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly Uint8Array[] {
+  insertAll(ns: string, documents: Iterable<Uint8Array>): InsertedDocuments {
     return this.#written({ ns }).insertAll(documents)
   }
 

@@ -231,13 +231,13 @@ export class MemoryIndex implements Index {
   }
 
   /**
-   * The keys of documents that have been stored all at once, to be given to {@link addWaiting}; null: they can wait.
+   * The keys of documents that have been stored all at once, from this record on, to be given to {@link addWaiting}; null: they can wait.
    * @throws CommandError what one of them is refused with; DuplicateKey when another one or an older record has one of the keys
    */
-  waitingKeys(ns: string, documents: readonly Uint8Array[], firstRecordId: number): WaitingKeys | null {
-    if (mayWait(this.#spec) && !documents.some((document) => this.#parts.generator.needsCheck(document))) return null
+  waitingKeys(ns: string, firstRecordId: number): WaitingKeys | null {
+    if (mayWait(this.#spec) && !this.#needsCheckFrom(firstRecordId)) return null
     // Those that are there may repeat.
-    if (this.#spec.prepareUnique && documents.length > 0) this.#cover(ns, firstRecordId)
+    if (this.#spec.prepareUnique) this.#cover(ns, firstRecordId)
     const waiting = this.#waiting(ns, this.#records.end)
     if (waiting === null) return null
     if (this.unique) checkAgainst(this, this.#tree, ns, this.#records, waiting.run)
@@ -269,6 +269,12 @@ export class MemoryIndex implements Index {
 
   #mayWaitFor(document: Uint8Array, recordId: number): boolean {
     return mayWait(this.#spec) && recordId >= this.#covered && !this.#parts.generator.needsCheck(document)
+  }
+
+  #needsCheckFrom(recordId: number): boolean {
+    const scan = this.#records.scan(false, recordId - 1)
+    for (let record = scan.next(); record !== null; record = scan.next()) if (this.#parts.generator.needsCheck(record.document)) return true
+    return false
   }
 
   #isDuplicate(key: string, recordId: number): boolean {

@@ -2,6 +2,7 @@
  * Records by record id: pages of a sparse array, copied on write, so that a snapshot costs one object and a read
  * costs two array accesses. Ids only grow, so order of insertion is order of ids.
  */
+import { documentAt } from '@shardlab/bson'
 
 /** One document with its record id, as it is given out. Never changed: an update puts another document in its place. */
 export interface StoredRecord {
@@ -18,9 +19,15 @@ interface Page {
   /** Only the table that holds this very object may write here. */
   owner: object
   live: number
-  /** Documents only: an object for each that is there would be what a large collection mostly consists of. */
-  readonly slots: (Uint8Array | undefined)[]
+  /** Where the documents lie of which there is a number. */
+  slab: Uint8Array
+  /** What is there: the document, or the number of the byte at which it begins. A view of each would be what a large collection mostly consists of. */
+  readonly slots: Slot[]
 }
+
+type Slot = Uint8Array | number | undefined
+
+const noSlab = new Uint8Array(0)
 
 export class RecordTable {
   #owner: object = {}
@@ -46,29 +53,52 @@ export class RecordTable {
     return document && { recordId, document }
   }
 
+  /** The document, which may be another view of the same bytes each time. */
   documentOf(recordId: number): Uint8Array | undefined {
-    // Record ids reach beyond 32 bits: no shifts.
-    return this.#pages[Math.floor(recordId / pageSize) - this.#firstPage]?.slots[recordId & pageMask]
+    const page = this.#pageOf(recordId)
+    return page && documentIn(page, recordId & pageMask)
+  }
+
+  /** The document, as the same object until it is replaced: for those that are asked for again and again. */
+  held(recordId: number): Uint8Array | undefined {
+    const page = this.#pageOf(recordId)
+    if (page === undefined) return undefined
+    const slot = recordId & pageMask
+    const document = documentIn(page, slot)
+    // Also where the page is shared: the record is the same.
+    if (document !== page.slots[slot]) page.slots[slot] = document
+    return document
   }
 
   /** Adds the document or puts it in the place of the one with its id. */
   set(recordId: number, document: Uint8Array): void {
     const page = this.#writablePage(Math.floor(recordId / pageSize))
-    const slot = recordId & pageMask
-    if (recordId >= this.#end) this.#end = recordId + 1
-    if (page.slots[slot] === undefined) {
-      page.live++
-      this.#count++
-    }
-    page.slots[slot] = document
+    this.#put(page, recordId, document)
+  }
+
+  /** {@link set} of the document that begins here in a slab with others. */
+  place(recordId: number, slab: Uint8Array, start: number): void {
+    const page = this.#writablePage(Math.floor(recordId / pageSize))
+    if (page.live === 0) page.slab = slab
+    this.#put(page, recordId, page.slab === slab ? start : documentAt(slab, start))
+  }
+
+  /** Empties the table. @returns one with what was in it */
+  takeAll(): RecordTable {
+    const taken = this.clone()
+    this.#pages = []
+    this.#ownsDirectory = true
+    this.#count = 0
+    return taken
   }
 
   delete(recordId: number): boolean {
-    if (this.documentOf(recordId) === undefined) return false
+    if (this.#pageOf(recordId)?.slots[recordId & pageMask] === undefined) return false
     const number = Math.floor(recordId / pageSize)
     const page = this.#writablePage(number)
     page.slots[recordId & pageMask] = undefined
     page.live--
+    if (page.live === 0) page.slab = noSlab
     this.#count--
     // The last one is where the next document comes.
     if (page.live === 0 && Math.floor(this.#end / pageSize) !== number) {
@@ -97,6 +127,22 @@ export class RecordTable {
     return new RecordScan(this.#pages, this.#firstPage, reverse, Math.floor(after / pageSize) - this.#firstPage, after & pageMask)
   }
 
+  #pageOf(recordId: number): Page | undefined {
+    // Record ids reach beyond 32 bits: no shifts.
+    const index = Math.floor(recordId / pageSize) - this.#firstPage
+    return index < 0 ? undefined : this.#pages[index]
+  }
+
+  #put(page: Page, recordId: number, document: Uint8Array | number): void {
+    const slot = recordId & pageMask
+    if (recordId >= this.#end) this.#end = recordId + 1
+    if (page.slots[slot] === undefined) {
+      page.live++
+      this.#count++
+    }
+    page.slots[slot] = document
+  }
+
   #writablePage(number: number): Page {
     if (!this.#ownsDirectory) {
       this.#pages = this.#pages.slice()
@@ -110,8 +156,8 @@ export class RecordTable {
     if (page !== undefined && page.owner === this.#owner) return page
     const writable: Page =
       page === undefined
-        ? { owner: this.#owner, live: 0, slots: new Array<Uint8Array | undefined>(pageSize).fill(undefined) }
-        : { owner: this.#owner, live: page.live, slots: page.slots.slice() }
+        ? { owner: this.#owner, live: 0, slab: noSlab, slots: new Array<Slot>(pageSize).fill(undefined) }
+        : { owner: this.#owner, live: page.live, slab: page.slab, slots: page.slots.slice() }
     this.#pages[index] = writable
     return writable
   }
@@ -136,6 +182,11 @@ export class RecordTable {
     this.#firstPage += empty
     this.#pages = this.#pages.slice(empty)
   }
+}
+
+function documentIn({ slab, slots }: Page, slot: number): Uint8Array | undefined {
+  const document = slots[slot]
+  return typeof document === 'number' ? documentAt(slab, document) : document
 }
 
 /** Pull cursor over a {@link RecordTable}. */
@@ -169,16 +220,16 @@ export class RecordScan {
   next(): StoredRecord | null {
     for (;;) {
       if (this.#page < 0 || this.#page >= this.#pages.length) return null
-      const slots = this.#pages[this.#page]?.slots
-      if (slots !== undefined) {
+      const page = this.#pages[this.#page]
+      if (page !== undefined) {
         if (this.#reverse) {
           while (--this.#slot >= 0) {
-            const document = slots[this.#slot]
+            const document = documentIn(page, this.#slot)
             if (document !== undefined) return { recordId: (this.#firstPage + this.#page) * pageSize + this.#slot, document }
           }
         } else {
           while (++this.#slot < pageSize) {
-            const document = slots[this.#slot]
+            const document = documentIn(page, this.#slot)
             if (document !== undefined) return { recordId: (this.#firstPage + this.#page) * pageSize + this.#slot, document }
           }
         }

@@ -5,6 +5,7 @@ import type { IndexCursor } from './index-cursor.js'
 import type { StringLabels } from './collation/string-labels.js'
 import type { KeyTuple, MultikeyPaths } from './index-keys.js'
 import type { WildcardPaths } from './wildcard/wildcard-spec.js'
+import type { InsertedDocuments } from './inserted-documents.js'
 import type { LogEntry } from './log-entry.js'
 import type { RecordScan, StoredRecord } from './record-table.js'
 
@@ -137,10 +138,9 @@ export interface StorageEngine {
   /**
    * Inserts many documents at once, all or none of them; an entry for each of them says the same. Each is copied before the
    * next one is asked for.
-   * @returns the copies
    * @throws CommandError as {@link apply}
    */
-  insertAll(ns: string, documents: Iterable<Uint8Array>): readonly Uint8Array[]
+  insertAll(ns: string, documents: Iterable<Uint8Array>): InsertedDocuments
   collection(ns: string): Collection | undefined
   /** By name; all, or of one database. */
   collections(db?: string): Collection[]

@@ -200,7 +200,7 @@ t.test('an index that is to become unique takes no new duplicates from many at o
     t.same(stateOf(engine), before)
   }
   const engine = prepared()
-  t.equal(engine.insertAll('db.c', batch('new', 'newer', [1, 1])).length, 3)
+  t.equal(engine.insertAll('db.c', batch('new', 'newer', [1, 1])).count, 3)
   t.equal(engine.collection('db.c')!.index('a_1')!.entries, 5)
   engine.apply(updateOf('db.c', { _id: 1, a: 'twice', b: 1 }))
   engine.apply(updateOf('db.c', { _id: 2, a: ['twice', 'other'] }))

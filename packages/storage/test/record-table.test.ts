@@ -6,6 +6,7 @@ import { RecordTable } from '../src/record-table.js'
 import { check } from '@shardlab/bson/testing'
 
 const document = Buffer.alloc(5)
+const versionOf = (bytes: Uint8Array): number => findField(bytes, 'version')!.asNumber()
 const ids = (table: RecordTable, reverse = false): number[] => [...table.scan(reverse)].map(({ recordId }) => recordId)
 
 t.test('a table and its clones never see each other’s writes', async () => {
@@ -38,6 +39,56 @@ t.test('a table and its clones never see each other’s writes', async () => {
           up.join() === model.join() &&
           ids(table, true).reverse().join() === model.join() &&
           model.every((id) => table.get(id)?.recordId === id)
+        )
+      })
+    }),
+    300,
+  )
+})
+
+t.test('a table and its clones give the documents that were put there, wherever these lie', async () => {
+  const step = fc.record({
+    which: fc.nat(),
+    do: fc.constantFrom('place', 'place', 'place', 'set', 'slab', 'hold', 'delete', 'clone', 'takeAll'),
+    id: fc.integer({ min: 1, max: 140 }),
+  })
+  check(
+    fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+      const tables: { table: RecordTable; model: Map<number, number> }[] = [{ table: new RecordTable(), model: new Map() }]
+      let slab = Buffer.alloc(4096)
+      let [used, version] = [0, 0]
+      for (const { which, do: action, id } of steps) {
+        const { table, model } = tables[which % tables.length]!
+        const next = encode({ version: ++version })
+        if (action === 'slab') [slab, used] = [Buffer.alloc(4096), 0]
+        // Ids come in their order, as in a collection; others are replaced.
+        const target = model.has(id) || id >= table.end ? id : table.end
+        if (action === 'place') {
+          slab.set(next, used)
+          table.place(target, slab, used)
+          used += next.length
+          model.set(target, version)
+        } else if (action === 'set') {
+          table.set(target, next)
+          model.set(target, version)
+        } else if (action === 'hold') {
+          const held = table.held(id)
+          if (held !== table.held(id) || held !== table.documentOf(id)) return false
+        } else if (action === 'delete') {
+          if (table.delete(id) !== model.delete(id)) return false
+        } else if (action === 'takeAll') {
+          const taken = table.takeAll()
+          if (table.count !== 0 || ids(table).length > 0) return false
+          for (const record of taken.scan()) table.set(record.recordId, record.document)
+        } else if (action === 'clone' && tables.length < 4) tables.push({ table: table.clone(), model: new Map(model) })
+      }
+      return tables.every(({ table, model }) => {
+        const found = (reverse: boolean) => [...table.scan(reverse)].map((record) => [record.recordId, versionOf(record.document)])
+        const expected = [...model].sort(([a], [b]) => a - b).join()
+        return (
+          found(false).join() === expected &&
+          found(true).reverse().join() === expected &&
+          [...model].every(([id, put]) => versionOf(table.documentOf(id)!) === put && versionOf(table.get(id)!.document) === put)
         )
       })
     }),

@@ -151,8 +151,15 @@ export class NodeLog {
     const [ts, wallMs] = [this.#clock.tick(), this.#now()]
     const entryOf = (object: Uint8Array) => stamped({ op: 'i', ns, uuid, object, id: null, session: null }, ts, wallMs)
     this.#queue(pendingInserts(stored, entryOf))
-    if (this.observers.size > 0) for (const entry of stored.map(entryOf)) for (const observer of this.observers) observer(entry, null)
-    return { count: stored.length, ts }
+    if (this.observers.size > 0) this.#tellOf(stored, entryOf)
+    return { count: stored.count, ts }
+  }
+
+  #tellOf(documents: Iterable<Uint8Array>, entryOf: (document: Uint8Array) => LogEntry): void {
+    for (const document of documents) {
+      const entry = entryOf(document)
+      for (const observer of this.observers) observer(entry, null)
+    }
   }
 
   /** See {@link requireRoom}. */

@@ -1,5 +1,6 @@
 /** Entries of the log that are not on the disk yet. */
-import { encodeLogEntry, plainEntryLength, writePlainEntry, type LogEntry } from '@shardlab/storage'
+import { emptyDocument } from '@shardlab/bson'
+import { encodeLogEntry, plainEntryLength, writePlainEntry, type InsertedDocuments, type LogEntry } from '@shardlab/storage'
 
 /** Their bytes, or what makes them when they are written. */
 export type Pending = Uint8Array | Unencoded
@@ -18,11 +19,10 @@ export function pendingOf(entry: LogEntry): Pending {
   return length < 0 ? encodeLogEntry(entry) : new PlainEntry(entry, length)
 }
 
-/** Entries that differ in their documents only, none of which may change any more. */
-export function pendingInserts(documents: readonly Uint8Array[], entryOf: (document: Uint8Array) => LogEntry): Pending {
-  let length = 0
-  if (documents.length > 0) length = documents.length * (encodeLogEntry(entryOf(documents[0]!)).length - documents[0]!.length)
-  for (const document of documents) length += document.length
+/** Entries that differ in their documents only. */
+export function pendingInserts(documents: InsertedDocuments, entryOf: (document: Uint8Array) => LogEntry): Pending {
+  const around = encodeLogEntry(entryOf(emptyDocument)).length - emptyDocument.length
+  const length = documents.count * around + documents.sizeBytes
   const writeTo = (target: Uint8Array, start: number): void => {
     let at = start
     for (const document of documents) {
