@@ -146,8 +146,10 @@ export function readUtf8(bytes: Uint8Array, start: number, end: number): string 
   return asBuffer(bytes).utf8Slice(start, end)
 }
 
+/** A cluster may have more than a thousand shards, and each has a name. */
+const knownNameCount = 8192
 /** Names that were read before, by a hash of their bytes: one string of each makes no garbage and is found in maps without comparing. */
-const knownNames: string[] = Array.from({ length: 1024 }, () => '')
+const knownNames: string[] = Array.from({ length: knownNameCount }, () => '')
 const longestKnownName = 32
 
 /** Reads a name: of a field, a database, a collection. The same as {@link readUtf8}, faster for names that come again and again. */
@@ -162,7 +164,7 @@ export function readName(bytes: Uint8Array, start: number, end: number): string 
     hash = (hash * 31 + byte) | 0
   }
   if (all > 0x7f) return readUtf8(bytes, start, end)
-  const slot = (hash ^ (hash >>> 10) ^ (hash >>> 20)) & 1023
+  const slot = (hash ^ (hash >>> 10) ^ (hash >>> 20)) & (knownNameCount - 1)
   const known = knownNames[slot]!
   if (known.length === length) {
     let i = 0

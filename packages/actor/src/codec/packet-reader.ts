@@ -184,7 +184,9 @@ function readArray(length: number): unknown[] {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const longestKnownText = 64
-const knownTextCount = 1024
+/** In longer ones, as UUIDs and epochs are, every third byte tells enough; names that are numbered differ in their last ones. */
+const longestHashedText = 16
+const knownTextCount = 8192
 /** Texts that came lately: names, epochs and UUIDs come again and again. All of them ASCII. */
 const knownTexts: string[] = Array.from({ length: knownTextCount }, () => '')
 
@@ -195,7 +197,8 @@ function readText(length: number): string {
   if (length === 0) return ''
   if (length > longestKnownText) return decoder.decode(bytes.subarray(start, at))
   let hash = length
-  for (let i = start; i < at; i += 3) hash = (hash * 31 + bytes[i]!) | 0
+  const step = length > longestHashedText ? 3 : 1
+  for (let i = start; i < at; i += step) hash = (hash * 31 + bytes[i]!) | 0
   const slot = (hash ^ (hash >>> 10)) & (knownTextCount - 1)
   const known = knownTexts[slot]!
   if (known.length === length && isTextAt(known, start)) return known
