@@ -194,6 +194,30 @@ t.test('where members share, many chunks of a whole answer do not travel', async
   t.same(versionToAskWith(sharing, placement.table), placement.table.version)
 })
 
+t.test('many chunks that did not travel are kept as long as anybody may wait for them', async (t) => {
+  const count = 10_001
+  const chunk = (i: number, shard: string, major: number) =>
+    chunkDocument({ a: i === 0 ? min : i }, { a: i === count - 1 ? max : i + 1 }, shard, major, i)
+  const chunks = Array.from({ length: count }, (_, i) => chunk(i, 'A', 1))
+  const collection = collectionDocument({ a: 1 })
+  let nowMs = 5000
+  const sharing = { shared: new Map<string, unknown>(), now: () => nowMs }
+  const placements = new SharedPlacements(sharing)
+  const since = versionToAskWith(sharing, null)
+  const sent = { collection, chunks: leaveAnswer(sharing, 'db.c', since, { collection, chunks, full: true }), full: true }
+  const begin = placements.after('db.c', null, sent)!
+  nowMs += 60_000
+  const moved = placements.after('db.c', begin, { collection, chunks: [chunk(1, 'B', 2)], full: false })!
+  t.equal(placements.left('db.c'), chunks)
+  t.equal(wholeAnswer(sharing, 'db.c', sent).chunks, chunks)
+  nowMs++
+  const newest = placements.after('db.c', moved, { collection, chunks: [chunk(2, 'B', 3)], full: false })!
+  t.same(placements.left('db.c'), [])
+  t.equal(placements.after('db.c', null, sent), newest, 'who comes too late begins with what others know')
+  const again = collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) })
+  t.throws(() => placements.after('db.c', null, { ...sent, collection: again }), { code: 117 }, 'but not of another creation')
+})
+
 t.test('members that share: an answer that others have overtaken goes on from what fits it', async (t) => {
   const collection = collectionDocument({ a: 1 })
   const whole = [chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0), chunkDocument({ a: 0 }, { a: max }, 'A', 1, 1)]

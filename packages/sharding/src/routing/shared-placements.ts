@@ -10,13 +10,19 @@ import { applyPlacementAnswer, generationOf, isOfGeneration, type CollectionPlac
 /** What members keep once for all, where they do. */
 export interface Sharing {
   readonly shared?: Map<string, unknown>
+  /** Absent: who only looks on need not know the time. */
+  now?(): number
 }
 
 /** Chunks that are too many to travel: whoever shares finds them here. */
 interface LeftAnswer {
   readonly collection: Uint8Array
   readonly chunks: readonly Uint8Array[]
+  readonly atMs: number
 }
+
+/** So long they are kept at least: much longer than anybody waits for an answer. Otherwise what has changed since would never be given back. */
+const keptMs = 60_000
 
 const chunksThatTravelMax = 10_000
 
@@ -30,15 +36,16 @@ export function versionToAskWith({ shared }: Sharing, known: { readonly version:
 
 /** What the config server sends of an answer: where members share, not the chunks, if they are many. */
 export function leaveAnswer(
-  { shared }: Sharing,
+  sharing: Sharing,
   ns: string,
   since: PlacementVersion | null,
   answer: PlacementAnswer,
 ): readonly Uint8Array[] {
+  const { shared } = sharing
   const { collection, chunks, full } = answer
   if (shared === undefined || since?.[0] !== nothingKnown[0] || !full || collection === null || chunks.length <= chunksThatTravelMax)
     return chunks
-  leftIn(shared).set(ns, { collection, chunks })
+  leftIn(shared).set(ns, { collection, chunks, atMs: sharing.now?.() ?? 0 })
   return []
 }
 
@@ -79,7 +86,7 @@ export class SharedPlacements {
     return newest !== undefined && (own === null || isNewer(newest.table.version, own.table.version)) ? newest : own
   }
 
-  /** The chunks of the last whole answer that did not travel: as they were then. */
+  /** The chunks of the last whole answer that did not travel: as they were then; none when that is long ago. */
   left(ns: string): readonly Uint8Array[] {
     const { shared } = this.#sharing
     return shared === undefined ? [] : (leftIn(shared).get(ns)?.chunks ?? [])
@@ -99,7 +106,8 @@ export class SharedPlacements {
   /** {@link after} for somebody who only looks on: nobody goes on from what he has seen. */
   seenAfter(ns: string, known: CollectionPlacement | null, received: PlacementAnswer): CollectionPlacement | null {
     const answer = wholeAnswer(this.#sharing, ns, received)
-    return goOn(ns, this.#recent?.get(ns) ?? [], known, answer) ?? applyPlacementAnswer(ns, known, answer)
+    const recent = this.#recent?.get(ns) ?? []
+    return goOn(ns, recent, known, answer) ?? inPlaceOfLost(recent, answer) ?? applyPlacementAnswer(ns, known, answer)
   }
 
   #keep(ns: string, placement: CollectionPlacement): void {
@@ -113,7 +121,22 @@ export class SharedPlacements {
     if (at > 0 && comparePlacement(recent[at - 1]!.table.version, version) === 0) return
     recent.splice(at, 0, placement)
     if (recent.length > recentMax) recent.shift()
+    this.#giveBack(ns)
   }
+
+  /** From now on who comes too late for the chunks begins with a placement that others know. */
+  #giveBack(ns: string): void {
+    const left = leftIn(this.#sharing.shared!)
+    const answer = left.get(ns)
+    if (answer !== undefined && (this.#sharing.now?.() ?? 0) - answer.atMs > keptMs) left.delete(ns)
+  }
+}
+
+/** Where chunks did not travel and are not there any more: what others have learned since is as good. Null: the answer has its chunks, or nobody has. */
+function inPlaceOfLost(recent: readonly CollectionPlacement[], { collection, chunks, full }: PlacementAnswer): CollectionPlacement | null {
+  const newest = recent.at(-1)
+  if (newest === undefined || collection === null || !full || chunks.length > 0) return null
+  return isOfGeneration(collection, newest.table.version) ? newest : null
 }
 
 /**
