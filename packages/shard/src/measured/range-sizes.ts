@@ -5,7 +5,7 @@
 import type { SizedRange } from '@shardlab/actor'
 import { comparePositions, type Position } from './position.js'
 import { fits, joined, spread } from './spread.js'
-import { cutRange, documentsBelow, endOf, hasOneKey, noSize, sizeOfSome, startOf, type Size } from './sized-range.js'
+import { cutRange, documentsBelow, endOf, hasOneKey, noSize, sizeOfSome, startOf, withEnd, withSize, withStart, type Size } from './sized-range.js'
 
 const blockLengthMax = 128
 
@@ -141,7 +141,7 @@ export class RangeSizes {
       this.#replace(place, place, [grown])
       return
     }
-    const sum = { ...known, documents: known.documents + grown.documents, bytes: known.bytes + grown.bytes }
+    const sum = withSize(known, { documents: known.documents + grown.documents, bytes: known.bytes + grown.bytes })
     this.#replace(place, { b: place.b, i: place.i + 1 }, [sum])
   }
 
@@ -154,8 +154,8 @@ export class RangeSizes {
     const last = this.#before(place)
     if (last === undefined || hasOneKey(last) || comparePositions(endOf(last), at) <= 0) return place
     const from = this.#previous(place)
-    const narrowed = documentsBelow(last, at) === 0 ? { ...last, x0: at.x, y0: at.y } : { ...last, x1: at.x, y1: at.y }
-    this.#replace(from, { b: from.b, i: from.i + 1 }, cutRange(last, at) ?? [narrowed])
+    const narrowed = () => [documentsBelow(last, at) === 0 ? withStart(last, at, last) : withEnd(last, at, last)]
+    this.#replace(from, { b: from.b, i: from.i + 1 }, cutRange(last, at) ?? narrowed())
     return this.#find(at)
   }
 
@@ -244,8 +244,8 @@ function beginsBelow({ x0, y0 }: SizedRange, { x, y }: Position): boolean {
 /** What {@link RangeSizes.take} would take of it up to there; null: all its documents are above. */
 function partBelow(range: SizedRange, at: Position): SizedRange | null {
   if (comparePositions(endOf(range), at) <= 0) return range
-  if (documentsBelow(range, at) === 0) return null
-  return cutRange(range, at)?.[0] ?? { ...range, x1: at.x, y1: at.y }
+  const below = documentsBelow(range, at)
+  return below === 0 ? null : withEnd(range, at, sizeOfSome(range, below))
 }
 
 function sizeAbove(range: SizedRange, at: Position): Size {

@@ -54,9 +54,26 @@ export function cutRange(range: SizedRange, at: Position): readonly [SizedRange,
   if (below === 0 || below === range.documents) return null
   const low = sizeOfSome(range, below)
   return [
-    { ...range, x1: at.x, y1: at.y, ...low },
-    { ...range, x0: at.x, y0: at.y, documents: range.documents - low.documents, bytes: range.bytes - low.bytes },
+    withEnd(range, at, low),
+    withStart(range, at, { documents: range.documents - low.documents, bytes: range.bytes - low.bytes }),
   ]
+}
+
+// Each field by its name: there are so many ranges that all of them should be objects of one shape.
+
+/** The same with another size. */
+export function withSize({ x0, y0, x1, y1 }: SizedRange, { documents, bytes }: Size): SizedRange {
+  return { x0, y0, x1, y1, documents, bytes }
+}
+
+/** The part, or the whole, that begins there. */
+export function withStart({ x1, y1 }: SizedRange, { x, y }: Position, { documents, bytes }: Size): SizedRange {
+  return { x0: x, y0: y, x1, y1, documents, bytes }
+}
+
+/** The part, or the whole, that ends there. */
+export function withEnd({ x0, y0 }: SizedRange, { x, y }: Position, { documents, bytes }: Size): SizedRange {
+  return { x0, y0, x1: x, y1: y, documents, bytes }
 }
 
 /** Of all of them. */

@@ -1,7 +1,7 @@
 /** How documents come to lie among those that are there already. */
 import type { SizedRange } from '@shardlab/actor'
 import type { Position } from './position.js'
-import { endOf, hasOneKey, sizeOfSome, startOf } from './sized-range.js'
+import { endOf, hasOneKey, sizeOfSome, startOf, withEnd, withSize } from './sized-range.js'
 
 /** What lies in a range after more documents are spread over it: where there were none, new ranges begin. */
 export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
@@ -31,7 +31,7 @@ export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRa
     documentsGiven += documents
     const bytes = sizeOfSome(grown, documentsGiven).bytes - bytesGiven
     bytesGiven += bytes
-    return { ...piece, documents: piece.documents + documents, bytes: piece.bytes + bytes }
+    return withSize(piece, { documents: piece.documents + documents, bytes: piece.bytes + bytes })
   })
   return joined(all.filter(({ documents }) => documents > 0))
 }
@@ -43,13 +43,10 @@ export function joined(pieces: readonly SizedRange[]): SizedRange[] {
     const last = done.at(-1)
     if (last === undefined || !fits(last, piece)) done.push(piece)
     else
-      done[done.length - 1] = {
-        ...last,
-        x1: piece.x1,
-        y1: piece.y1,
+      done[done.length - 1] = withEnd(last, endOf(piece), {
         documents: last.documents + piece.documents,
         bytes: last.bytes + piece.bytes,
-      }
+      })
   }
   return done
 }
