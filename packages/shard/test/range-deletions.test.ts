@@ -110,6 +110,38 @@ t.test('nobody waits for what clients have written into config.rangeDeletions th
   t.match(await shards.direct('shard01', { collStats: 'c' }), { ok: 1, numOrphanDocs: 2 })
 })
 
+t.test('the documents that a collection does not own are those of its tasks, whatever clients change in them', async (t) => {
+  for (const seed of seeds) {
+    const random = createRandom(seed)
+    const shards = new Shards()
+    const names = ['c', 'd']
+    for (const name of names) await shards.direct('shard01', { insert: name, documents: [{ _id: 1 }] })
+    const listed = await shards.direct('shard01', { listCollections: 1 })
+    const { firstBatch } = (listed as { cursor: { firstBatch: { name: string; info: { uuid: UUID } }[] } }).cursor
+    const uuids = names.map((name) => firstBatch.find((each) => each.name === name)!.info.uuid)
+    const any = () => ({ collectionUuid: [...uuids, 5][random.below(3)]!, numOrphanDocs: [0, 3, 4, 'x'][random.below(4)]! })
+    const tasks = new Map<number, ReturnType<typeof any>>()
+    for (let step = 0; step < 80; step++) {
+      const [_id, task] = [random.below(6), any()]
+      const rangeDeletions = { $db: 'config', ordered: true }
+      if (!tasks.has(_id)) await shards.direct('shard01', { insert: 'rangeDeletions', documents: [{ _id, ...task }], ...rangeDeletions })
+      else if (random.below(3) > 0)
+        await shards.direct('shard01', { update: 'rangeDeletions', updates: [{ q: { _id }, u: { $set: task } }], ...rangeDeletions })
+      else await shards.direct('shard01', { delete: 'rangeDeletions', deletes: [{ q: { _id }, limit: 1 }], ...rangeDeletions })
+      const left = await shards.direct('shard01', { find: 'rangeDeletions', filter: { _id }, $db: 'config' })
+      if ((left as { cursor: { firstBatch: unknown[] } }).cursor.firstBatch.length > 0) tasks.set(_id, task)
+      else tasks.delete(_id)
+      for (const [i, name] of names.entries()) {
+        let numOrphanDocs = 0
+        for (const each of tasks.values()) if (each.collectionUuid === uuids[i]) numOrphanDocs += Number(each.numOrphanDocs) || 0
+        const stats = (await shards.direct('shard01', { collStats: name })) as { numOrphanDocs: number }
+        if (stats.numOrphanDocs !== numOrphanDocs) t.equal(stats.numOrphanDocs, numOrphanDocs, `seed ${seed}, step ${step}, ${name}`)
+      }
+    }
+    t.ok(tasks.size > 0)
+  }
+})
+
 t.test('after a restart: tasks of collections that are gone end, whatever is their key; what is no migration is none', async (t) => {
   const shards = new Shards()
   for (const more of [{ keyPattern: { a: 'x' } }, { whenToClean: 5 }, { numOrphanDocs: NaN }])

@@ -34,23 +34,36 @@ export class OrphanCounts {
     this.#node.observe(({ op, ns, object }, preImage) => {
       if (op === 'c') this.#byCollection = null
       if (ns !== rangeDeletions || this.#byCollection === null) return
-      if (preImage !== null) add(this.#byCollection, preImage, -1)
-      if (op !== 'd') add(this.#byCollection, object, 1)
+      const before = preImage === null ? 0 : orphansOf(preImage)
+      const after = op === 'd' ? 0 : orphansOf(object)
+      // What becomes of a task mostly leaves the number as it is.
+      if (before === after && (after === 0 || isSameCollection(preImage!, object))) return
+      if (before !== 0) add(this.#byCollection, preImage!, -before)
+      if (after !== 0) add(this.#byCollection, object, after)
     })
   }
 
   #sums(): Map<string, number> {
     const sums = new Map<string, number>()
     const scan = this.#node.collection(rangeDeletions)?.scan()
-    for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) add(sums, record.document, 1)
+    for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) add(sums, record.document, orphansOf(record.document))
     return sums
   }
 }
 
+function orphansOf(task: Uint8Array): number {
+  return orphansIn(findField(task, 'numOrphanDocs'))
+}
+
+function isSameCollection(a: Uint8Array, b: Uint8Array): boolean {
+  const [of, other] = [findField(a, 'collectionUuid'), findField(b, 'collectionUuid')]
+  return of !== undefined && other !== undefined && of.isIdentical(other)
+}
+
 /** Clients may write there: what is no range deletion does not count. */
-function add(sums: Map<string, number>, task: Uint8Array, sign: 1 | -1): void {
+function add(sums: Map<string, number>, task: Uint8Array, documents: number): void {
   const collection = findField(task, 'collectionUuid')
   if (collection?.type !== BsonType.binary) return
   const uuid = hexOf(collection.asBinary())
-  sums.set(uuid, (sums.get(uuid) ?? 0) + sign * orphansIn(findField(task, 'numOrphanDocs')))
+  sums.set(uuid, (sums.get(uuid) ?? 0) + documents)
 }
