@@ -23,7 +23,7 @@ function startsWith({ pattern }: Index, keyPattern: Uint8Array): boolean {
     const field = pattern[i]
     if (field === undefined || field.path !== it.name()) return false
     const value = it.value()
-    if (field.direction !== (value.type === BsonType.string ? value.asString() : value.asNumber())) return false
+    if (field.direction !== (value.type === BsonType.string ? value.asName() : value.asNumber())) return false
   }
   return true
 }

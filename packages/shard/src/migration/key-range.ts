@@ -2,7 +2,7 @@
 import {
   BsonType,
   DocumentWriter,
-  fieldsOf,
+  FieldIterator,
   findField,
   keyStringFieldEnd,
   keyStringOfDocument,
@@ -44,8 +44,8 @@ export function writeRange(writer: DocumentWriter, name: string, { min, max }: K
 /** Is it what {@link writeRange} writes? Clients may write something else. */
 export function isRange(value: RawValue | undefined): value is RawValue {
   if (value?.type !== BsonType.object) return false
-  const bound = (name: string) => findField(value.bytes, name, value.start)?.type === BsonType.object
-  return bound('min') && bound('max')
+  const { bytes, start } = value
+  return findField(bytes, 'min', start)?.type === BsonType.object && findField(bytes, 'max', start)?.type === BsonType.object
 }
 
 /** Reads what {@link writeRange} wrote. */
@@ -141,6 +141,8 @@ function keyOf(bound: Uint8Array): string {
 
 /** Has the bound the fields of the pattern, in its order? Server: CollectionMetadata::isValidKey. */
 export function isBoundOf(shardKey: ShardKeyPattern, bound: Uint8Array): boolean {
-  const names = fieldsOf(bound).map(([name]) => name)
-  return names.length === shardKey.paths.length && shardKey.paths.every((path, i) => path === names[i])
+  const { paths } = shardKey
+  let count = 0
+  for (const it = new FieldIterator(bound); it.next(); count++) if (it.name() !== paths[count]) return false
+  return count === paths.length
 }

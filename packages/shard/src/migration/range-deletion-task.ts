@@ -133,7 +133,7 @@ export function parseTask(document: Uint8Array): StoredTask | undefined {
   return new StoredTask(fields, {
     pending: pending?.isTruthy() === true,
     processing: processing?.isTruthy() === true,
-    whenToClean: whenToClean?.type === BsonType.string && whenToClean.asString() === 'now' ? 'now' : 'delayed',
+    whenToClean: whenToClean?.type === BsonType.string && whenToClean.asName() === 'now' ? 'now' : 'delayed',
     numOrphanDocs: orphansIn(numOrphanDocs),
   })
 }
@@ -159,7 +159,7 @@ export class StoredTask implements RangeDeletionTask {
   }
 
   get ns(): string {
-    return this.#fields.ns.asString()
+    return this.#fields.ns.asName()
   }
 
   get collectionUuid(): Uint8Array {

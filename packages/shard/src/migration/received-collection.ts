@@ -44,5 +44,5 @@ function dropForeignIndexes(node: StorageNode, collection: Collection, wanted: r
 }
 
 function nameOf(spec: Uint8Array): string {
-  return findField(spec, 'name')!.asString()
+  return findField(spec, 'name')!.asName()
 }
