@@ -13,10 +13,15 @@ export function answering<K extends MessageKind>(kind: K, work: () => Promise<Re
   try {
     const reply = work()
     // Most requests are answered at once, and then nobody has to wait.
-    return reply instanceof Promise ? reply.catch((thrown: unknown) => refusalOf(kind, thrown)) : reply
+    return reply instanceof Promise ? answeringLater(kind, reply) : reply
   } catch (thrown) {
     return refusalOf(kind, thrown)
   }
+}
+
+// Apart: what a closure uses has a place of its own in memory, also where the closure is never made.
+function answeringLater<K extends MessageKind>(kind: K, reply: Promise<ReplyOf<K>>): Promise<ReplyOf<K>> {
+  return reply.catch((thrown: unknown) => refusalOf(kind, thrown))
 }
 
 /** @throws what no client is told of */

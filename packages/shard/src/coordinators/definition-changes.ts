@@ -18,14 +18,22 @@ interface CoordinatedRequest {
  * What is no request to a coordinator waits for nobody.
  */
 export function inDefinitionOrder<T>(
-  { databaseMoves, definitionLocks }: ShardParts,
+  parts: ShardParts,
   kind: MessageKind,
   request: unknown,
   run: () => Promise<T> | T,
 ): () => Promise<T> | T {
   // Moves of a database wait by themselves.
-  if (kind === 'shard.move-primary' || !isCoordinated(request)) return run
-  const { db, ns, to } = request
+  return kind === 'shard.move-primary' || !isCoordinated(request) ? run : coordinated(parts, kind, request, run)
+}
+
+// Apart: what a closure uses has a place of its own in memory, also where the closure is never made.
+function coordinated<T>(
+  { databaseMoves, definitionLocks }: ShardParts,
+  kind: MessageKind,
+  { db, ns, to }: CoordinatedRequest,
+  run: () => Promise<T> | T,
+): () => Promise<T> | T {
   const coordinate = () => databaseMoves.coordinate(db ?? databaseNameOf(ns!), holderOf(kind), run)
   // A resharding takes its lock itself.
   const names = kind === 'shard.reshard-collection' ? [] : [ns, to, db].filter((name) => name !== undefined)
