@@ -2,18 +2,41 @@ import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Entrant } from '@shardlab/node'
 import { isRead } from './is-read.js'
 
-interface Section {
-  readonly ended: Deferred<void>
-  /** Reads may go on. */
-  onlyWrites: boolean
-}
-
 /** A critical section that somebody is in. */
 export interface CriticalSection {
   /** From now on reads wait as well. */
   blockReads(): void
   /** Whoever waits goes on. Leaving twice has no effect. */
   leave(): void
+}
+
+class Section implements CriticalSection {
+  readonly #sections: Map<string, Section>
+  readonly #ns: string
+  /** Reads may go on. */
+  onlyWrites: boolean
+  /** Null: nobody waits. */
+  #ended: Deferred<void> | null = null
+
+  constructor(sections: Map<string, Section>, ns: string, onlyWrites: boolean) {
+    this.#sections = sections
+    this.#ns = ns
+    this.onlyWrites = onlyWrites
+  }
+
+  /** Of one that is there. */
+  get ended(): Promise<void> {
+    return (this.#ended ??= createDeferred()).promise
+  }
+
+  blockReads(): void {
+    this.onlyWrites = false
+  }
+
+  leave(): void {
+    if (this.#sections.get(this.#ns) === this) this.#sections.delete(this.#ns)
+    this.#ended?.resolve()
+  }
 }
 
 /**
@@ -29,7 +52,7 @@ export class CriticalSections {
     const dot = ns.indexOf('.')
     for (const name of dot < 0 ? [ns] : [ns, ns.slice(0, dot)]) {
       const section = this.#sections.get(name)
-      if (section !== undefined && !(section.onlyWrites && command !== undefined && isRead(command))) return section.ended.promise
+      if (section !== undefined && !(section.onlyWrites && command !== undefined && isRead(command))) return section.ended
     }
     return undefined
   }
@@ -37,17 +60,9 @@ export class CriticalSections {
   /** Enters at once: for those who know that nobody is there, as after a restart. @throws Error when somebody is */
   enterNow(ns: string, blocks: 'writes' | 'all'): CriticalSection {
     if (this.#sections.has(ns)) throw new Error(`there is a critical section on ${ns}`)
-    const section: Section = { ended: createDeferred<void>(), onlyWrites: blocks === 'writes' }
+    const section = new Section(this.#sections, ns, blocks === 'writes')
     this.#sections.set(ns, section)
-    return {
-      blockReads: () => {
-        section.onlyWrites = false
-      },
-      leave: () => {
-        if (this.#sections.get(ns) === section) this.#sections.delete(ns)
-        section.ended.resolve()
-      },
-    }
+    return section
   }
 
   /** Null: somebody is there, see {@link enter}. */
@@ -57,7 +72,7 @@ export class CriticalSections {
 
   /** Sections on one namespace follow each other. */
   async enter(ns: string, blocks: 'writes' | 'all'): Promise<CriticalSection> {
-    for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns)) await section.ended.promise
+    for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns)) await section.ended
     return this.enterNow(ns, blocks)
   }
 
