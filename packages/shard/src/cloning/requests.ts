@@ -22,19 +22,31 @@ export interface RepeatedRequest {
 const retryPauseMs = 50
 
 /** Sends a request that does no harm when it comes twice; again when no answer comes. @throws RequestFailedError */
-export async function askAgain<K extends MessageKind>(
+export function askAgain<K extends MessageKind>(
   context: ActorContext,
   member: string,
   kind: K,
   request: RequestOf<K>,
   repeated: RepeatedRequest,
 ): Promise<ReplyOf<K>> {
-  for (let attempt = 1; ; attempt++) {
+  const ask = () => context.request(member, kind, request, repeated)
+  return ask().catch((error: unknown) => again(context, ask, repeated, error))
+}
+
+/** @param failure of the first attempt */
+async function again<T>(
+  context: ActorContext,
+  ask: () => Promise<T>,
+  { attemptsMax, signal }: RepeatedRequest,
+  failure: unknown,
+): Promise<T> {
+  for (let [attempt, error] = [1, failure]; ; attempt++) {
+    if (!(error instanceof RequestFailedError) || error.reason === 'cancelled' || attempt >= attemptsMax) throw error
+    if (error.reason !== 'timed-out') await context.sleep(retryPauseMs, signal)
     try {
-      return await context.request(member, kind, request, repeated)
-    } catch (error) {
-      if (!(error instanceof RequestFailedError) || error.reason === 'cancelled' || attempt >= repeated.attemptsMax) throw error
-      if (error.reason !== 'timed-out') await context.sleep(retryPauseMs, repeated.signal)
+      return await ask()
+    } catch (next) {
+      error = next
     }
   }
 }

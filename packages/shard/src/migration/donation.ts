@@ -67,7 +67,7 @@ export class Donation {
     const { node } = this.#parts
     const { ns, to, waitForDelete } = this.#request
     const from = node.context.address
-    let noted: Promise<void> | null = null
+    let noted: Promise<unknown> | null = null
     try {
       await this.#move()
       noted = this.#noteCommit()
@@ -124,7 +124,7 @@ export class Donation {
     this.#tell('committed')
   }
 
-  #noteCommit(): Promise<void> {
+  #noteCommit(): Promise<unknown> {
     const { context } = this.#parts.node
     const { ns, to } = this.#request
     return noteChange(context, 'moveChunk.commit', ns, commitDetails(this.#range!, context.address, to, this.#counts))

@@ -11,10 +11,7 @@ export const migrationHandlers: ShardHandlers<
   | 'shard.transfer-mods'
   | 'shard.settle-migration'
 > = {
-  async 'shard.move-range'({ migrations }, request) {
-    await migrations.moveRange(request)
-    return { error: null }
-  },
+  'shard.move-range': ({ migrations }, request) => migrations.moveRange(request).then(withoutError),
   'shard.receive-range'({ migrations }, request) {
     migrations.receive(request)
     return { error: null }
@@ -34,8 +31,9 @@ export const migrationHandlers: ShardHandlers<
     const { deleted, reloaded, sessions, sizes = null } = migrations.donation(migrationId).mods(batch)
     return { deleted, reloaded, sessions, sizes, error: null }
   },
-  async 'shard.settle-migration'({ migrations }, { migrationId, decision }) {
-    await migrations.heed(migrationId, decision)
-    return { error: null }
-  },
+  'shard.settle-migration': ({ migrations }, { migrationId, decision }) => migrations.heed(migrationId, decision).then(withoutError),
+}
+
+function withoutError(): { readonly error: null } {
+  return { error: null }
 }

@@ -9,13 +9,11 @@ const stepNames = Array.from({ length: 10 }, (_, steps) => Array.from({ length: 
 const patience = { timeoutMs: 10_000 }
 
 /** Appends an entry; one that does not get through is left out. */
-export async function noteChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<void> {
-  try {
-    await context.request(configAddress, 'config.log-change', changeOf(context, what, ns, details), patience)
-  } catch (error) {
+export function noteChange(context: ActorContext, what: string, ns: string, details: Uint8Array): Promise<unknown> {
+  return writeChange(context, what, ns, details).catch((error: unknown) => {
     if (!(error instanceof RequestFailedError)) throw error
     context.log('warn', 'a migration could not write to config.changelog', { what, ns })
-  }
+  })
 }
 
 /** Appends an entry. @throws RequestFailedError */
@@ -64,7 +62,7 @@ export class MoveTiming {
   }
 
   /** @param errmsg what ended it; default: nothing is told */
-  write(ns: string, { min, max }: KeyRange, from: string, to: string, errmsg: string | null = null): Promise<void> {
+  write(ns: string, { min, max }: KeyRange, from: string, to: string, errmsg: string | null = null): Promise<unknown> {
     const details = new DocumentWriter(512)
     const names = stepNames[this.#steps]!
     for (let i = 0; i < this.#durationsMs.length; i++) details.int32(names[i]!, this.#durationsMs[i]!)
