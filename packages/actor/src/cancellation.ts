@@ -14,8 +14,10 @@ export interface CancelSignal {
  */
 export class Cancellation implements CancelSignal {
   aborted = false
-  /** Null: nobody has listened yet, as is usual for what is done at once. */
-  #listeners: Set<CancelListener> | null = null
+  /** The first who listens; mostly nobody else does. */
+  #first: CancelListener | null = null
+  /** Those who came after it. Null: nobody has yet. */
+  #others: Set<CancelListener> | null = null
 
   /** What others may listen to. */
   get signal(): CancelSignal {
@@ -24,26 +26,33 @@ export class Cancellation implements CancelSignal {
 
   /** How many listen; what has ended listens no more. */
   get listeners(): number {
-    return this.#listeners?.size ?? 0
+    return (this.#first === null ? 0 : 1) + (this.#others?.size ?? 0)
   }
 
   /** Whoever listens hears of it, once. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
-    if (this.#listeners === null) return
-    for (const listener of this.#listeners)
-      if (typeof listener === 'function') listener()
-      else listener.handleEvent()
-    this.#listeners.clear()
+    const first = this.#first
+    this.#first = null
+    if (first !== null) tell(first)
+    if (this.#others === null) return
+    for (const listener of this.#others) tell(listener)
+    this.#others.clear()
   }
 
   addEventListener(_type: 'abort', listener: CancelListener): void {
-    this.#listeners ??= new Set()
-    this.#listeners.add(listener)
+    if (this.listeners === 0) this.#first = listener
+    else if (listener !== this.#first) (this.#others ??= new Set()).add(listener)
   }
 
   removeEventListener(_type: 'abort', listener: CancelListener): void {
-    this.#listeners?.delete(listener)
+    if (listener === this.#first) this.#first = null
+    else this.#others?.delete(listener)
   }
+}
+
+function tell(listener: CancelListener): void {
+  if (typeof listener === 'function') listener()
+  else listener.handleEvent()
 }
