@@ -116,6 +116,47 @@ t.test('commits that are refused change nothing', async (t) => {
   t.same(await chunks.lines(), after)
 })
 
+t.test('a commit finds what has become of the chunk since its move was asked for', async (t) => {
+  const meanwhile: Readonly<Record<string, (chunks: Chunks) => Promise<unknown>>> = {
+    nothing: () => Promise.resolve(),
+    'it was split behind the range': (chunks) => chunks.split(50, [50]),
+    'it was split and merged again': async (chunks) => [await chunks.split(50, [50]), await chunks.merge(0, 50)],
+    'it was moved away': (chunks) => chunks.move(50, 'shard03'),
+    'it was moved away and back': async (chunks) => [await chunks.move(50, 'shard03'), await chunks.move(50, 'shard02')],
+    'a part of it was moved': (chunks) => chunks.move(50, 'shard03', { min: { a: 0 }, max: { a: 50 } }),
+    'another one was moved': (chunks) => chunks.move(200, 'shard03'),
+    'the collection is another one': async ({ config }) => [
+      await config.send('config.commit-drop-collection', { ns }),
+      await config.createCollection(ns, [0, 40], ['shard01', 'shard02'], Buffer.alloc(16, 7)),
+    ],
+  }
+  for (const [what, happens] of Object.entries(meanwhile)) {
+    const outcomes: unknown[] = []
+    for (const isAsked of [true, false]) {
+      const chunks = await Chunks.make([0, 100], ['shard01', 'shard02'])
+      const commit = async () => {
+        await happens(chunks)
+        const { error } = await chunks.config.send('config.commit-chunk-migration', {
+          ns,
+          min: encode({ a: 0 }),
+          max: encode({ a: 100 }),
+          from: 'shard02',
+          to: 'shard01',
+          chunkVersion: [...(await chunks.generation()), 9, 0],
+          clusterTime: [0, 0],
+        })
+        outcomes.push([error === null ? null : decode(error)['code'], await chunks.lines()])
+        return { error: null }
+      }
+      if (isAsked) {
+        chunks.config.answers.set('shard.move-range', commit)
+        await ask(chunks)
+      } else await commit()
+    }
+    t.same(outcomes[0], outcomes[1], what)
+  }
+})
+
 t.test('what is still on its way cannot commit after the donor has asked', async (t) => {
   const chunks = await Chunks.make([0, 100], ['shard01', 'shard02', 'shard03'])
   const [epoch, seconds, increment] = await chunks.generation()

@@ -39,6 +39,11 @@ export class CatalogStore {
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
+  /** Is it still there as it was read? `id` lies in the document. */
+  isCurrent(ns: string, id: RawValue): boolean {
+    return this.#node.collection(ns)?.findById(id)?.document === id.bytes
+  }
+
   /** A change puts another document in the place of the one that was there: where it is the same, so is its name. */
   #getNamed(collection: Collection, name: string): Uint8Array | null {
     const { ns } = collection

@@ -23,6 +23,7 @@ export interface ChunkHistoryEntry {
 
 /** A chunk with everything that the catalog keeps of it. */
 export interface StoredChunk extends Chunk {
+  /** Of a chunk that was read it lies in the document. */
   readonly id: RawValue
   /** Null: the document has no such field, which counts as false. */
   readonly jumbo: boolean | null

@@ -158,6 +158,11 @@ export class CollectionChunks {
     return this.#catalog.storedChunks(this.document, range, (document) => findField(document, 'min')?.isIdentical(bound) !== true)()
   }
 
+  /** Is a chunk that was read before still what it was? */
+  isUnchanged(chunk: StoredChunk): boolean {
+    return this.#catalog.store.isCurrent(chunksNs, chunk.id)
+  }
+
   newId(min: Uint8Array): RawValue {
     return chunkId(this.#catalog.behaviours, this.ns, min, this.#catalog.node.newObjectId())
   }

@@ -42,6 +42,8 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
   if (!allowsMigrations(chunks.document))
     throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes so moveChunk is not allowed.')
   await context.reach('config.migration.requested', { ns })
+  const moving = { collection: chunks.document, chunk }
+  catalog.moving.set(chunk.shard, moving)
   const { error } = await askDonor(catalog, chunk.shard, {
     ns,
     min,
@@ -54,6 +56,7 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
     forceJumbo,
     waitForDelete,
   })
+  if (catalog.moving.get(chunk.shard) === moving) catalog.moving.delete(chunk.shard)
   if (error === null) return { error: null }
   // What fails behind the commit does not undo it.
   const now = CollectionChunks.open(catalog, ns)
@@ -173,7 +176,7 @@ function commit(
       `The epoch of collection '${ns}' has changed since the migration began. The config server's collection placement version epoch is now '${chunks.epoch}', but the shard's is ${chunkVersion[0]}'. Aborting migration commit for chunk (${formatRange(min, max)}).`,
     )
   }
-  const chunk = covering(chunks, min, max)
+  const chunk = covering(catalog, chunks, { from, min, max })
   if (chunk.shard === to) {
     const onDonor = chunks.placementVersion(chunks.versionOn(from))
     const collectionVersion = chunks.placementVersion(version)
@@ -208,8 +211,15 @@ function commit(
 }
 
 /** @throws CommandError 40165 */
-function covering(chunks: CollectionChunks, min: Uint8Array, max: Uint8Array): StoredChunk {
-  const chunk = chunks.beginningAtOrBelow(min)
+function covering(
+  { moving }: ShardingCatalog,
+  chunks: CollectionChunks,
+  { from, min, max }: Pick<RequestOf<'config.commit-chunk-migration'>, 'from' | 'min' | 'max'>,
+): StoredChunk {
+  const asked = moving.get(from)
+  // To see whether it has changed meanwhile costs less than to find it among all others again.
+  const isAsked = asked?.collection === chunks.document && sameBytes(asked.chunk.min, min) && chunks.isUnchanged(asked.chunk)
+  const chunk = isAsked ? asked.chunk : chunks.beginningAtOrBelow(min)
   if (chunk === null || compareDocuments(chunk.max, max) < 0)
     throw new CommandError(
       40165,

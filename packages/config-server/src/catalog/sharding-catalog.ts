@@ -27,6 +27,13 @@ export interface NewestVersion {
   readonly version: readonly [major: number, minor: number]
 }
 
+/** A chunk as it was found when its move was asked for. */
+export interface MovingChunk {
+  /** The collection's entry. */
+  readonly collection: Uint8Array
+  readonly chunk: StoredChunk
+}
+
 export class ShardingCatalog {
   readonly node: StorageNode
   readonly store: CatalogStore
@@ -38,6 +45,8 @@ export class ShardingCatalog {
   readonly samplers = new Map<string, Sampler>()
   lastAnswer: LastAnswer | null = null
   newestVersion: NewestVersion | null = null
+  /** By donor: the chunk whose move it was asked for last. */
+  readonly moving = new Map<string, MovingChunk>()
   /** Commits whose placement waits for the disk, by namespace, the oldest first. */
   readonly unpublished = new Map<string, UnpublishedCommit[]>()
 
