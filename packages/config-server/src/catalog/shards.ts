@@ -64,6 +64,27 @@ function adoptDatabase({ node, store, behaviours }: ShardingCatalog, db: string,
   store.put('config.databases', databaseDocument(behaviours, { db, primary, partitioned: false, uuid, timestamp: node.clock.tick() }))
 }
 
+/** What an entry of config.shards says. */
+interface ListedShard {
+  readonly id: string
+  readonly host: string
+  readonly known: ConnectionString
+  readonly limitMb: number
+}
+
+/** Each shard that joins is compared with all that are there. */
+const listedShards = new WeakMap<Uint8Array, ListedShard>()
+
+function listedShard(document: Uint8Array): ListedShard {
+  const read = listedShards.get(document)
+  if (read !== undefined) return read
+  const host = findField(document, 'host')!.asString()
+  const limitMb = findField(document, 'maxSize')?.asNumber() ?? 0
+  const listed = { id: findField(document, '_id')!.asString(), host, known: parseConnectionString(host), limitMb }
+  listedShards.set(document, listed)
+  return listed
+}
+
 /**
  * The shard that this request would add, when it has been added already.
  * @throws CommandError 20 IllegalOperation when a shard stands in the way
@@ -74,11 +95,8 @@ function existingShard(
   { name, maxSizeMb }: RequestOf<'config.add-shard'>,
 ): string | null {
   for (const document of catalog.store.all('config.shards')) {
-    const id = findField(document, '_id')!.asString()
-    const host = findField(document, 'host')!.asString()
-    const known = parseConnectionString(host)
-    const isEquivalent =
-      (name === null || name === id) && known.setName === target.setName && (findField(document, 'maxSize')?.asNumber() ?? 0) === maxSizeMb
+    const { id, host, known, limitMb } = listedShard(document)
+    const isEquivalent = (name === null || name === id) && known.setName === target.setName && limitMb === maxSizeMb
     if (known.setName !== null && known.setName === target.setName) {
       if (isEquivalent) return id
       throw new CommandError('IllegalOperation', `A shard already exists containing the replica set '${known.setName}'`)
