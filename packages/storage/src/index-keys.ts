@@ -8,6 +8,7 @@ import {
   CommandError,
   elementsOf,
   encodeKeyString,
+  FieldFinder,
   findField,
   hashedKeyValue,
   undefinedValue,
@@ -16,7 +17,6 @@ import {
 import { formatValue, type KeyPattern } from '@shardlab/query'
 import { labelled } from './collation/labelled.js'
 import type { StringLabels } from './collation/string-labels.js'
-import { FieldFinder } from './field-finder.js'
 
 /** The values of one key, in the order of the pattern; `undefined` stands for a missing field. */
 export type KeyTuple = (RawValue | undefined)[]

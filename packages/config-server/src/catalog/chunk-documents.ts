@@ -4,6 +4,7 @@ import {
   arrayIndexName,
   BsonType,
   DocumentWriter,
+  FieldFinder,
   FieldIterator,
   fieldsOf,
   findField,
@@ -46,64 +47,36 @@ export interface ChunkOwner {
  */
 export type ChunkFieldOrder = 'range-first' | 'version-first'
 
+const field = { _id: 0, min: 1, max: 2, shard: 3, lastmod: 4, estimatedDataSizeBytes: 5, jumbo: 6, history: 7 } as const
+const finder = new FieldFinder(Object.keys(field))
+
 /**
  * Reads a document that {@link chunkDocumentOf} has written, or that a client has put in its place. Null: it lacks a bound, the shard or the
  * version. Of fields of one name the first counts.
  */
 export function parseStoredChunk(document: Uint8Array): StoredChunk | null {
-  let id: RawValue | null = null
-  let min: Uint8Array | null = null
-  let max: Uint8Array | null = null
-  let shard: string | null = null
-  let versionAt = -1
-  let estimatedSize: RawValue | null = null
-  let jumbo: boolean | null = null
-  let history: readonly ChunkHistoryEntry[] | null = null
-  for (const it = new FieldIterator(document); it.next();) {
-    const { type, valueStart } = it
-    switch (it.name()) {
-      case '_id':
-        id ??= it.value()
-        break
-      case 'min':
-        if (min === null && type !== BsonType.object) return null
-        min ??= document.subarray(valueStart, it.valueEnd)
-        break
-      case 'max':
-        if (max === null && type !== BsonType.object) return null
-        max ??= document.subarray(valueStart, it.valueEnd)
-        break
-      case 'shard':
-        if (shard === null && type !== BsonType.string) return null
-        shard ??= it.value().asName()
-        break
-      case 'lastmod':
-        if (versionAt < 0 && type !== BsonType.timestamp) return null
-        if (versionAt < 0) versionAt = valueStart
-        break
-      case 'estimatedDataSizeBytes':
-        estimatedSize ??= it.value()
-        break
-      case 'jumbo':
-        jumbo ??= it.value().isTruthy()
-        break
-      case 'history':
-        history ??= type === BsonType.array ? parseHistory(document, valueStart) : []
-        break
-      default:
-    }
-  }
-  if (id === null || min === null || max === null || shard === null || versionAt < 0) return null
+  finder.locate(document)
+  const id = finder.valueOf(field._id)
+  if (
+    id === undefined ||
+    finder.typeOf(field.min) !== BsonType.object ||
+    finder.typeOf(field.max) !== BsonType.object ||
+    finder.typeOf(field.shard) !== BsonType.string ||
+    finder.typeOf(field.lastmod) !== BsonType.timestamp
+  )
+    return null
+  const versionAt = finder.startOf(field.lastmod)
+  const historyAt = finder.typeOf(field.history) === BsonType.array ? finder.startOf(field.history) : -1
   return {
-    min,
-    max,
-    shard,
+    min: document.subarray(finder.startOf(field.min), finder.endOf(field.min)),
+    max: document.subarray(finder.startOf(field.max), finder.endOf(field.max)),
+    shard: finder.valueOf(field.shard)!.asName(),
     major: readUint32(document, versionAt + 4),
     minor: readUint32(document, versionAt),
     id,
-    jumbo,
-    estimatedSize,
-    history: history ?? [],
+    jumbo: finder.valueOf(field.jumbo)?.isTruthy() ?? null,
+    estimatedSize: finder.valueOf(field.estimatedDataSizeBytes) ?? null,
+    history: historyAt < 0 ? [] : parseHistory(document, historyAt),
   }
 }
 

@@ -1,4 +1,4 @@
-import { BsonType, FieldIterator, readUint32 } from '@shardlab/bson'
+import { BsonType, FieldFinder, RawValue, readUint32 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 
 /** A chunk as config.chunks has it: a range of the key space on one shard. */
@@ -21,36 +21,23 @@ export interface ChunkFields {
   readonly minor: number
 }
 
-/** Reads them in one go through the document: of fields of one name the first counts. Throws when one is missing: the catalog is ours. */
-export function readChunkFields(document: Uint8Array): ChunkFields {
-  let [minStart, minEnd, maxStart, maxEnd, versionAt] = [-1, -1, -1, -1, -1]
-  let shard: string | null = null
-  for (const it = new FieldIterator(document); it.next() && !(minStart >= 0 && maxStart >= 0 && shard !== null && versionAt >= 0);) {
-    const { nameStart, valueStart } = it
-    switch (valueStart - nameStart - 1) {
-      case 3:
-        if (minStart < 0 && isNamed(document, nameStart, 'min')) [minStart, minEnd] = [valueStart, it.valueEnd]
-        else if (maxStart < 0 && isNamed(document, nameStart, 'max')) [maxStart, maxEnd] = [valueStart, it.valueEnd]
-        break
-      case 5:
-        if (shard === null && isNamed(document, nameStart, 'shard')) shard = it.value().asName()
-        break
-      case 7:
-        if (versionAt >= 0 || !isNamed(document, nameStart, 'lastmod')) break
-        if (it.type !== BsonType.timestamp) throw incomplete()
-        versionAt = valueStart
-        break
-      default:
-    }
-  }
-  if (minStart < 0 || maxStart < 0 || shard === null || versionAt < 0) throw incomplete()
-  return { minStart, minEnd, maxStart, maxEnd, shard, major: readUint32(document, versionAt + 4), minor: readUint32(document, versionAt) }
-}
+const field = { min: 0, max: 1, shard: 2, lastmod: 3 } as const
+const finder = new FieldFinder(Object.keys(field))
 
-/** Names are compared where they lie: there may be a million documents. */
-function isNamed(bytes: Uint8Array, start: number, name: string): boolean {
-  for (let i = 0; i < name.length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false
-  return true
+/** Of fields of one name the first counts. Throws when one is missing: the catalog is ours. */
+export function readChunkFields(document: Uint8Array): ChunkFields {
+  if (finder.locate(document) > 0 || finder.typeOf(field.lastmod) !== BsonType.timestamp) throw incomplete()
+  const shard = new RawValue(finder.typeOf(field.shard), document, finder.startOf(field.shard), finder.endOf(field.shard)).asName()
+  const versionAt = finder.startOf(field.lastmod)
+  return {
+    minStart: finder.startOf(field.min),
+    minEnd: finder.endOf(field.min),
+    maxStart: finder.startOf(field.max),
+    maxEnd: finder.endOf(field.max),
+    shard,
+    major: readUint32(document, versionAt + 4),
+    minor: readUint32(document, versionAt),
+  }
 }
 
 function incomplete(): Error {

@@ -1,0 +1,142 @@
+/**
+ * Where the values of several top-level fields lie, found in one go through a document.
+ *
+ * Documents of a collection are mostly laid out alike: of one whose types, names and lengths stand where they stood in another one, up to the last
+ * of the fields, the values lie where they lay there. What has to be compared for that is less than what has to be read to find them.
+ */
+import { RawValue } from './raw-value.js'
+import { FieldIterator } from './scan.js'
+import { BsonType } from './types.js'
+
+/** A layout of more bytes is not remembered: few documents would have the same one. */
+const layoutBytesMax = 256
+
+export class FieldFinder {
+  readonly #names: readonly Uint8Array[]
+  readonly #starts: number[]
+  readonly #ends: number[]
+  readonly #types: number[]
+  #missing: number
+  #document: Uint8Array = new Uint8Array(0)
+  /** Of the document in which the fields were found: where what says how it is laid out stands, and what stands there. */
+  readonly #places: number[] = []
+  readonly #layout: number[] = []
+  /** Of the document looked at last. */
+  #lengthBytes = 0
+
+  constructor(names: readonly string[]) {
+    this.#names = names.map((name) => Buffer.from(name))
+    this.#starts = names.map(() => -1)
+    this.#ends = names.map(() => -1)
+    this.#types = names.map(() => -1)
+    this.#missing = names.length
+  }
+
+  /**
+   * Looks for the fields in a document; of fields of one name the first counts. The methods below speak of it until the next call.
+   * @returns how many are missing
+   */
+  locate(document: Uint8Array): number {
+    this.#document = document
+    if (!this.#isLaidOutAlike(document)) this.#walk(document)
+    return this.#missing
+  }
+
+  /** Where the value of the field with this number begins; -1: there is none. */
+  startOf(field: number): number {
+    return this.#starts[field]!
+  }
+
+  /** Where it ends. */
+  endOf(field: number): number {
+    return this.#ends[field]!
+  }
+
+  /** Its type; -1: there is none. */
+  typeOf(field: number): number {
+    return this.#types[field]!
+  }
+
+  /** Its value, `undefined` where there is none. */
+  valueOf(field: number): RawValue | undefined {
+    const start = this.#starts[field]!
+    return start < 0 ? undefined : new RawValue(this.#types[field]!, this.#document, start, this.#ends[field]!)
+  }
+
+  /** @param found gets the value of each field, `undefined` where there is none @returns as {@link locate} */
+  find(document: Uint8Array, found: (RawValue | undefined)[]): number {
+    const missing = this.locate(document)
+    for (let i = 0; i < this.#names.length; i++) {
+      const start = this.#starts[i]!
+      found[i] = start < 0 ? undefined : new RawValue(this.#types[i]!, document, start, this.#ends[i]!)
+    }
+    return missing
+  }
+
+  #isLaidOutAlike(document: Uint8Array): boolean {
+    const places = this.#places
+    const layout = this.#layout
+    const count = layout.length
+    for (let i = 0; i < count; i++) if (document[places[i]!] !== layout[i]) return false
+    return count > 0
+  }
+
+  #walk(document: Uint8Array): void {
+    const names = this.#names
+    // Where lengths change all the time nothing is laid out alike: to remember it would be in vain.
+    const isRemembered = document.length === this.#lengthBytes
+    this.#lengthBytes = document.length
+    this.#layout.length = this.#places.length = 0
+    this.#starts.fill(-1)
+    this.#ends.fill(-1)
+    this.#types.fill(-1)
+    let missing = names.length
+    const it = new FieldIterator(document)
+    for (let at = it.valueEnd; missing > 0; at = it.valueEnd) {
+      const isField = it.next()
+      if (isRemembered) this.#remember(document, at, isField ? it.valueStart + determiningBytes(it) : at + 1)
+      if (!isField) break
+      const length = it.valueStart - 1 - it.nameStart
+      for (let i = 0; i < names.length; i++) {
+        if (names[i]!.length !== length || this.#starts[i]! >= 0 || !isAt(names[i]!, document, it.nameStart)) continue
+        this.#starts[i] = it.valueStart
+        this.#ends[i] = it.valueEnd
+        this.#types[i] = it.type
+        missing--
+      }
+    }
+    this.#missing = missing
+    if (this.#layout.length > layoutBytesMax) this.#layout.length = this.#places.length = 0
+  }
+
+  #remember(document: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to && this.#layout.length <= layoutBytesMax; at++) {
+      this.#places.push(at)
+      this.#layout.push(document[at] ?? -1)
+    }
+  }
+}
+
+/** How many bytes of its value tell where the next field begins. */
+function determiningBytes({ type, valueStart, valueEnd }: FieldIterator): number {
+  switch (type) {
+    case BsonType.string:
+    case BsonType.code:
+    case BsonType.symbol:
+    case BsonType.object:
+    case BsonType.array:
+    case BsonType.codeWithScope:
+    case BsonType.binary:
+    case BsonType.dbPointer:
+      return 4
+    case BsonType.regex:
+      return valueEnd - valueStart
+    default:
+      return 0
+  }
+}
+
+function isAt(name: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < name.length; i++) if (bytes[start + i] !== name[i]) return false
+  return true
+}
