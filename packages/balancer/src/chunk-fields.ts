@@ -1,5 +1,5 @@
 /** What the balancer reads of a config.chunks document, in one pass: there may be a million. */
-import { BsonType, FieldIterator, readName, readUint32 } from '@shardlab/bson'
+import { BsonType, FieldFinder, readName, readUint32 } from '@shardlab/bson'
 
 export interface ChunkFields {
   readonly bytes: Uint8Array
@@ -14,40 +14,29 @@ export interface ChunkFields {
   readonly estimatedBytes: number | null
 }
 
+const field = { min: 0, max: 1, shard: 2, lastmod: 3, jumbo: 4, estimatedDataSizeBytes: 5 } as const
+const finder = new FieldFinder(Object.keys(field))
+
 /** @throws Error when a part is missing: the catalog gives away only documents that have all of them */
 export function readChunk(bytes: Uint8Array): ChunkFields {
-  let minAt = -1
-  let maxAt = -1
-  let shard: string | null = null
-  let lastmodAt = -1
-  let isJumbo: boolean | null = null
-  let estimatedBytes: number | null = null
-  for (const it = new FieldIterator(bytes); it.next();) {
-    const { type, valueStart } = it
-    switch (it.name()) {
-      case 'min':
-        if (minAt < 0 && type === BsonType.object) minAt = valueStart
-        break
-      case 'max':
-        if (maxAt < 0 && type === BsonType.object) maxAt = valueStart
-        break
-      case 'shard':
-        if (type === BsonType.string) shard ??= readName(bytes, valueStart + 4, it.valueEnd - 1)
-        break
-      case 'lastmod':
-        if (lastmodAt < 0 && type === BsonType.timestamp) lastmodAt = valueStart
-        break
-      case 'jumbo':
-        isJumbo ??= it.value().isTruthy()
-        break
-      case 'estimatedDataSizeBytes':
-        if (it.value().isNumber()) estimatedBytes ??= it.value().asNumber()
-        break
-      default:
-    }
-  }
-  if (minAt < 0 || maxAt < 0 || shard === null || lastmodAt < 0)
+  finder.locate(bytes)
+  if (
+    finder.typeOf(field.min) !== BsonType.object ||
+    finder.typeOf(field.max) !== BsonType.object ||
+    finder.typeOf(field.shard) !== BsonType.string ||
+    finder.typeOf(field.lastmod) !== BsonType.timestamp
+  )
     throw new Error('a config.chunks document lacks min, max, shard or lastmod')
-  const [major, minor] = [readUint32(bytes, lastmodAt + 4), readUint32(bytes, lastmodAt)]
-  return { bytes, minAt, maxAt, shard, major, minor, isJumbo: isJumbo === true, estimatedBytes }
+  const lastmodAt = finder.startOf(field.lastmod)
+  const size = finder.valueOf(field.estimatedDataSizeBytes)
+  return {
+    bytes,
+    minAt: finder.startOf(field.min),
+    maxAt: finder.startOf(field.max),
+    shard: readName(bytes, finder.startOf(field.shard) + 4, finder.endOf(field.shard) - 1),
+    major: readUint32(bytes, lastmodAt + 4),
+    minor: readUint32(bytes, lastmodAt),
+    isJumbo: finder.valueOf(field.jumbo)?.isTruthy() === true,
+    estimatedBytes: size?.isNumber() === true ? size.asNumber() : null,
+  }
 }
