@@ -211,7 +211,15 @@ export class Round {
     if (migrations.length === 0) this.#imbalanced.delete(ns)
     else this.#imbalanced.add(ns)
     const chosen = isParallel ? migrations : migrations.slice(0, 1)
-    return chosen.map((migration) => ({ ...migration, chunk: migration.chunk as KnownChunk, collection }))
+    return chosen.map(({ chunk, from, to, reason, because, force }) => ({
+      chunk: chunk as KnownChunk,
+      from,
+      to,
+      reason,
+      because,
+      force,
+      collection,
+    }))
   }
 
   async #moveAll(

@@ -5,7 +5,19 @@
 import type { SizedRange } from '@shardlab/actor'
 import { comparePositions, type Position } from './position.js'
 import { fits, joined, spread } from './spread.js'
-import { cutRange, documentsBelow, endOf, hasOneKey, noSize, sizeOfSome, startOf, withEnd, withSize, withStart, type Size } from './sized-range.js'
+import {
+  cutRange,
+  documentsBelow,
+  endOf,
+  hasOneKey,
+  noSize,
+  sizeOfSome,
+  startOf,
+  withEnd,
+  withSize,
+  withStart,
+  type Size,
+} from './sized-range.js'
 
 const blockLengthMax = 128
 

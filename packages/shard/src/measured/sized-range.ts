@@ -53,10 +53,7 @@ export function cutRange(range: SizedRange, at: Position): readonly [SizedRange,
   const below = documentsBelow(range, at)
   if (below === 0 || below === range.documents) return null
   const low = sizeOfSome(range, below)
-  return [
-    withEnd(range, at, low),
-    withStart(range, at, { documents: range.documents - low.documents, bytes: range.bytes - low.bytes }),
-  ]
+  return [withEnd(range, at, low), withStart(range, at, { documents: range.documents - low.documents, bytes: range.bytes - low.bytes })]
 }
 
 // Each field by its name: there are so many ranges that all of them should be objects of one shape.

@@ -36,13 +36,18 @@ export function applyPlacementAnswer(ns: string, known: CollectionPlacement | nu
     if (known === null || !isOfGeneration(answer.collection, known.table.version))
       throw new Error(`the changes of ${ns} build on a placement that is not known`)
     if (answer.chunks.length === 0) return known
-    return consistent(ns, () => ({
-      ...known,
-      table: known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk))),
-    }))
+    return consistent(ns, () => withTable(known, known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk)))))
   }
   const { collection } = answer
   return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generationOf(collection)))
+}
+
+/** Each field by its name: to spread a placement and to put another table in it takes much longer, and there is one for each commit. */
+function withTable(
+  { ns, uuid, shardKey, unique, isUnsplittable, defaultCollation }: CollectionPlacement,
+  table: RoutingTable,
+): CollectionPlacement {
+  return { ns, uuid, shardKey, unique, isUnsplittable, defaultCollation, table }
 }
 
 /** Clients can write to the catalog, and what they leave there need not be a placement. Server: chunk_manager.cpp, validateChunk. */

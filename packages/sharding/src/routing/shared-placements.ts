@@ -35,12 +35,7 @@ export function versionToAskWith({ shared }: Sharing, known: { readonly version:
 }
 
 /** What the config server sends of an answer: where members share, not the chunks, if they are many. */
-export function leaveAnswer(
-  sharing: Sharing,
-  ns: string,
-  since: PlacementVersion | null,
-  answer: PlacementAnswer,
-): readonly Uint8Array[] {
+export function leaveAnswer(sharing: Sharing, ns: string, since: PlacementVersion | null, answer: PlacementAnswer): readonly Uint8Array[] {
   const { shared } = sharing
   const { collection, chunks, full } = answer
   if (shared === undefined || since?.[0] !== nothingKnown[0] || !full || collection === null || chunks.length <= chunksThatTravelMax)

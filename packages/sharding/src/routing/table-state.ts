@@ -47,7 +47,9 @@ export function changedState(state: TableState, changes: Iterable<readonly Chunk
 }
 
 function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
-  return chunks.length === 1 ? chunks : chunks.toSorted((a, b) => a.major - b.major || a.minor - b.minor)
+  // So they come from the catalog.
+  const areInOrder = chunks.every(({ major, minor }, i) => i === 0 || !isNewer(chunks[i - 1]!.major, chunks[i - 1]!.minor, major, minor))
+  return areInOrder ? chunks : chunks.toSorted((a, b) => a.major - b.major || a.minor - b.minor)
 }
 
 /** The newest version, after changes. */
