@@ -5,6 +5,7 @@
  * of the fields, the values lie where they lay there. What has to be compared for that is less than what has to be read to find them.
  */
 import { RawValue } from './raw-value.js'
+import { readInt32 } from './read.js'
 import { FieldIterator } from './scan.js'
 import { BsonType } from './types.js'
 
@@ -17,7 +18,9 @@ export class FieldFinder {
   readonly #ends: number[]
   readonly #types: number[]
   #missing: number
-  #document: Uint8Array = new Uint8Array(0)
+  /** The document looked at last, and where it begins: all places are counted from there. */
+  #bytes: Uint8Array = new Uint8Array(0)
+  #start = 0
   /** Of the document in which the fields were found: where what says how it is laid out stands, and what stands there. */
   readonly #places: number[] = []
   readonly #layout: number[] = []
@@ -33,23 +36,26 @@ export class FieldFinder {
   }
 
   /**
-   * Looks for the fields in a document; of fields of one name the first counts. The methods below speak of it until the next call.
+   * Looks for the fields in the document that begins here; of fields of one name the first counts. The methods below speak of it until the next call.
    * @returns how many are missing
    */
-  locate(document: Uint8Array): number {
-    this.#document = document
-    if (!this.#isLaidOutAlike(document)) this.#walk(document)
+  locate(bytes: Uint8Array, start = 0): number {
+    this.#bytes = bytes
+    this.#start = start
+    if (!this.#isLaidOutAlike(bytes, start)) this.#walk(bytes, start)
     return this.#missing
   }
 
   /** Where the value of the field with this number begins; -1: there is none. */
   startOf(field: number): number {
-    return this.#starts[field]!
+    const start = this.#starts[field]!
+    return start < 0 ? -1 : this.#start + start
   }
 
-  /** Where it ends. */
+  /** Where it ends; -1: there is none. */
   endOf(field: number): number {
-    return this.#ends[field]!
+    const end = this.#ends[field]!
+    return end < 0 ? -1 : this.#start + end
   }
 
   /** Its type; -1: there is none. */
@@ -60,47 +66,49 @@ export class FieldFinder {
   /** Its value, `undefined` where there is none. */
   valueOf(field: number): RawValue | undefined {
     const start = this.#starts[field]!
-    return start < 0 ? undefined : new RawValue(this.#types[field]!, this.#document, start, this.#ends[field]!)
+    return start < 0 ? undefined : new RawValue(this.#types[field]!, this.#bytes, this.#start + start, this.#start + this.#ends[field]!)
   }
 
-  /** @param found gets the value of each field, `undefined` where there is none @returns as {@link locate} */
-  find(document: Uint8Array, found: (RawValue | undefined)[]): number {
-    const missing = this.locate(document)
-    for (let i = 0; i < this.#names.length; i++) {
-      const start = this.#starts[i]!
-      found[i] = start < 0 ? undefined : new RawValue(this.#types[i]!, document, start, this.#ends[i]!)
-    }
+  /**
+   * @param start where the document begins in the bytes
+   * @param found gets the value of each field, `undefined` where there is none
+   * @returns as {@link locate}
+   */
+  find(bytes: Uint8Array, start: number, found: (RawValue | undefined)[]): number {
+    const missing = this.locate(bytes, start)
+    for (let i = 0; i < this.#names.length; i++) found[i] = this.valueOf(i)
     return missing
   }
 
-  #isLaidOutAlike(document: Uint8Array): boolean {
+  #isLaidOutAlike(bytes: Uint8Array, start: number): boolean {
     const places = this.#places
     const layout = this.#layout
     const count = layout.length
-    for (let i = 0; i < count; i++) if (document[places[i]!] !== layout[i]) return false
+    for (let i = 0; i < count; i++) if (bytes[start + places[i]!] !== layout[i]) return false
     return count > 0
   }
 
-  #walk(document: Uint8Array): void {
+  #walk(bytes: Uint8Array, start: number): void {
     const names = this.#names
+    const lengthBytes = readInt32(bytes, start)
     // Where lengths change all the time nothing is laid out alike: to remember it would be in vain.
-    const isRemembered = document.length === this.#lengthBytes
-    this.#lengthBytes = document.length
+    const isRemembered = lengthBytes === this.#lengthBytes
+    this.#lengthBytes = lengthBytes
     this.#layout.length = this.#places.length = 0
     this.#starts.fill(-1)
     this.#ends.fill(-1)
     this.#types.fill(-1)
     let missing = names.length
-    const it = new FieldIterator(document)
+    const it = new FieldIterator(bytes, start)
     for (let at = it.valueEnd; missing > 0; at = it.valueEnd) {
       const isField = it.next()
-      if (isRemembered) this.#remember(document, at, isField ? it.valueStart + determiningBytes(it) : at + 1)
+      if (isRemembered) this.#remember(at, isField ? it.valueStart + determiningBytes(it) : at + 1)
       if (!isField) break
       const length = it.valueStart - 1 - it.nameStart
       for (let i = 0; i < names.length; i++) {
-        if (names[i]!.length !== length || this.#starts[i]! >= 0 || !isAt(names[i]!, document, it.nameStart)) continue
-        this.#starts[i] = it.valueStart
-        this.#ends[i] = it.valueEnd
+        if (names[i]!.length !== length || this.#starts[i]! >= 0 || !isAt(names[i]!, bytes, it.nameStart)) continue
+        this.#starts[i] = it.valueStart - start
+        this.#ends[i] = it.valueEnd - start
         this.#types[i] = it.type
         missing--
       }
@@ -109,10 +117,11 @@ export class FieldFinder {
     if (this.#layout.length > layoutBytesMax) this.#layout.length = this.#places.length = 0
   }
 
-  #remember(document: Uint8Array, from: number, to: number): void {
+  /** What stands from here to there in the document tells how it is laid out. */
+  #remember(from: number, to: number): void {
     for (let at = from; at < to && this.#layout.length <= layoutBytesMax; at++) {
-      this.#places.push(at)
-      this.#layout.push(document[at] ?? -1)
+      this.#places.push(at - this.#start)
+      this.#layout.push(this.#bytes[at] ?? -1)
     }
   }
 }

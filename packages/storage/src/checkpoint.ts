@@ -2,7 +2,7 @@
  * A whole engine as bytes: a BSON header (collections, options, indexes), then for each collection its records, each
  * a record id in six bytes and the document.
  */
-import { DocumentWriter, documentAt, documentsOf, elementsOf, findField, readInt32 } from '@shardlab/bson'
+import { asBuffer, DocumentWriter, documentAt, documentsOf, elementsOf, findField, readInt32 } from '@shardlab/bson'
 import type { MultikeyPaths } from './index-keys.js'
 import { MemoryCollection } from './memory-collection.js'
 import type { RestoredIndex } from './index-parts.js'
@@ -26,10 +26,10 @@ export function imageOf(collections: readonly MemoryCollection[]): CheckpointIma
       let at = header.length
       for (const table of tables) {
         const scan = table.scan()
-        for (let record = scan.next(); record !== null; record = scan.next()) {
-          bytes.writeUIntLE(record.recordId, at, recordIdBytes)
-          bytes.set(record.document, at + recordIdBytes)
-          at += recordIdBytes + record.document.length
+        while (scan.step()) {
+          bytes.writeUIntLE(scan.recordId, at, recordIdBytes)
+          at += recordIdBytes
+          at += asBuffer(scan.bytes).copy(bytes, at, scan.start, scan.start + readInt32(scan.bytes, scan.start))
         }
       }
       if (at !== length) throw new Error(`a checkpoint of ${length} bytes came out as ${at}`)

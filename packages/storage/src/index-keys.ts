@@ -37,9 +37,10 @@ export interface DocumentKeys {
 /** What makes keys of documents: one for each kind of index. */
 export interface IndexKeyMaker {
   encode(tuple: KeyTuple): string
-  generate(document: Uint8Array): DocumentKeys
+  /** Of the document that begins here. */
+  generate(bytes: Uint8Array, start?: number): DocumentKeys
   /** Whether generating this document's keys may tell of anything but one key: an error, arrays, a label for a new string. */
-  needsCheck(document: Uint8Array): boolean
+  needsCheck(bytes: Uint8Array, start?: number): boolean
   /** Whether two documents have the same keys as far as that can be told without making them. */
   isUnchanged(previous: Uint8Array, document: Uint8Array): boolean
   tuplesOf(document: Uint8Array): KeyTuple[]
@@ -101,27 +102,27 @@ export class KeyGenerator implements IndexKeyMaker {
    * The document's keys; none for a sparse index when every field is missing.
    * @throws CommandError CannotIndexParallelArrays, 16746 (ambiguous numeric field name), 16766 (array in a hashed index)
    */
-  generate(document: Uint8Array): DocumentKeys {
+  generate(bytes: Uint8Array, start = 0): DocumentKeys {
     const fields = this.#fields
     if (this.#hashed) {
-      const tuple = this.#hashedTuple(document)
+      const tuple = this.#hashedTuple(bytes, start)
       return tuple === null ? noKeys : { keys: [this.encode(tuple)], arrays: null }
     }
     const tuple: KeyTuple = new Array<RawValue | undefined>(fields.length)
-    let missing = this.#finder === null ? 0 : this.#finder.find(document, tuple)
+    let missing = this.#finder === null ? 0 : this.#finder.find(bytes, start, tuple)
     for (let i = 0; i < fields.length; i++) {
       if (this.#finder === null) {
-        tuple[i] = this.#extract(document, 0, fields[i]!.parts, 0)
+        tuple[i] = this.#extract(bytes, start, fields[i]!.parts, 0)
         if (tuple[i] === undefined) missing++
       }
-      if (tuple[i]?.type === BsonType.array) return this.#generateThroughArrays(document)
+      if (tuple[i]?.type === BsonType.array) return this.#generateThroughArrays(bytes, start)
     }
     return this.#sparse && missing === fields.length ? noKeys : { keys: [this.encode(tuple)], arrays: null }
   }
 
-  needsCheck(document: Uint8Array): boolean {
+  needsCheck(bytes: Uint8Array, start = 0): boolean {
     if (this.#labels !== null) return true
-    for (const { parts } of this.#fields) if (this.#extract(document, 0, parts, 0)?.type === BsonType.array) return true
+    for (const { parts } of this.#fields) if (this.#extract(bytes, start, parts, 0)?.type === BsonType.array) return true
     return false
   }
 
@@ -136,21 +137,21 @@ export class KeyGenerator implements IndexKeyMaker {
   }
 
   /** The tuples behind {@link generate}, repeated ones included. `arrays` collects the components that were arrays. */
-  tuplesOf(document: Uint8Array, arrays?: Set<number>[]): KeyTuple[] {
+  tuplesOf(bytes: Uint8Array, arrays?: Set<number>[], start = 0): KeyTuple[] {
     if (this.#hashed) {
-      const tuple = this.#hashedTuple(document)
+      const tuple = this.#hashedTuple(bytes, start)
       return tuple === null ? [] : [tuple]
     }
     const tuples: KeyTuple[] = []
     const walks = this.#fields.map((): Walk => ({ at: 0, value: undefined }))
-    this.#collect(walks, document, 0, 0, undefined, tuples, arrays)
+    this.#collect(walks, bytes, start, 0, undefined, tuples, arrays)
     return tuples
   }
 
-  #hashedTuple(document: Uint8Array): KeyTuple | null {
+  #hashedTuple(bytes: Uint8Array, start: number): KeyTuple | null {
     let missing = 0
     const tuple = this.#fields.map(({ path, parts, hashed }) => {
-      const value = this.#extract(document, 0, parts, 0)
+      const value = this.#extract(bytes, start, parts, 0)
       if (value?.type === BsonType.array) {
         const prefix = parts.slice(0, this.#stoppedAt).join('.')
         throw new CommandError(16766, `Error: hashed indexes do not currently support array values. Found array at path: ${prefix || path}`)
@@ -162,10 +163,10 @@ export class KeyGenerator implements IndexKeyMaker {
     return this.#sparse && missing === this.#fields.length ? null : tuple
   }
 
-  #generateThroughArrays(document: Uint8Array): DocumentKeys {
+  #generateThroughArrays(bytes: Uint8Array, start: number): DocumentKeys {
     const arrays = this.#fields.map(() => new Set<number>())
     const keys = new Set<string>()
-    for (const tuple of this.tuplesOf(document, arrays)) keys.add(this.encode(tuple))
+    for (const tuple of this.tuplesOf(bytes, arrays, start)) keys.add(this.encode(tuple))
     return { keys: [...keys].sort(), arrays }
   }
 

@@ -287,7 +287,7 @@ export class MemoryCollection implements Collection {
   #newTable(): IdTable {
     const table = new IdTable(this.#records, this.#collated ? (id) => this.#keyOf(id) : null)
     const scan = this.#records.scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) table.add(record.recordId, table.hashOf(idOf(record.document)))
+    while (scan.step()) table.add(scan.recordId, table.hashOf(idOf(scan.bytes, scan.start)))
     return table
   }
 

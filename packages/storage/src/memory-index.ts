@@ -4,7 +4,7 @@
  *
  * Where nothing can be wrong with the keys of new documents, they are made when somebody reads the index, all at once: see decision 0019.
  */
-import { keyStringUpperBound } from '@shardlab/bson'
+import { documentAt, keyStringUpperBound } from '@shardlab/bson'
 import type { FilterNode, KeyPattern } from '@shardlab/query'
 import type { StringLabels } from './collation/string-labels.js'
 import { duplicateKeyError } from './duplicate-key.js'
@@ -114,10 +114,10 @@ export class MemoryIndex implements Index {
     return this.generate(document).keys
   }
 
-  /** The document's keys and arrays. */
-  generate(document: Uint8Array): DocumentKeys {
+  /** The keys and arrays of the document that begins here. */
+  generate(bytes: Uint8Array, start = 0): DocumentKeys {
     const { filter, generator } = this.#parts
-    return filter !== null && !filter.matches(document) ? noKeys : generator.generate(document)
+    return filter !== null && !filter.matches(documentAt(bytes, start)) ? noKeys : generator.generate(bytes, start)
   }
 
   tuplesOf(document: Uint8Array): KeyTuple[] {
@@ -273,7 +273,7 @@ export class MemoryIndex implements Index {
 
   #needsCheckFrom(recordId: number): boolean {
     const scan = this.#records.scan(false, recordId - 1)
-    for (let record = scan.next(); record !== null; record = scan.next()) if (this.#parts.generator.needsCheck(record.document)) return true
+    while (scan.step()) if (this.#parts.generator.needsCheck(scan.bytes, scan.start)) return true
     return false
   }
 

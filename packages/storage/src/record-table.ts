@@ -197,6 +197,9 @@ export class RecordScan {
   readonly #reverse: boolean
   #page: number
   #slot: number
+  /** Where the document lies to which {@link step} has gone. */
+  bytes: Uint8Array = noSlab
+  start = 0
 
   /** `page` and `slot`: the place before the first one to look at. */
   constructor(
@@ -218,24 +221,38 @@ export class RecordScan {
   }
 
   next(): StoredRecord | null {
+    if (!this.step()) return null
+    return { recordId: this.recordId, document: documentIn(this.#pages[this.#page]!, this.#slot)! }
+  }
+
+  /** Of the record to which {@link step} has gone. */
+  get recordId(): number {
+    return (this.#firstPage + this.#page) * pageSize + this.#slot
+  }
+
+  /** Goes to the next record, without a view of its document. @returns whether there is one */
+  step(): boolean {
     for (;;) {
-      if (this.#page < 0 || this.#page >= this.#pages.length) return null
+      if (this.#page < 0 || this.#page >= this.#pages.length) return false
       const page = this.#pages[this.#page]
       if (page !== undefined) {
         if (this.#reverse) {
-          while (--this.#slot >= 0) {
-            const document = documentIn(page, this.#slot)
-            if (document !== undefined) return { recordId: (this.#firstPage + this.#page) * pageSize + this.#slot, document }
-          }
+          while (--this.#slot >= 0) if (this.#isAt(page)) return true
         } else {
-          while (++this.#slot < pageSize) {
-            const document = documentIn(page, this.#slot)
-            if (document !== undefined) return { recordId: (this.#firstPage + this.#page) * pageSize + this.#slot, document }
-          }
+          while (++this.#slot < pageSize) if (this.#isAt(page)) return true
         }
       }
       this.#page += this.#reverse ? -1 : 1
       this.#slot = this.#reverse ? pageSize : -1
     }
+  }
+
+  #isAt({ slab, slots }: Page): boolean {
+    const document = slots[this.#slot]
+    if (document === undefined) return false
+    const isPlace = typeof document === 'number'
+    this.bytes = isPlace ? slab : document
+    this.start = isPlace ? document : 0
+    return true
   }
 }

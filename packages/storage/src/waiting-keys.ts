@@ -18,7 +18,7 @@ export interface WaitingKeys {
 }
 
 /** What makes the keys. */
-type KeySource = Index & { generate(document: Uint8Array): DocumentKeys }
+type KeySource = Index & { generate(bytes: Uint8Array, start: number): DocumentKeys }
 
 /**
  * Of an index with this specification, may keys wait until somebody reads it? Nothing can be wrong with a key by itself, and nobody has to be told of
@@ -37,9 +37,10 @@ export function makeKeys(index: KeySource, table: RecordTable, from: number, end
   let count = 0
   const arrays: DocumentKeys[] = []
   const records = table.scan(false, from - 1)
-  for (let record = records.next(); record !== null && record.recordId < end; record = records.next()) {
-    const { recordId } = record
-    const generated = index.generate(record.document)
+  while (records.step()) {
+    const { recordId } = records
+    if (recordId >= end) break
+    const generated = index.generate(records.bytes, records.start)
     for (const key of generated.keys) {
       keys[count] = index.unique ? key : withRecordId(key, recordId)
       recordIds[count++] = recordId

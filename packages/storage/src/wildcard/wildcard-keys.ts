@@ -29,10 +29,10 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
     return encodeKeyString(labels === null ? tuple : [path, labelled(value!, labels)], this.#descending)
   }
 
-  generate(document: Uint8Array): DocumentKeys {
+  generate(bytes: Uint8Array, start = 0): DocumentKeys {
     const arrayPaths = new Set<string>()
     const keys = new Set<string>()
-    for (const tuple of this.tuplesOf(document, arrayPaths)) keys.add(this.encode(tuple))
+    for (const tuple of this.tuplesOf(bytes, arrayPaths, start)) keys.add(this.encode(tuple))
     return { keys: [...keys], arrays: null, ...(arrayPaths.size > 0 ? { arrayPaths } : {}) }
   }
 
@@ -45,9 +45,9 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
   }
 
   /** Path and value of each leaf, repeated ones included. `arrayPaths` collects where arrays are. */
-  tuplesOf(document: Uint8Array, arrayPaths?: Set<string>): KeyTuple[] {
+  tuplesOf(bytes: Uint8Array, arrayPaths?: Set<string>, start = 0): KeyTuple[] {
     const tuples: KeyTuple[] = []
-    this.#walk(document, 0, '', false, tuples, arrayPaths)
+    this.#walk(bytes, start, '', false, tuples, arrayPaths)
     return tuples
   }
 
