@@ -20,6 +20,7 @@ import {
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import type { ActorHost } from './actor-host.js'
+import type { PostOffice } from './post-office.js'
 import { Sleep } from './sleep.js'
 
 /** A promise of its own each time: one that everybody waits for would keep all that wait for it in memory. */
@@ -87,6 +88,7 @@ export class CellContext implements ActorContext {
   readonly disk: Disk
   readonly shared?: Map<string, unknown>
   readonly #host: ActorHost
+  readonly #post: PostOffice
   readonly #cell: ActorCell
   readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
   #cancelledSleep: RequestFailedError | null = null
@@ -98,6 +100,7 @@ export class CellContext implements ActorContext {
     this.disk = new CellDisk(cell)
     if (host.shared !== undefined) this.shared = host.shared
     this.#host = host
+    this.#post = host.post
     this.#cell = cell
     this.#wanted = host.events.wanted
   }
@@ -108,11 +111,11 @@ export class CellContext implements ActorContext {
   }
 
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
-    return this.#cell.gone ? never() : this.#host.post.request(this.#cell, to, kind, request, options)
+    return this.#cell.gone ? never() : this.#post.request(this.#cell, to, kind, request, options)
   }
 
   send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
-    if (!this.#cell.gone) this.#host.post.notify(this.#cell, to, kind, request)
+    if (!this.#cell.gone) this.#post.notify(this.#cell, to, kind, request)
   }
 
   sleep(durationMs: number, signal?: CancelSignal): Promise<void> {

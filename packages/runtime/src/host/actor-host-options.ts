@@ -4,7 +4,7 @@ import type { HostClock } from './clock.js'
 import type { EventSink } from './event-sink.js'
 import type { GatewayOpener } from './gateway-opener.js'
 import type { HostLimits } from './limits.js'
-import type { Peer } from './peer.js'
+import type { Way } from './routes.js'
 
 /** What a host gets from the world that it is in. */
 export interface ActorHostOptions {
@@ -26,8 +26,8 @@ export interface ActorHostOptions {
   readonly shared?: Map<string, unknown>
   /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
   readonly atEndOfTurn: (flush: () => void) => void
-  /** See {@link PostOfficeOptions.findPeer}. */
-  readonly findPeer?: (index: number) => Peer | undefined
+  /** See {@link PostOfficeOptions.findWay}. */
+  readonly findWay?: (index: number) => Way | undefined
   /** null: nobody outside can connect, though members may have endpoints. */
   readonly openGateway: GatewayOpener | null
   /** A member crashed inside this host: by a fault (null) or by an exception of its own. */

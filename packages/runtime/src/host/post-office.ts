@@ -22,9 +22,9 @@ import type { HostLimits } from './limits.js'
 import type { LinkFaults } from './faults/link-faults.js'
 import { linkEnd, linkName } from './faults/link-ends.js'
 import { sizeOfMessage } from './faults/size-of-message.js'
-import { Peer, type Carrier } from './peer.js'
+import { CarriedPeer, type Peer } from './peer.js'
 import { mostPendingRequests, PendingRequest, PendingRequests } from './pending-requests.js'
-import { Routes } from './routes.js'
+import { Routes, type Way } from './routes.js'
 
 export interface PostOfficeOptions {
   readonly directory: AddressDirectory
@@ -38,7 +38,7 @@ export interface PostOfficeOptions {
   /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
   readonly atEndOfTurn: (flush: () => void) => void
   /** The way to a member that has none yet; undefined: it is down. Default: members are down until they are routed. */
-  readonly findPeer?: (index: number) => Peer | undefined
+  readonly findWay?: (index: number) => Way | undefined
   readonly onLimit: (member: Address | null, limit: keyof HostLimits, value: number) => void
   readonly receiver: Receiver
 }
@@ -57,7 +57,8 @@ export class PostOffice {
   readonly #atEndOfTurn: PostOfficeOptions['atEndOfTurn']
   readonly #receiver: Receiver
   readonly #onLimit: PostOfficeOptions['onLimit']
-  readonly #packing: PacketWriterOptions
+  /** For the writers of its peers. */
+  readonly packing: PacketWriterOptions
   readonly #routes: Routes
   readonly #pending = new PendingRequests()
   /** Those to whom something was written in this turn, in that order, each of which knows the next one. */
@@ -66,18 +67,18 @@ export class PostOffice {
   #flushScheduled = false
   readonly #flushTurn = () => this.flush()
   /** Who has lost the connection: nobody hears what is answered. */
-  readonly #nobody = new Peer(-1, { post: () => {} }, {})
+  readonly #nobody = new CarriedPeer({}, () => {})
 
   constructor(options: PostOfficeOptions) {
-    const { directory, links, limits, atEndOfTurn, receiver, onLimit, findPeer = noPeer, checked, pooled = false } = options
+    const { directory, links, limits, atEndOfTurn, receiver, onLimit, findWay = noWay, checked, pooled = false } = options
     this.#directory = directory
     this.#links = links
     this.#limits = limits
     this.#atEndOfTurn = atEndOfTurn
     this.#receiver = receiver
     this.#onLimit = onLimit
-    this.#routes = new Routes(directory, findPeer)
-    this.#packing = { checked, pooled }
+    this.#routes = new Routes(directory, findWay)
+    this.packing = { checked, pooled }
     this.#nobody.closed = true
   }
 
@@ -91,8 +92,9 @@ export class PostOffice {
     return this.#pending.size
   }
 
-  createPeer(hostId: number, carrier: Carrier): Peer {
-    return new Peer(hostId, carrier, this.#packing)
+  /** See {@link CarriedPeer}. */
+  createPeer(carry: (peer: Peer) => void): Peer {
+    return new CarriedPeer(this.packing, carry)
   }
 
   /** The other host is gone: nothing more comes from it, and nothing reaches it. */
@@ -103,9 +105,9 @@ export class PostOffice {
     this.#pending.failWhere((request) => request.peer === peer, 'went away before it answered')
   }
 
-  /** From now on the member is reached through that peer. */
-  route(index: number, peer: Peer): void {
-    this.#routes.set(index, peer)
+  /** From now on the member is reached on that way. */
+  route(way: Way): void {
+    this.#routes.set(way)
   }
 
   /** The member is down: requests to it fail at once, and those without an answer fail now. */
@@ -164,7 +166,7 @@ export class PostOffice {
     const { peer, index } = way
     const pending = new PendingRequest(this.#pending, cell, peer, to, index)
     try {
-      peer.writer.addRequest(pending.id, index, cell.index, kind, request)
+      peer.addRequest(pending.id, index, cell.index, kind, request)
       if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)
       if (options?.signal !== undefined) pending.endWith(options.signal)
       // Last: what leaves early may be answered in here, when both are on the same host.
@@ -180,14 +182,14 @@ export class PostOffice {
   notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
     const way = this.#routes.to(to)
     if (way === undefined || this.#refuses(cell, to, kind)) return
-    way.peer.writer.addNotice(way.index, cell.index, kind, request)
+    way.peer.addNotice(way.index, cell.index, kind, request)
     this.#touch(way.peer, cell.address)
   }
 
   /** @throws UnpackableValueError */
   reply(cell: ActorCell, { peer, id, from, kind }: Asked, reply: unknown): void {
     if (peer.closed) return
-    peer.writer.addReply(id, from, cell.index, kind, reply as never)
+    peer.addReply(id, from, cell.index, kind, reply as never)
     this.#touch(peer, cell.address)
   }
 
@@ -195,7 +197,7 @@ export class PostOffice {
   fail({ peer, id, from, kind }: Asked, index: number, undelivered: boolean, why: string): void {
     if (peer.closed) return
     const address = this.#directory.addressOf(index) ?? `#${index}`
-    peer.writer.addFailure(id, from, index, kind, ['unreachable', undelivered, `${address} ${why}`])
+    peer.addFailure(id, from, index, kind, ['unreachable', undelivered, `${address} ${why}`])
     this.#touch(peer, null)
   }
 
@@ -251,7 +253,7 @@ export class PostOffice {
       break: (why) => {
         this.#disconnect(to, from, why)
         if (peer.closed) return
-        peer.writer.addBroken(from, to, why)
+        peer.addBroken(from, to, why)
         this.#touch(peer, null)
       },
     })
@@ -277,8 +279,8 @@ export class PostOffice {
   }
 
   #touch(peer: Peer, sender: Address | null): void {
-    if (peer.writer.sizeBytes >= this.#limits.packetBytes) {
-      this.#onLimit(sender, 'packetBytes', peer.writer.sizeBytes)
+    if (peer.sizeBytes >= this.#limits.packetBytes) {
+      this.#onLimit(sender, 'packetBytes', peer.sizeBytes)
       peer.flush()
     }
     if (peer.dirty) return
@@ -292,7 +294,7 @@ export class PostOffice {
   }
 }
 
-function noPeer(): undefined {}
+function noWay(): undefined {}
 
 function notSent(reason: 'unreachable' | 'cancelled', to: Address, message: string): Promise<never> {
   return Promise.reject(new RequestFailedError(reason, to, message, true))

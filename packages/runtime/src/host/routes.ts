@@ -11,13 +11,13 @@ export interface Way {
 /** How one host reaches members: those that have no way are down. A host talks with few members of a large cluster. */
 export class Routes {
   readonly #directory: AddressDirectory
-  readonly #findPeer: (index: number) => Peer | undefined
+  readonly #findWay: (index: number) => Way | undefined
   readonly #ways = new Map<Address, Way>()
 
-  /** `findPeer`: the way to a member that has none yet; it may {@link set} it. */
-  constructor(directory: AddressDirectory, findPeer: (index: number) => Peer | undefined) {
+  /** `findWay`: to a member that has none yet; it may {@link set} it. */
+  constructor(directory: AddressDirectory, findWay: (index: number) => Way | undefined) {
     this.#directory = directory
-    this.#findPeer = findPeer
+    this.#findWay = findWay
   }
 
   /** Undefined: there is no such member, or it is down. */
@@ -26,8 +26,8 @@ export class Routes {
   }
 
   /** The directory must have the number. */
-  set(index: number, peer: Peer): void {
-    this.#ways.set(this.#directory.addressOf(index)!, { index, peer })
+  set(way: Way): void {
+    this.#ways.set(this.#directory.addressOf(way.index)!, way)
   }
 
   delete(index: number): void {
@@ -41,7 +41,6 @@ export class Routes {
 
   #find(address: Address): Way | undefined {
     const index = this.#directory.indexOf(address)
-    const peer = index === undefined ? undefined : this.#findPeer(index)
-    return index === undefined || peer === undefined ? undefined : { index, peer }
+    return index === undefined ? undefined : this.#findWay(index)
   }
 }

@@ -88,7 +88,7 @@ function replace(copy: MemberCopy, { host, doors, members, directory, self, list
     return null
   }
   member.state = 'starting'
-  host.post.route(member.index, self)
+  host.post.route({ index: member.index, peer: self })
   const cell = host.adopt(memberBoot(member), member.place.disk)
   cell.gateway = gateway
   if (gateway !== null) doors.lead(spec.address, gatewayTarget(host, cell))

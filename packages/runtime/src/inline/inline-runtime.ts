@@ -138,9 +138,9 @@ class InlineWorld implements InlineRuntime {
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#self = post.createPeer(0, { post: (writer) => post.receiveInPlace(this.#self, writer.takeInPlace()) })
+    this.#self = post.createPeer((peer) => post.receiveInPlace(peer, peer.takeInPlace()))
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
-    post.route(this.#outside.index, this.#self)
+    post.route({ index: this.#outside.index, peer: this.#self })
     const { steps, faults } = localSwitchboards(() => [this.#host])
     this.steps = steps
     this.faults = faults
@@ -333,7 +333,7 @@ class InlineWorld implements InlineRuntime {
   // All have their place before the first one runs: what it sends to the others waits there.
   async #begin(members: readonly Member<InlinePlace>[]): Promise<MemberInfo[]> {
     const cells = members.map((member) => {
-      this.#host.post.route(member.index, this.#self)
+      this.#host.post.route({ index: member.index, peer: this.#self })
       return this.#host.adopt(memberBoot(member), member.place.disk)
     })
     this.#busyCalls++

@@ -1,6 +1,7 @@
-import type { Packet, PacketWriter, Random } from '@shardlab/actor'
-import type { Carrier, Peer } from '../host/peer.js'
+import type { Packet, Random } from '@shardlab/actor'
+import { Peer } from '../host/peer.js'
 import type { PostOffice } from '../host/post-office.js'
+import type { Way } from '../host/routes.js'
 import { Due, type VirtualClock } from '../host/virtual-clock.js'
 import type { LatencyRange } from './latency.js'
 import type { NetworkNode } from './network.js'
@@ -23,39 +24,43 @@ class Arrival extends Due {
 }
 
 /** One direction between two nodes. A large cluster has hundreds of thousands: each keeps little, and has all at hand that a packet needs. */
-export class Connection implements Carrier {
-  /** Where the sender writes. */
-  readonly peer: Peer
-  /** What arrives comes from this one: the receiver's way back. Null until there is one. */
-  #back: Peer | null = null
-  readonly #inbox: PostOffice
+export class Connection extends Peer implements Way {
+  /** The number of the member that it leads to. */
+  readonly index: number
   readonly #fromIndex: number
-  readonly #toIndex: number
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
+  readonly #inbox: PostOffice
+  /** What arrives comes from this one: the receiver's way back. Null until there is one. */
+  #back: Connection | null = null
   /** The shortest delay, and how many there are. Whoever gave the range may use the object again. */
   readonly #minMicros: number
   readonly #delays: number
-  readonly #random: Random
+  /** Draws the delay, for this link alone; null: it is always the same. */
+  readonly #random: Random | null
   #lastArrivalMicros = 0
   #sends = true
   #arrives = true
 
-  constructor(from: NetworkNode, to: NetworkNode, clock: VirtualClock, trace: TraceHash, latency: LatencyRange, random: Random) {
-    this.#inbox = to.host.post
+  constructor(from: NetworkNode, to: NetworkNode, clock: VirtualClock, trace: TraceHash, latency: LatencyRange, random: () => Random) {
+    super(from.host.post.packing)
+    this.index = to.index
     this.#fromIndex = from.index
-    this.#toIndex = to.index
     this.#clock = clock
     this.#trace = trace
+    this.#inbox = to.host.post
     this.#minMicros = latency.minMicros
     this.#delays = latency.maxMicros - latency.minMicros + 1
-    this.#random = random
-    this.peer = from.host.post.createPeer(to.host.hostId, this)
+    this.#random = this.#delays === 1 ? null : random()
+  }
+
+  get peer(): Peer {
+    return this
   }
 
   /** Introduces the other direction, which comes and goes with this one. */
   pair(back: Connection): void {
-    this.#back = back.peer
+    this.#back = back
   }
 
   /** Nothing that is sent from now on leaves. */
@@ -68,16 +73,16 @@ export class Connection implements Carrier {
     this.#arrives = false
   }
 
-  post(writer: PacketWriter): void {
-    const packet = writer.takeInPlace()
+  protected post(): void {
+    const packet = this.takeInPlace()
     if (this.#sends) this.carry(new Arrival(this, packet))
   }
 
   /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
   carry(due: Due): void {
-    // Each link has a generator of its own: where there is nothing to draw, it stays out of the way.
-    const arrivalMicros = this.#clock.nowMicros + this.#minMicros + (this.#delays === 1 ? 0 : this.#random.below(this.#delays))
-    this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros, arrivalMicros)
+    const { nowMicros } = this.#clock
+    if (this.#random === null) return this.#clock.at(nowMicros + this.#minMicros, due)
+    this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros, nowMicros + this.#minMicros + this.#random.below(this.#delays))
     this.#clock.at(this.#lastArrivalMicros, due)
   }
 
@@ -85,7 +90,7 @@ export class Connection implements Carrier {
     if (!this.#arrives || this.#back === null) return
     this.#trace.addInteger(this.#clock.nowMicros)
     this.#trace.addInteger(this.#fromIndex)
-    this.#trace.addInteger(this.#toIndex)
+    this.#trace.addInteger(this.index)
     this.#trace.addPacket(packet)
     this.#inbox.receiveInPlace(this.#back, packet)
   }

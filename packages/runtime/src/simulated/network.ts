@@ -1,6 +1,5 @@
 import type { Random } from '@shardlab/actor'
 import type { ActorHost } from '../host/actor-host.js'
-import type { Peer } from '../host/peer.js'
 import { Connection } from './connection.js'
 import { latencyRange, type LatencyOption } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
@@ -65,9 +64,9 @@ export class Network {
   }
 
   /** The way from a node to a member; undefined when the member is down. */
-  peerTo(from: NetworkNode, index: number): Peer | undefined {
+  wayTo(from: NetworkNode, index: number): Connection | undefined {
     const to = this.#nodes[index]
-    return to === undefined ? undefined : this.#connect(from, to).peer
+    return to === undefined ? undefined : this.#connect(from, to)
   }
 
   /**
@@ -99,19 +98,22 @@ export class Network {
     connection.lose()
     to.connections.get(from)?.lose()
     from.connections.delete(to)
-    from.host.post.closePeer(connection.peer)
+    from.host.post.closePeer(connection)
   }
 
   #connect(from: NetworkNode, to: NetworkNode): Connection {
     const known = from.connections.get(to)
     if (known !== undefined) return known
-    const random = this.#random.fork(`${from.address}>${to.address}`).fork(`${from.host.hostId}>${to.host.hostId}`)
     const range = latencyRange(this.#latency, from.address, to.address)
-    const connection = new Connection(from, to, this.#clock, this.#trace, range, random)
+    const connection = new Connection(from, to, this.#clock, this.#trace, range, () => this.#randomOf(from, to))
     from.connections.set(to, connection)
-    from.host.post.route(to.index, connection.peer)
+    from.host.post.route(connection)
     // Both directions at once: whoever was only listened to must learn of a crash as well.
     connection.pair(this.#connect(to, from))
     return connection
+  }
+
+  #randomOf(from: NetworkNode, to: NetworkNode): Random {
+    return this.#random.fork(`${from.address}>${to.address}`).fork(`${from.host.hostId}>${to.host.hostId}`)
   }
 }

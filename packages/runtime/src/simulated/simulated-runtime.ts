@@ -269,7 +269,7 @@ class Simulation implements SimulatedRuntime {
       mutations: this.#options.mutations ?? [],
       ...this.sharing,
       atEndOfTurn: this.#driver.atEndOfTurn,
-      findPeer: (to) => this.#network.peerTo(node, to),
+      findWay: (to) => this.#network.wayTo(node, to),
       openGateway: null,
       onCrash: (cell, error) => this.#crashed(cell, error),
       onStepStruck: (id, struck) => this.steps.report(id, struck),

@@ -55,7 +55,7 @@ class WorkerHost implements HostCommands {
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
     })
     const { post } = this.#host
-    const self: Peer = post.createPeer(boot.hostId, { post: (writer) => post.receiveInPlace(self, writer.takeInPlace()) })
+    const self = post.createPeer((peer) => post.receiveInPlace(peer, peer.takeInPlace()))
     this.#peers.set(boot.hostId, self)
     this.watch(boot.watched)
     for (const fault of boot.steps) this.arm(fault)
@@ -67,7 +67,7 @@ class WorkerHost implements HostCommands {
   }
 
   link(hostId: number, port: MessagePort): void {
-    this.#peers.set(hostId, attachLink(this.#host, hostId, port))
+    this.#peers.set(hostId, attachLink(this.#host, port))
     port.on('close', () => this.#peers.delete(hostId))
   }
 
@@ -81,7 +81,7 @@ class WorkerHost implements HostCommands {
       // A host that died while this was on its way has no peer any more.
       const peer = hostId === null ? undefined : this.#peers.get(hostId)
       if (peer === undefined) this.#host.post.unroute(index)
-      else this.#host.post.route(index, peer)
+      else this.#host.post.route({ index, peer })
     }
   }
 

@@ -15,7 +15,7 @@ export class WorkerLinks {
   }
 
   attach({ hostId }: WorkerPlace, port: MessagePort): void {
-    this.#peers.set(hostId, attachLink(this.#host, hostId, port))
+    this.#peers.set(hostId, attachLink(this.#host, port))
   }
 
   /** Nothing is sent to that worker any more. */
@@ -30,6 +30,6 @@ export class WorkerLinks {
     const { hostId } = introductionOf(member)
     const peer = hostId === null ? undefined : this.#peers.get(hostId)
     if (peer === undefined) this.#host.post.unroute(member.index)
-    else this.#host.post.route(member.index, peer)
+    else this.#host.post.route({ index: member.index, peer })
   }
 }
