@@ -34,16 +34,18 @@ function read(from: number, to: number): readonly MessageTuple[] {
   const isWhole = !isForeign && at === to
   const packet = bytes
   bytes = nothing
-  buffer = nothing.buffer
+  buffer = noBuffer
   view = null
   return isWhole ? messages : (unpackr.unpack(packet.subarray(from, to)) as MessageTuple[])
 }
 
 const nothing = new Uint8Array(0)
+/** Kept: to ask an array for its buffer is a call out of the compiled code. */
+const noBuffer = nothing.buffer
 
 // Not the fields of an object: each value that is read looks at them.
 let bytes: Uint8Array = nothing
-let buffer: ArrayBufferLike = nothing.buffer
+let buffer: ArrayBufferLike = noBuffer
 let offset = 0
 let view: DataView | null = null
 let at = 0
