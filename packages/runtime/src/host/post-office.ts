@@ -92,11 +92,6 @@ export class PostOffice {
     return this.#pending.size
   }
 
-  /** See {@link CarriedPeer}. */
-  createPeer(carry: (peer: Peer) => void): Peer {
-    return new CarriedPeer(this.packing, carry)
-  }
-
   /** The other host is gone: nothing more comes from it, and nothing reaches it. */
   closePeer(peer: Peer): void {
     if (peer.closed) return

@@ -21,7 +21,7 @@ import { atMost, KeepAlive, settleAll } from '../host/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { LiveClock } from '../host/live-clock.js'
 import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
-import type { Peer } from '../host/peer.js'
+import { CarriedPeer, type Peer } from '../host/peer.js'
 import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
 import { localSwitchboards } from '../host/local-switchboards.js'
 import type { StepSwitchboard } from '../host/step-switchboard.js'
@@ -138,7 +138,7 @@ class InlineWorld implements InlineRuntime {
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#self = post.createPeer((peer) => post.receiveInPlace(peer, peer.takeInPlace()))
+    this.#self = new CarriedPeer(post.packing, (peer) => post.receiveInPlace(peer, peer.takeInPlace()))
     this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
     post.route({ index: this.#outside.index, peer: this.#self })
     const { steps, faults } = localSwitchboards(() => [this.#host])

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ActorHost } from '../host/actor-host.js'
-import type { Peer } from '../host/peer.js'
+import { CarriedPeer, type Peer } from '../host/peer.js'
 
 /** Connects a host with another through one end of a channel. The peer closes when the other end's thread ends. */
 export function attachLink(host: ActorHost, port: MessagePort): Peer {
-  const peer = host.post.createPeer((written) => {
+  const peer = new CarriedPeer(host.post.packing, (written) => {
     const { buffer } = written.take()
     port.postMessage(buffer, [buffer])
   })

@@ -5,7 +5,7 @@ import { ActorHost } from '../host/actor-host.js'
 import { EventSink } from '../host/event-sink.js'
 import { openTcpGateway } from '../host/gateway-opener.js'
 import { LiveClock } from '../host/live-clock.js'
-import type { Peer } from '../host/peer.js'
+import { CarriedPeer, type Peer } from '../host/peer.js'
 import { attachLink } from './link.js'
 import { toPortable } from './portable-error.js'
 import type { HostAnswer, HostBoot, HostCall, HostCommands, HostedMember, HostReport, Introduction } from './protocol.js'
@@ -55,7 +55,7 @@ class WorkerHost implements HostCommands {
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
     })
     const { post } = this.#host
-    const self = post.createPeer((peer) => post.receiveInPlace(peer, peer.takeInPlace()))
+    const self = new CarriedPeer(post.packing, (peer) => post.receiveInPlace(peer, peer.takeInPlace()))
     this.#peers.set(boot.hostId, self)
     this.watch(boot.watched)
     for (const fault of boot.steps) this.arm(fault)
