@@ -1,16 +1,16 @@
 /** The memory that logs lie in: what one gives back when it is emptied is what another one grows in. */
 import { unzeroed } from '@shardlab/actor'
 
-/** So much is kept of slabs of one size, which nobody uses. */
-const spareBytesMax = 16 * 1024 * 1024
-
 /** Slabs of one size. */
 export class LogSlabs {
   readonly bytes: number
+  readonly #spareMax: number
   readonly #spare: Uint8Array[] = []
 
-  constructor(bytes: number) {
+  /** @param spareBytesMax so much is kept of what nobody uses */
+  constructor(bytes: number, spareBytesMax: number) {
     this.bytes = bytes
+    this.#spareMax = spareBytesMax / bytes
   }
 
   /** One whose bytes may be anything. */
@@ -20,12 +20,15 @@ export class LogSlabs {
 
   /** Nobody may read it any more. */
   give(slab: Uint8Array): void {
-    if (this.#spare.length * this.bytes < spareBytesMax) this.#spare.push(slab)
+    if (this.#spare.length < this.#spareMax) this.#spare.push(slab)
   }
 }
 
-/** A large cluster has a thousand logs, of which most are short: what the last slab of each has left would be much. */
-export const smallSlabs = new LogSlabs(4 * 1024)
+/**
+ * A large cluster has a thousand logs, of which most are short: what the last slab of each has left would be much. All of them may be emptied
+ * within a minute, since all shards do much the same.
+ */
+export const smallSlabs = new LogSlabs(4 * 1024, 64 * 1024 * 1024)
 
 /** Of logs so long that this is a small part of them. */
-export const largeSlabs = new LogSlabs(64 * 1024)
+export const largeSlabs = new LogSlabs(64 * 1024, 16 * 1024 * 1024)
