@@ -12,7 +12,7 @@ import { runVariant } from './run-variant.js'
 /** From so many shards on, so much happens at a time that most of it would outlive a young generation of the usual size. */
 const largeFromShards = 100
 /** In MiB, for three semi-spaces. */
-const largeYoungGeneration = 3 * 64
+const largeYoungGeneration = 3 * 128
 
 export interface RunScenarioOptions {
   /** Aborted: what runs ends at its next look at the cluster. */
