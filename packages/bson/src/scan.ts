@@ -6,45 +6,16 @@
 import { RawValue, readName, readUtf8 } from './raw-value.js'
 import { readInt32 } from './read.js'
 import { BsonType } from './types.js'
+import { headers, sizes } from './value-sizes.js'
 
 /** One past the last byte of the value of this type that starts here. */
 export function valueEnd(type: number, bytes: Uint8Array, start: number): number {
-  switch (type) {
-    case BsonType.int32:
-      return start + 4
-    case BsonType.double:
-    case BsonType.int64:
-    case BsonType.date:
-    case BsonType.timestamp:
-      return start + 8
-    case BsonType.string:
-    case BsonType.code:
-    case BsonType.symbol:
-      return start + 4 + readInt32(bytes, start)
-    case BsonType.object:
-    case BsonType.array:
-    case BsonType.codeWithScope:
-      return start + readInt32(bytes, start)
-    case BsonType.objectId:
-      return start + 12
-    case BsonType.bool:
-      return start + 1
-    case BsonType.null:
-    case BsonType.undefined:
-    case BsonType.minKey:
-    case BsonType.maxKey:
-      return start
-    case BsonType.binary:
-      return start + 5 + readInt32(bytes, start)
-    case BsonType.decimal128:
-      return start + 16
-    case BsonType.regex:
-      return cstringEnd(bytes, cstringEnd(bytes, start))
-    case BsonType.dbPointer:
-      return start + 4 + readInt32(bytes, start) + 12
-    default:
-      throw new Error(`not a BSON type: ${type}`)
-  }
+  const size = sizes[type]!
+  if (size >= 0) return start + size
+  const header = headers[type]!
+  if (header >= 0) return start + header + readInt32(bytes, start)
+  if (type === BsonType.regex) return cstringEnd(bytes, cstringEnd(bytes, start))
+  throw new Error(`not a BSON type: ${type}`)
 }
 
 /** One past the NUL of the cstring that starts here. */
@@ -72,7 +43,7 @@ export function findField(bytes: Uint8Array, name: string, documentStart = 0): R
       if (code > 0x7f || bytes[nameStart + i] !== code || code === 0) break
     }
     const matches = i === length ? bytes[nameStart + i] === 0 : bytes[nameStart + i]! > 0x7f && namesEqual(bytes, nameStart, name)
-    const start = matches && i === length ? nameStart + length + 1 : cstringEnd(bytes, nameStart)
+    const start = matches && i === length ? nameStart + length + 1 : cstringEnd(bytes, nameStart + i)
     const end = valueEnd(type, bytes, start)
     if (matches) return new RawValue(type, bytes, start, end)
     at = end
