@@ -1,7 +1,14 @@
 /** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
-import { SharedPlacements, versionToAskWith, wholeAnswer, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
+import {
+  SharedPlacements,
+  versionToAskWith,
+  wholeAnswer,
+  type Behaviours,
+  type PlacementVersion,
+  type ShardKeyPattern,
+} from '@shardlab/sharding'
 import { ChunkMap, type KnownChunk } from './chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
@@ -95,14 +102,13 @@ export class ClusterView {
   async collection(ns: string, isNew = false): Promise<CollectionView | null> {
     const options = { timeoutMs: configTimeoutMs }
     const known = isNew ? null : (this.#known.get(ns) ?? null)
-    const answer = await this.#context.request(
-      configAddress,
-      'config.get-collection',
-      { ns, since: versionToAskWith(this.#context, known) },
-      options,
-    )
+    const ask = (since: PlacementVersion | null) => this.#context.request(configAddress, 'config.get-collection', { ns, since }, options)
+    let answer = wholeAnswer(this.#context, ns, await ask(versionToAskWith(this.#context, known)))
+    // They did not travel, and have been given back meanwhile: the clocks of members may differ. Without chunks it would seem balanced.
+    if (this.#context.shared !== undefined && answer.full && answer.collection !== null && answer.chunks.length === 0)
+      answer = await ask(null)
     const table = this.#placements.before(ns, null)?.table ?? null
-    const chunks = ChunkMap.after(known, wholeAnswer(this.#context, ns, answer), table)
+    const chunks = ChunkMap.after(known, answer, table)
     if (chunks === null) {
       this.#forget(ns)
       return null
