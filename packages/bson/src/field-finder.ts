@@ -11,6 +11,7 @@ import { BsonType } from './types.js'
 
 /** A layout of more bytes is not remembered: few documents would have the same one. */
 const layoutBytesMax = 256
+const noBytes = new Uint8Array(0)
 
 export class FieldFinder {
   readonly #names: readonly Uint8Array[]
@@ -19,11 +20,13 @@ export class FieldFinder {
   readonly #types: number[]
   #missing: number
   /** The document looked at last, and where it begins: all places are counted from there. */
-  #bytes: Uint8Array = new Uint8Array(0)
+  #bytes: Uint8Array = noBytes
   #start = 0
   /** Of the document in which the fields were found: where what says how it is laid out stands, and what stands there. */
   readonly #places: number[] = []
   readonly #layout: number[] = []
+  /** 0: no document is known to be laid out like this one, of which perhaps not all was read. */
+  #layoutBytes = 0
   /** Of the document looked at last. */
   #lengthBytes = 0
 
@@ -80,10 +83,15 @@ export class FieldFinder {
     return missing
   }
 
+  /** Lets go of the document, which may lie in something large: its values cannot be asked for any more. */
+  release(): void {
+    this.#bytes = noBytes
+  }
+
   #isLaidOutAlike(bytes: Uint8Array, start: number): boolean {
     const places = this.#places
     const layout = this.#layout
-    const count = layout.length
+    const count = this.#layoutBytes
     for (let i = 0; i < count; i++) if (bytes[start + places[i]!] !== layout[i]) return false
     return count > 0
   }
@@ -94,7 +102,7 @@ export class FieldFinder {
     // Where lengths change all the time nothing is laid out alike: to remember it would be in vain.
     const isRemembered = lengthBytes === this.#lengthBytes
     this.#lengthBytes = lengthBytes
-    this.#layout.length = this.#places.length = 0
+    this.#layout.length = this.#places.length = this.#layoutBytes = 0
     this.#starts.fill(-1)
     this.#ends.fill(-1)
     this.#types.fill(-1)
@@ -114,7 +122,7 @@ export class FieldFinder {
       }
     }
     this.#missing = missing
-    if (this.#layout.length > layoutBytesMax) this.#layout.length = this.#places.length = 0
+    if (this.#layout.length <= layoutBytesMax) this.#layoutBytes = this.#layout.length
   }
 
   /** What stands from here to there in the document tells how it is laid out. */

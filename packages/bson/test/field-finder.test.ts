@@ -71,3 +71,12 @@ t.test('large documents, and those with many fields', async (test) => {
   for (const document of [large, large, large, many, many, many, { ...many, min: 1 }, { ...many, min: 2 }, { ...many, min: 3 }])
     test.ok(isRight(finder, encode(document)))
 })
+
+t.test('a document that cannot be read says nothing of those that begin like it', async (test) => {
+  const finder = new FieldFinder(names)
+  const whole = encode({ x: 1, a: 2, min: 3 })
+  const broken = Buffer.from(whole)
+  broken[broken.indexOf('min') - 1] = 0x55
+  for (let i = 0; i < 3; i++) test.throws(() => finder.locate(broken), /not a BSON type/)
+  test.ok(isRight(finder, whole))
+})

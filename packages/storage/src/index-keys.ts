@@ -110,6 +110,8 @@ export class KeyGenerator implements IndexKeyMaker {
     }
     const tuple: KeyTuple = new Array<RawValue | undefined>(fields.length)
     let missing = this.#finder === null ? 0 : this.#finder.find(bytes, start, tuple)
+    // What comes to be stored lies in a message.
+    this.#finder?.release()
     for (let i = 0; i < fields.length; i++) {
       if (this.#finder === null) {
         tuple[i] = this.#extract(bytes, start, fields[i]!.parts, 0)

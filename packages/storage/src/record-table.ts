@@ -19,7 +19,9 @@ interface Page {
   /** Only the table that holds this very object may write here. */
   owner: object
   live: number
-  /** Where the documents lie of which there is a number. */
+  /** How many of the slots are numbers. */
+  placed: number
+  /** Where the documents lie of which there is a number. Where none is left it holds nothing: it would live as long as the page. */
   slab: Uint8Array
   /** What is there: the document, or the number of the byte at which it begins. A view of each would be what a large collection mostly consists of. */
   readonly slots: Slot[]
@@ -66,7 +68,7 @@ export class RecordTable {
     const slot = recordId & pageMask
     const document = documentIn(page, slot)
     // Also where the page is shared: the record is the same.
-    if (document !== page.slots[slot]) page.slots[slot] = document
+    if (document !== page.slots[slot]) putIn(page, slot, document)
     return document
   }
 
@@ -79,7 +81,7 @@ export class RecordTable {
   /** {@link set} of the document that begins here in a slab with others. */
   place(recordId: number, slab: Uint8Array, start: number): void {
     const page = this.#writablePage(Math.floor(recordId / pageSize))
-    if (page.live === 0) page.slab = slab
+    if (page.placed === 0) page.slab = slab
     this.#put(page, recordId, page.slab === slab ? start : documentAt(slab, start))
   }
 
@@ -96,9 +98,8 @@ export class RecordTable {
     if (this.#pageOf(recordId)?.slots[recordId & pageMask] === undefined) return false
     const number = Math.floor(recordId / pageSize)
     const page = this.#writablePage(number)
-    page.slots[recordId & pageMask] = undefined
+    putIn(page, recordId & pageMask, undefined)
     page.live--
-    if (page.live === 0) page.slab = noSlab
     this.#count--
     // The last one is where the next document comes.
     if (page.live === 0 && Math.floor(this.#end / pageSize) !== number) {
@@ -140,7 +141,7 @@ export class RecordTable {
       page.live++
       this.#count++
     }
-    page.slots[slot] = document
+    putIn(page, slot, document)
   }
 
   #writablePage(number: number): Page {
@@ -156,8 +157,8 @@ export class RecordTable {
     if (page !== undefined && page.owner === this.#owner) return page
     const writable: Page =
       page === undefined
-        ? { owner: this.#owner, live: 0, slab: noSlab, slots: new Array<Slot>(pageSize).fill(undefined) }
-        : { owner: this.#owner, live: page.live, slab: page.slab, slots: page.slots.slice() }
+        ? { owner: this.#owner, live: 0, placed: 0, slab: noSlab, slots: new Array<Slot>(pageSize).fill(undefined) }
+        : { owner: this.#owner, live: page.live, placed: page.placed, slab: page.slab, slots: page.slots.slice() }
     this.#pages[index] = writable
     return writable
   }
@@ -182,6 +183,13 @@ export class RecordTable {
     this.#firstPage += empty
     this.#pages = this.#pages.slice(empty)
   }
+}
+
+function putIn(page: Page, slot: number, document: Slot): void {
+  if (typeof page.slots[slot] === 'number') page.placed--
+  if (typeof document === 'number') page.placed++
+  else if (page.placed === 0) page.slab = noSlab
+  page.slots[slot] = document
 }
 
 function documentIn({ slab, slots }: Page, slot: number): Uint8Array | undefined {

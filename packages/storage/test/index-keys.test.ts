@@ -1,8 +1,15 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { decode, DocumentWriter, encode, nullValue, type Document } from '@shardlab/bson'
 import { parseKeyPattern } from '@shardlab/query'
 import { KeyGenerator } from '../src/index.js'
 import { errorOf } from './support/query.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+// Files share a process, and compiled code is refused under other flags than it was compiled under.
+setFlagsFromString('--no-expose-gc')
 
 /** The distinct keys in the order of the index, as arrays of values. */
 function keysOf(pattern: Document, document: Document, sparse = false): unknown[] {
@@ -213,4 +220,20 @@ t.test('where arrays were', async (t) => {
   t.same(arraysOf({ 'a.b': 1, c: 1 }, { a: [{ b: [1] }], c: 1 }), [[0, 1], []])
   t.same(arraysOf({ 'a.b': 1 }, { a: { b: [1, 2] } }), [[1]])
   t.same(arraysOf({ 'a.0': 1 }, { a: [1, 2] }), [[]])
+})
+
+t.test('an index on several fields does not keep the message in which a document came', async (t) => {
+  const generator = new KeyGenerator(parseKeyPattern(encode({ a: 1, b: 1 })), false)
+  const came = (): WeakRef<Uint8Array> => {
+    const message = Buffer.concat([Buffer.alloc(8), encode({ a: 1, b: 2 })])
+    generator.generate(message, 8)
+    return new WeakRef<Uint8Array>(message)
+  }
+  const messages = [came(), came(), came()]
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  t.same(
+    messages.map((message) => message.deref()),
+    [undefined, undefined, undefined],
+  )
 })

@@ -1,9 +1,16 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { encode, encodeKeyString, findField, Long, type RawValue } from '@shardlab/bson'
 import { IdTable } from '../src/id-table.js'
 import { RecordTable } from '../src/record-table.js'
 import { check } from '@shardlab/bson/testing'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+// Files share a process, and compiled code is refused under other flags than it was compiled under.
+setFlagsFromString('--no-expose-gc')
 
 const document = Buffer.alloc(5)
 const versionOf = (bytes: Uint8Array): number => findField(bytes, 'version')!.asNumber()
@@ -93,6 +100,33 @@ t.test('a table and its clones give the documents that were put there, wherever 
       })
     }),
     300,
+  )
+})
+
+t.test('a slab is let go when none of the documents in it is there any more, also where others came in their place', async (t) => {
+  const table = new RecordTable()
+  const slabs: WeakRef<Uint8Array>[] = []
+  const inSlab = (...ids: number[]): void => {
+    const slab = Buffer.concat(ids.map((id) => encode({ _id: id })))
+    ids.forEach((id, i) => table.place(id, slab, (i * slab.length) / ids.length))
+    slabs.push(new WeakRef(slab))
+  }
+  inSlab(1, 2)
+  inSlab(1)
+  inSlab(2)
+  inSlab(1)
+  table.held(1)
+  inSlab(1, 2)
+  // What a reference led to lives until the turn ends.
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  t.same(
+    slabs.map((slab) => slab.deref() !== undefined),
+    [false, false, false, false, true],
+  )
+  t.same(
+    [...table.scan()].map((record) => findField(record.document, '_id')!.asNumber()),
+    [1, 2],
   )
 })
 

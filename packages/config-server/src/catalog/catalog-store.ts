@@ -41,7 +41,9 @@ export class CatalogStore {
 
   /** Is it still there as it was read? `id` lies in the document. */
   isCurrent(ns: string, id: RawValue): boolean {
-    return this.#node.collection(ns)?.findById(id)?.document === id.bytes
+    const document = this.#node.collection(ns)?.findById(id)?.document
+    // Another view of it, perhaps; storage never writes where a document has been.
+    return document !== undefined && document.buffer === id.bytes.buffer && document.byteOffset === id.bytes.byteOffset
   }
 
   /** A change puts another document in the place of the one that was there: where it is the same, so is its name. */
