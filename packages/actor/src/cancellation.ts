@@ -33,16 +33,17 @@ export class Cancellation implements CancelSignal {
   abort(): void {
     if (this.aborted) return
     this.aborted = true
-    const first = this.#first
+    // Known until all have heard: who listens again meanwhile hears no second time, and who comes meanwhile is one of the others.
+    if (this.#first !== null) tell(this.#first)
+    if (this.#others !== null) {
+      for (const listener of this.#others) tell(listener)
+      this.#others.clear()
+    }
     this.#first = null
-    if (first !== null) tell(first)
-    if (this.#others === null) return
-    for (const listener of this.#others) tell(listener)
-    this.#others.clear()
   }
 
   addEventListener(_type: 'abort', listener: CancelListener): void {
-    if (this.listeners === 0) this.#first = listener
+    if (this.listeners === 0 && !this.aborted) this.#first = listener
     else if (listener !== this.#first) (this.#others ??= new Set()).add(listener)
   }
 

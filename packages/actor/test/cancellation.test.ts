@@ -31,6 +31,29 @@ t.test('any number may listen to a cancellation, each of them hears of it once',
   })
 })
 
+t.test('who begins to listen while others are told hears of it, too, and nobody hears twice', (t) => {
+  const stopping = new Cancellation()
+  const heard: string[] = []
+  const late = (): void => void heard.push('late')
+  const first = (): void => {
+    heard.push('first')
+    stopping.addEventListener('abort', late)
+  }
+  stopping.addEventListener('abort', first)
+  stopping.abort()
+  t.same(heard, ['first', 'late'])
+  t.equal(stopping.listeners, 0)
+
+  const again = new Cancellation()
+  again.addEventListener('abort', late)
+  again.addEventListener('abort', () => again.addEventListener('abort', late))
+  heard.length = 0
+  again.abort()
+  t.same(heard, ['late'])
+  t.equal(again.listeners, 0)
+  t.end()
+})
+
 t.test('what was linked to a cancellation and has ended listens no more', (t) => {
   const stopping = new Cancellation()
   const links = Array.from({ length: 20 }, () => new LinkedAbort(stopping.signal))
