@@ -259,3 +259,18 @@ t.test('members that have crashed do not stay in memory', async (test) => {
   collectGarbage()
   test.equal(lives.filter((life) => life.deref() !== undefined).length, addresses.length)
 })
+
+t.test('a world that nobody holds any more does not stay in memory, though the last message in it was refused', async (test) => {
+  const lost = async (): Promise<WeakRef<SimulatedRuntime>> => {
+    const runtime = create()
+    await runtime.start([spec('a', 'echo')])
+    await ask(runtime, 'a', 'echo')
+    const refused = runtime.request('a', 'node.command', { ...toyRequest('echo'), body: (() => {}) as never })
+    await test.rejects(refused, { name: 'UnpackableValueError' })
+    return new WeakRef(runtime)
+  }
+  const world = await lost()
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  collectGarbage()
+  test.equal(world.deref() === undefined, true)
+})

@@ -163,7 +163,7 @@ export class PacketWriter {
     try {
       refused = write(writer, record)
     } catch (error) {
-      writer.truncate(start)
+      this.#takeBack(start)
       throw error
     }
     if (refused >= 0) {
@@ -178,8 +178,17 @@ export class PacketWriter {
   }
 
   #refuse(start: number, type: PacketType, shape: KindShape, field: string, refusal: string): never {
-    this.#writer.truncate(start)
+    this.#takeBack(start)
     throw new UnpackableValueError(`${pathOf(shape, type)}.${field}`, refusal)
+  }
+
+  /** What was written from there on is not sent. */
+  #takeBack(start: number): void {
+    this.#writer.truncate(start)
+    if (this.#open !== page || this.#messageCount > 0) return
+    // Nobody takes what holds nothing: the page would keep its owner, and with it the world that this is a way of.
+    this.#leavePage()
+    PacketWriter.#pageOwner = null
   }
 }
 
