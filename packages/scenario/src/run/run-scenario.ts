@@ -11,8 +11,18 @@ import { runVariant } from './run-variant.js'
 
 /** From so many shards on, so much happens at a time that most of it would outlive a young generation of the usual size. */
 const largeFromShards = 100
-/** In MiB, for three semi-spaces. */
-const largeYoungGeneration = 3 * 128
+/** In MiB. */
+const largeSemiSpace = 128
+/** Of the engine, and what they are otherwise. */
+const largeFlags = [
+  // What a large world is made of stays, and the engine concludes that what the same functions make afterwards does so too: it would put each
+  // migration's garbage among the old objects.
+  ['--no-allocation-site-pretenuring', '--allocation-site-pretenuring'],
+  // A young generation that grows to its size is copied at each step.
+  [`--min-semi-space-size=${largeSemiSpace}`, '--min-semi-space-size=0'],
+  // Hundreds of members do one step in a row: code that is short stays in the processor's cache from one to the next.
+  ['--max-inlined-bytecode-size-cumulative=400', '--max-inlined-bytecode-size-cumulative=920'],
+] as const
 
 export interface RunScenarioOptions {
   /** Aborted: what runs ends at its next look at the cluster. */
@@ -41,12 +51,10 @@ export async function runScenario(
   const isLarge = variants.some(({ cluster }) => cluster.shards >= largeFromShards)
   // A thread would load all of it once more.
   if (threads === 1 && !isLarge) return playHere(variants, note, () => stop?.aborted === true)
-  // What a large world is made of stays, and the engine concludes that what the same functions make afterwards does so too: it would put
-  // each migration's garbage among the old objects.
-  if (isLarge) setFlagsFromString('--no-allocation-site-pretenuring')
+  if (isLarge) for (const [large] of largeFlags) setFlagsFromString(large)
   // Loaders of the caller, such as a test runner's, would be loaded by each thread again.
   const filename = new URL('./variant.worker.js', import.meta.url).href
-  const resourceLimits = isLarge ? { maxYoungGenerationSizeMb: largeYoungGeneration } : {}
+  const resourceLimits = isLarge ? { maxYoungGenerationSizeMb: 3 * largeSemiSpace } : {}
   const stopped = new Int32Array(new SharedArrayBuffer(4))
   const onStop = (): void => void Atomics.store(stopped, 0, 1)
   stop?.addEventListener('abort', onStop)
@@ -58,7 +66,7 @@ export async function runScenario(
     stop?.removeEventListener('abort', onStop)
     await pool.destroy()
     // Code that was compiled before would be refused as long as a flag is another one.
-    if (isLarge) setFlagsFromString('--allocation-site-pretenuring')
+    if (isLarge) for (const [, usual] of largeFlags) setFlagsFromString(usual)
   }
 }
 
